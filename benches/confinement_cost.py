@@ -18,7 +18,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.observation import decode_observation
 from assay.provision.confinement import confinement
-from assay.provision.confinement.confined_thread import once
+from assay.provision.engine.engine_calls import once
 from assay.provision.engine.session import session
 from assay.provision.install import cache
 from assay.provision.provision import provision

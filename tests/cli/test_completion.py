@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.options.completion_scripts import FILES
+from assay.cli.commands.completion import FILES
 from commands import Assay
 from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program

@@ -13,7 +13,7 @@ from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.env_vars import NEW_DATA
 from assay.experiment import SystemChoice
 from assay.experiment.choices.profiles import applied
-from assay.judge.evidence.setting_values import mean_the_same
+from assay.judge.warnings.run_warnings import mean_the_same
 from assay.probe.durability import measure as durability
 from assay.probe.durability import watching
 from assay.provision.running_system import running_system

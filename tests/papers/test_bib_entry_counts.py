@@ -12,7 +12,7 @@ from pybtex.database import BibliographyData
 from pybtex.database.input import bibtex
 
 import forked_programs
-from assay.load.bibsql import debian_package
+from assay.load.bibsql import beebe
 from assay.load.row_sources.data_folder import input_folder
 
 PACKAGES = {
@@ -38,8 +38,8 @@ def package(request: pytest.FixtureRequest) -> list[Path]:
     if not all(file.is_file() for file in files):
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            debian_package.take(request.param, inside, names, folder, print)
-        except debian_package.PackageUnavailable as reason:
+            beebe.take_debian_package(request.param, inside, names, folder, print)
+        except beebe.PackageUnavailable as reason:
             pytest.skip(f"the package {request.param} cannot be had: {reason}")
     return files
 

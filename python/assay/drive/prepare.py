@@ -5,20 +5,21 @@ anything is started.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import structs
 
 from assay import _engine, registry
-from assay.contracts.dialects.protocol import Dialect, RecognisesReads
-from assay.contracts.durability import SessionSettings
+from assay.contracts.dialects.protocol import Dialect, RecognisesReads, SetsSessions
+from assay.contracts.durability import NO_SETTINGS, SessionSettings
 from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.factors import PROTOCOL, THREADS
-from assay.drive import query, session_settings
+from assay.drive import query
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
 from assay.errors import AssayError, ScriptError
+from assay.experiment import Scalar
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.engine.session import as_ours
@@ -101,7 +102,7 @@ class Compiled:
 
     def session_settings(self, run: PlannedRun) -> SessionSettings:
         """What the sessions of the run's clients set for themselves."""
-        return session_settings.joined(map(self._session_settings, drives(self.workload, run)))
+        return joined(map(self._session_settings, drives(self.workload, run)))
 
     def _session_settings(self, drive: PlannedDrive) -> SessionSettings:
         key = _what_is_compiled(drive)
@@ -110,7 +111,7 @@ class Compiled:
             scripts = scripts_of(self.workload, drive, dialect)
             values = document_of(self.workload, drive, dialect, scripts).variables
             statements = self._statements_of(drive, dialect)
-            self._settings[key] = session_settings.of_statements(statements, values, dialect)
+            self._settings[key] = session_settings_of_statements(statements, values, dialect)
         return self._settings[key]
 
     def _writing_types(
@@ -263,3 +264,58 @@ def name_what_sets(error: AssayError, workload: Workload) -> None:
             "has a script of this name: name it in a test, or leave this check out "
             '(checks = ["…"] in a test lists its own)'
         )
+
+
+# Takes the statements of a run's scripts; returns those by which its sessions set themselves up
+# (`SessionSettings`), as ``SET synchronous_commit = off``, with the values of the run.
+#
+# They are found by their first words. What a function or a procedure sets is not seen here; that
+# a run flushed too seldom for the class that was measured without it is
+# (`assay.judge.evidence.durability`).
+
+_BEGINS = re.compile(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)
+_ENDS = re.compile(r"\s*(abort|commit|end|rollback(?!\s+to\b))\b", re.IGNORECASE)
+_VARIABLE = re.compile(r"('(?:[^']|'')*'|::)|:(\w+)")
+
+
+def session_settings_of_statements(
+    statements: Iterable[tuple[str, str]], values: Mapping[str, Scalar | None], dialect: Dialect
+) -> SessionSettings:
+    """``statements``: (script, text with its values as ``:name``), in order; ``values``: of the
+    variables that the run does not change."""
+    if not isinstance(dialect, SetsSessions):
+        return NO_SETTINGS
+    before: list[str] = []
+    after: list[str] = []
+    unknown = ""
+    last, is_begun = "", False
+    for script, text in statements:
+        if script != last:
+            last, is_begun = script, False
+        if _BEGINS.match(text) or _ENDS.match(text):
+            is_begun = bool(_BEGINS.match(text))
+        elif dialect.sets_session(text):
+            spelled = _with_values(text, values)
+            if spelled is None:
+                unknown = f"its sessions execute {text}, whose value is chosen in the run"
+            else:
+                (after if is_begun else before).append(spelled)
+    return SessionSettings(tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after)), unknown)
+
+
+def joined(settings: Iterable[SessionSettings]) -> SessionSettings:
+    """Of sessions one after another: what the last one sets counts."""
+    each = tuple(settings)
+    return SessionSettings(
+        tuple(dict.fromkeys(text for one in each for text in one.before_begin)),
+        tuple(dict.fromkeys(text for one in each for text in one.after_begin)),
+        next((one.why_unknown for one in each if one.why_unknown), ""),
+    )
+
+
+def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
+    """None where a value is not known before the run."""
+    names = {name for _, name in _VARIABLE.findall(text) if name}
+    if any(values.get(name) is None for name in names):
+        return None
+    return _VARIABLE.sub(lambda match: match[1] or str(values[match[2]]), text)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay import __version__
+from assay import __version__, registry
 from assay.comparison import excess, goals
 from assay.comparison.conditions import Condition
 from assay.comparison.excess import Excess
@@ -26,9 +26,11 @@ from assay.contracts.events import (
     Sink,
     TimeNeeded,
 )
+from assay.contracts.experiment import brief
 from assay.contracts.factors import CACHE
 from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.stop import Stop, Stopped
+from assay.contracts.systems.abilities import ConfinesSessions
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
@@ -38,7 +40,7 @@ from assay.errors import (
     RunFailed,
     SystemUnderTestError,
 )
-from assay.experiment import Experiment
+from assay.experiment import Experiment, SystemChoice
 from assay.judge import EndedRun, judge_run
 from assay.judge.evidence.values import EXCEEDED
 from assay.judge.precision import number_to_be_precise
@@ -48,16 +50,9 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.driving import generators
 from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
-from assay.lab.preflight.confined_work import refuse_unconfined
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
 from assay.lab.preflight.small_storages import refuse_smaller_than_before
-from assay.lab.provisioning import (
-    make_storage,
-    measure_durability,
-    probe_storage,
-    start_system,
-)
 from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context import outcome_of_run
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
@@ -68,14 +63,19 @@ from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
 from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
+from assay.probe import probe
 from assay.probe.first_use import FirstUse
+from assay.provision.confinement import confinement
 from assay.provision.disk.full_storage import name_full_storage
 from assay.provision.install.in_use import in_use
 from assay.provision.limits import client_group, client_memory
+from assay.provision.processes.process import pass_over_logs
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine.machine import build, machine
 from assay.record.runs.run_ends import REFUSED, RunEnd, exit_status
+from assay.text import units
+from assay.text.mentions import phrase
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
@@ -490,3 +490,92 @@ def _end_run(
         exit_status=exit_code,
         cells=known.cells.ended(planned.position, run),
     )
+
+
+# Takes an experiment; refuses what cannot be confined where it is that of a capsule, which may be
+# anyone's.
+
+_TRUST = phrase("read what is in the capsule; {--trust} runs it with the rights that you have")
+
+
+def refuse_unconfined(experiment: Experiment) -> None:
+    """Raises `ArgumentError` for a system that knows no sessions without rights, for a setting by
+    which one would reach beyond them, and where nothing confines this process."""
+    if not experiment.is_confined:
+        return
+    if not confinement.is_begun():
+        raise ArgumentError(
+            "the experiment is of a capsule, and this program does not confine what it runs",
+            hint=phrase("run it with `assay run`; {--trust} runs it with the rights that you have"),
+        )
+    for choice in experiment.systems:
+        _refuse(choice)
+
+
+def _refuse(choice: SystemChoice) -> None:
+    system = registry.system(choice.name)
+    if choice.url is not None:
+        return  # the user has named it, and given its sessions their rights
+    if not isinstance(system, ConfinesSessions):
+        raise ArgumentError(
+            f"a capsule's scripts cannot be confined on {choice.label}: its sessions have all "
+            "rights of the server",
+            hint=_TRUST,
+        )
+    try:
+        system.refuse_reaching_settings(choice)
+    except ArgumentError as error:
+        error.hint = error.hint or _TRUST
+        raise
+
+
+# Takes a run; provisions its system in four steps: its storage is made and probed, the system is
+# started on it, and the durability of its commits is measured.
+#
+# What runs share is done once: where the deployment is up already, it stays as it is.
+
+_SLOW_CPUS = 0.5
+"""With less it takes tens of seconds until a server is ready."""
+
+
+def make_storage(state: RunState) -> None:
+    choice = state.planned.cell.system
+    cpus = choice.machine.cpus
+    slow = ""
+    if cpus is not None and cpus < _SLOW_CPUS:
+        slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
+    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
+    state.pooled = state.context.pool.made(state.planned)
+
+
+def probe_storage(state: RunState) -> None:
+    """Each of its storages before its first use in the experiment, where that was asked for."""
+    context, pooled = state.context, state.up()
+    if not context.probe_s or pooled.is_up:
+        return
+    for on_storage in pooled.plain_directories():
+        with on_storage as directory:
+            name = directory.storage.name
+            if name in context.known.probes:
+                continue
+            context.events.stage(f"probe {name}")
+            context.known.probes[name] = probed = probe(directory, context.probe_s)
+            context.store.probed(probed)
+
+
+def start_system(state: RunState) -> None:
+    """Of a server by URL: reads its version and settings again."""
+    state.context.pool.start(state.planned)
+
+
+def measure_durability(state: RunState) -> None:
+    """Of the commits of all runs that share the deployment, before the first of them; and keeps
+    what was provisioned."""
+    context, pooled = state.context, state.up()
+    durability = context.durability
+    if durability.is_measured:
+        runs = context.pool.runs_with(state.planned)
+        durability.measure(pooled, runs, context.events.stage)
+        pooled.note_durability(durability.of(state.planned, pooled.deployment))
+    pass_over_logs(pooled.deployment)
+    context.store.provisioned(pooled.deployment)

@@ -18,8 +18,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import platform
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +36,6 @@ from assay.contracts.dialects.protocol import Table
 from assay.contracts.systems.abilities import Restartable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.load.row_sources.request import DataRequest
 from assay.load.tables import views
@@ -115,7 +116,7 @@ class Copy(Struct, frozen=True):
             listed = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             return f"{FILES_FILE} cannot be read: {error}"
-        return manifest.damage(self.data, listed)
+        return damage(self.data, listed)
 
     def dataset(self, request: DataRequest) -> Dataset:
         """The data set as it was loaded, for a run that requests the same data."""
@@ -206,7 +207,7 @@ class Copies:
 
     def _finish(self, unfinished: Path, target: Path, document: _Document) -> None:
         if self.is_kept:
-            _write(unfinished / FILES_FILE, manifest.manifest_of(unfinished / DATA))
+            _write(unfinished / FILES_FILE, manifest_of(unfinished / DATA))
         _write(unfinished / FACTS_FILE, structs.asdict(document))
         if self.is_kept:
             # After a power failure the name must not exist without the data.
@@ -291,3 +292,66 @@ def _read(folder: Path) -> Copy | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+# Takes a folder of files; returns a manifest of their content, and verifies the files against it
+# later.
+
+Manifest = Mapping[str, str]
+"""Path below the folder → ``SIZE SHA-256`` of a file, or ``-> TARGET`` of a link."""
+
+
+def manifest_of(folder: Path) -> Manifest:
+    """Reads every file once."""
+    return {name: _described(path) for name, path in _files(folder)}
+
+
+def damage(folder: Path, expected: Manifest) -> str | None:
+    """The first difference; None: there is none. Compares names and sizes before it reads any
+    content, so that a missing file is found at once."""
+    try:
+        found = dict(_files(folder))
+        for name, described in expected.items():
+            if name not in found:
+                return f"{name} is missing"
+            size, _, _ = described.partition(" ")
+            if size.isdecimal() and found[name].lstat().st_size != int(size):
+                return f"{name} has {found[name].lstat().st_size} bytes, expected {size}"
+        if more := sorted(found.keys() - expected.keys()):
+            return f"{more[0]} was not there when the copy was made"
+        changed = (
+            name for name, described in expected.items() if _described(found[name]) != described
+        )
+        first = next(changed, None)
+        return None if first is None else f"the content of {first} has changed"
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Files and links, as `assay.provision.disk.copying` copies them."""
+
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for parent, folders, files in os.walk(folder, onerror=unreadable):
+        for name in sorted([*folders, *files]):
+            path = Path(parent, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+                yield (
+                    os.fsencode(path.relative_to(folder)).decode("utf-8", "backslashreplace"),
+                    path,
+                )
+
+
+def _text(path: Path) -> str:
+    """As JSON can hold it, whatever bytes are in a name."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _described(path: Path) -> str:
+    if path.is_symlink():
+        return f"-> {_text(path.readlink())}"
+    with path.open("rb") as file:
+        return f"{path.stat().st_size} {hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -4,6 +4,8 @@ system's server is started, stopped, and started again on what it wrote."""
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
@@ -44,7 +46,7 @@ from assay.errors import (
 )
 from assay.experiment.choices import profiles
 from assay.provision.confinement import confinement
-from assay.provision.disk import failed_storage, page_cache
+from assay.provision.disk import page_cache
 from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
 from assay.provision.disk.full_storage import Space, name_full_storage
 from assay.provision.disk.space_watch import SpaceWatch
@@ -115,7 +117,7 @@ class RunningSystem:
             return self._space.reason
         if self._directory is not None:
             for folder, storage in self._folders:
-                failed = failed_storage.why_failed(folder, storage.name)
+                failed = why_failed(folder, storage.name)
                 if failed is not None:
                     return failed
         return None if self._deployment is None else why_out_of_memory(self._deployment)
@@ -440,3 +442,45 @@ def _prepared(stack: ExitStack, choice: StorageChoice) -> tuple[Storage, Prepare
     """The storage, which is removed with the stack."""
     kind: Storage = registry.storage(choice.kind)
     return kind, stack.enter_context(kind.prepare(choice))
+
+
+# Takes a directory on a storage; says whether its file system has failed since it was made.
+#
+# After an error of its disk a file system takes no more changes: it can only be read then, has
+# shut itself down, or returns errors.
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_DEVICE = 2
+_FAILED = {
+    "ro": "can only be read",
+    "emergency_ro": "can only be read",
+    "shutdown": "has shut itself down",
+}
+"""Options of a file system, whatever those of its mounts, in the kernel's list."""
+
+
+def why_failed(directory: Path, storage_name: str) -> str | None:
+    """None while it can be written, as far as the kernel knows."""
+    try:
+        number = directory.stat().st_dev
+    except OSError as error:
+        if error.errno == errno.EIO:
+            return f"the file system of the storage {storage_name} fails: {error.strerror}"
+        return None
+    for option in _options(f"{os.major(number)}:{os.minor(number)}"):
+        if option in _FAILED:
+            return (
+                f"the file system of the storage {storage_name} {_FAILED[option]}: the kernel does "
+                "that after an I/O error"
+            )
+    return None
+
+
+def _options(device: str) -> set[str]:
+    """Of the file system on a device (``7:3``)."""
+    found: set[str] = set()
+    for line in _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
+        words = line.split(" ")
+        if words[_DEVICE] == device:
+            found.update(words[-1].split(","))
+    return found

@@ -15,7 +15,7 @@ from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import empty_parts, footnotes, run_details
+from assay.report import footnotes, run_details
 from assay.report.cells import by_machine, cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import declaration, published, series
@@ -60,8 +60,16 @@ from assay.report.storage_tables import ranks as storage_ranks
 from assay.report.storage_tables import ratios as storage_ratios
 from assay.report.storage_tables import requests as storage_requests
 from assay.report.summaries import summary
-from assay.report.tidy import experiment as tidy
-from assay.report.values import Report, Section, WarningNote
+from assay.report.tidy.tables import TABLES
+from assay.report.values import (
+    MadeWhenAsked,
+    Report,
+    ReportTable,
+    Section,
+    TidyExperiment,
+    TidyRow,
+    WarningNote,
+)
 from assay.text import units
 
 
@@ -113,11 +121,11 @@ def build(experiment: ExperimentRecord) -> Report:
         facts=conditions.facts(experiment),
         sections=tuple(
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
-            for section in _said_once(empty_parts.without(sections))
+            for section in _said_once(without(sections))
         ),
         warnings=_warning_notes(noted, _limits(experiment)),
         cell_count=len(every),
-        tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
+        tidy={"experiment": facts(experiment), "tables": tables(experiment)},
         histograms=partial(timed_histograms, experiment),
         summary=summary.section(experiment, every),
         questions=questions,
@@ -316,3 +324,79 @@ def _distinct(details: Iterable[str]) -> tuple[str, ...]:
     distinct = list(dict.fromkeys(detail for detail in details if detail))
     more = len(distinct) - _DETAILS_SHOWN
     return (*distinct[:_DETAILS_SHOWN], *([f"and {more} more"] if more > 0 else []))
+
+
+# Takes an experiment's record; returns its tidy tables: a row per cell, run, transaction type …,
+# and a column per factor and number, each with a stable name and a unit, numbers as measured.
+#
+# A parameter of the workload is the column ``parameter_NAME``, if any run has it.
+
+
+def facts(experiment: ExperimentRecord) -> TidyExperiment:
+    """What was run, when, on what."""
+    return {
+        "id": experiment.id,
+        "experiments": [one.id for one in experiment.each],
+        "title": experiment.title,
+        "reproduces": experiment.reproduces or None,
+        "workload": str(experiment.workload.get("name", "")),
+        "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
+        "seed": str(experiment.seed),
+        "begun_unix_ns": experiment.begun_unix_ns,
+        "ended_unix_ns": experiment.ended_unix_ns,
+        "is_under_way": experiment.is_under_way,
+        "runs_planned": experiment.runs_planned,
+        "runs_ended": experiment.runs_ended,
+        "continued_by": experiment.continued_by or None,
+        "record": str(experiment.path),
+        "machine": experiment.machine,
+        "machines": {run.machine_shown: run.machine for run in experiment.runs},
+        "build": experiment.build,
+    }
+
+
+def tables(experiment: ExperimentRecord) -> MadeWhenAsked[Sequence[TidyRow]]:
+    """Each is made when a form asks for it."""
+    return MadeWhenAsked({name: partial(table.rows, experiment) for name, table in TABLES.items()})
+
+
+# Takes the sections of a report; returns them without what holds no value: tables that explain
+# results and have neither a number nor a footnote that says why, columns whose cells are all
+# empty, and charts without a point.
+
+
+def without(sections: Iterable[Section]) -> Iterator[Section]:
+    """A section of results says why it has no number, and stays."""
+    for section in sections:
+        tables = tuple(
+            _without_columns(table)
+            for table in section.tables
+            if not section.part_of or _has_value(table)
+        )
+        if tables or not section.tables or section.lines:
+            figures = tuple(figure for figure in section.figures if figure.points)
+            yield replace(section, tables=tables, figures=figures)
+
+
+def _has_value(table: ReportTable) -> bool:
+    values = [cell for row in table.rows for cell in row.cells[table.label_columns :]]
+    return not values or any(cell.note or (cell.shown and not cell.is_absent) for cell in values)
+
+
+def _without_columns(table: ReportTable) -> ReportTable:
+    """One column stays."""
+    every = range(len(table.columns))
+    kept = [
+        place
+        for place in every
+        if place < table.label_columns
+        or table.columns[place].role
+        or any(row.cells[place].shown for row in table.rows)
+    ]
+    if len(kept) in (len(every), table.label_columns):
+        return table
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in table.rows),
+    )

@@ -9,17 +9,111 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
-from assay.text.secret_forms import (
-    ANYWHERE,
-    COMMANDS,
-    DOCUMENTS,
-    IN_URLS,
-    SIGN,
-    STATEMENTS,
-    VALUE,
-)
 from assay.text.secrets import HIDDEN, NAME, URL_PASSWORD, is_connection_string
+
+# The forms in which texts hold secrets, as patterns: statements that give one to a server, and
+# what is one wherever it is written: tokens, headers, keys. Each pattern has the secret in its
+# group ``value``.
+#
+# A column that is called password is none: a name alone is a secret only in a statement or
+# document that is about a login.
+
+VALUE = r"'(?:[^'\n]|'')*'|[^\s;&,'\")`]+"
+"""Of ``NAME=value`` in a connection string or a command."""
+_KEY_NAME = (
+    r"(?:\w*secret_?(?:access_?)?key|\w*api_?key|\w*client_?secret|secret|token|bearer"
+    r"|\w*(?:access|auth|refresh|session|bearer|security|motherduck)_?token|\w*private_?key"
+    r"|\w*account_?key|\w*encryption_?key|\w*connection_?string)"
+)
+"""What a secret that is no password is called."""
+_LITERAL = (
+    r"(?:(?:OLD_)?PASSWORD\s*\(\s*)?(?:U&|[ENX]|_\w+\s?)?"
+    r"(?P<value>'(?:[^']|'')*'|\$(?P<tag>\w*)\$(?s:.)*?\$(?P=tag)\$)"
+)
+"""Of SQL: also with a prefix, in dollars, or as the argument of a function."""
+_STATEMENT = r"[^;]{0,1000}?"
+STATEMENTS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:CREATE|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:USER|ROLE|LOGIN|GROUP)\b{_STATEMENT}"
+        rf"\b{NAME}(?:\s*=\s*|\s+){_LITERAL}",
+        rf"\bOPTIONS\s*\([^;()]{{0,1000}}?\b(?:{NAME}|{_KEY_NAME})[\"`']?\s*=?\s*{_LITERAL}",
+        rf"\bIDENTIFIED\s+(?:(?:WITH|VIA)\s+\S+\s+)?(?:BY|AS|USING)\s+(?:PASSWORD\s+)?{_LITERAL}",
+        rf"\b(?:CREATE|ALTER)\s+(?:PUBLIC\s+|DATABASE\s+)*(?:USER|ROLE|LINK)\b{_STATEMENT}"
+        r"\bIDENTIFIED\s+BY\s+(?P<value>[\w\"$#]+)(?=\s*(?:[;,)]|\Z|\n)|\s+[A-Z]{4})",
+        rf"(?:\A|;|\bBEGIN\b)\s*SET\s+(?:(?:SESSION|LOCAL|GLOBAL|PERSIST)\s+)?(?:\w+\.)*@?"
+        rf"(?:{NAME}|{_KEY_NAME})(?:\s+FOR\s+[^\s=]+)?\s*(?:=|\bTO\b)\s*{_LITERAL}",
+        rf"\bset_config\s*\(\s*E?'(?:\w+\.)*{NAME}'\s*,\s*{_LITERAL}",
+        rf"(?:\A|\n)[ \t]*\\set[ \t]+{NAME}[ \t]+{_LITERAL}",
+        rf"\b(?:create|update)User\b{_STATEMENT}\bpwd[\"']?\s*:\s*"
+        r"(?P<value>\"[^\"\n]*\"|'[^'\n]*')",
+        rf"\bCHANGE\s+(?:MASTER|REPLICATION\s+SOURCE)\b{_STATEMENT}\b{NAME}\s*=\s*{_LITERAL}",
+        rf"\bSTART\s+(?:SLAVE|REPLICA|GROUP_REPLICATION)\b{_STATEMENT}\b{NAME}\s*=\s*{_LITERAL}",
+        rf"\b(?:EN|DE)CRYPTION\s+BY\s+PASSWORD\s*=\s*{_LITERAL}",
+        r"\b(?:OLD_)?PASSWORD\s*\(\s*(?P<value>'(?:[^']|'')*')\s*\)",
+        rf"\bEXEC(?:UTE)?\b{_STATEMENT}@\w*{NAME}\s*=\s*{_LITERAL}",
+        rf"\bPRAGMA\s+(?:\w+\.)?(?:hex)?(?:re)?key\s*(?:=|\()\s*{_LITERAL}",
+        rf"\bATTACH\b{_STATEMENT}\b(?:ENCRYPTION_)?KEY\s*=?\s*{_LITERAL}",
+        rf"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMPORARY\s+|PERSISTENT\s+)?SECRET\b{_STATEMENT}"
+        rf"\b(?:{NAME}|{_KEY_NAME})\s*=?\s*{_LITERAL}",
+        rf"\b(?:CREATE|ALTER)\s+(?:DATABASE\s+SCOPED\s+)?CREDENTIAL\b{_STATEMENT}"
+        rf"\bSECRET\s*=\s*{_LITERAL}",
+        rf"\bpgp_sym_(?:en|de)crypt(?:_bytea)?\s*\([^;]{{0,500}}?,\s*{_LITERAL}\s*[,)]",
+        r"(?:\A|\n)[ \t]*CONN(?:ECT)?[ \t]+[\w$#\"]+/(?P<value>[^\s@;/]+)(?:@|[ \t]*(?:;|\n|\Z))",
+    )
+)
+"""Searched in code, without its comments."""
+COMMANDS: Final = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        rf"(?i)^\\(?:set)?shell\b[^\n]*?\b\w*{NAME}=(?P<value>{VALUE})",
+        rf"(?i)^\\setenv[ \t]+\w*{NAME}[ \t]+(?P<value>{VALUE})",
+        rf"\b[A-Z_]{{2,40}}(?:PASSWORD|_PWD)=(?P<value>{VALUE})",
+        rf"(?i)\s--?{NAME}[= ](?P<value>{VALUE})",
+        r"\s-u[ ]?[\w-]+(?:[ ]\S+){0,20}?[ ]-p(?P<value>[^\s'\"\\-]\S*)",
+        r"\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]+:(?P<value>[^\s'\"]+)",
+        r"\bsqlplus\b[^\n]*?\s[\w$#]+/(?P<value>[^\s@/]+)@",
+    )
+)
+"""Lines of a script that are given to programs, and remarks about such lines."""
+_IN_JSON = (
+    rf"(?i)\\?[\"'](?:{NAME}|{_KEY_NAME})\\?[\"']\s*:\s*\\?"
+    r"(?P<value>\"[^\"\\\n]{4,}\\?\"|'[^'\\\n]{4,}')"
+)
+ANYWHERE: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?i)\bauthorization\b[\"']?\s*[:=,]\s*[\"']?(?:bearer|basic|token|apikey)\s+"
+        r"(?P<value>[\w.~+/=-]{6,})",
+        r"\b[Bb]earer\s+(?P<value>(?=[\w.~+/-]*\d)[\w.~+/-]{20,}=*)",
+        r"(?i)\baws_?(?:secret_?access_?key|session_?token)\b[\"']?\s*[:=]\s*[\"']?"
+        r"(?P<value>[\w/+=]{16,})",
+        r"(?i)\bAccountKey=(?P<value>[\w/+=]{16,})",
+        r"-----(?!END )(?:[A-Z]+ )+PRIVATE KEY(?: BLOCK)?-----(?P<value>(?s:.)+?)(?:-----END|\Z)",
+        r"\b(?P<value>(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
+        r"|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{35}|[sr]k_live_\w{16,}"
+        r"|npm_[A-Za-z0-9]{36}|pypi-[\w-]{32,}|hf_[A-Za-z0-9]{30,}"
+        r"|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+)",
+    )
+)
+"""In prose and data as well: what has such a form is nothing else."""
+DOCUMENTS: Final = (re.compile(_IN_JSON),)
+"""In scripts: JSON about a login. A value of less than four characters is an example."""
+IN_URLS: Final = (
+    re.compile(
+        r"(?i)[?&;](?:(?:\w*_)?token|api_?key|sig|x-amz-(?:signature|security-token)|client_secret"
+        r"|secret|auth)=(?P<value>[^&\s'\"<>;)}]{4,})"
+    ),
+)
+"""Parameters of a URL that are no passwords by their names, and open what it leads to."""
+SIGN: Final = re.compile(
+    r"passw|passphrase|pwd|identified|secret|key|token|connect|crypt|sqlplus|curl|[ ]-u[ ]?",
+    re.IGNORECASE,
+)
+"""Without one of these there is none, but in a URL or `ANYWHERE`."""
+
 
 _NO_PASSWORD = re.compile(
     r"[:@$]\w[\w.]*|[$%]?\{[^{}]*\}|\?|%\w|<[^<>]*>|…|\.\.\.|\**|[A-Z_]*PASSWORD", re.DOTALL

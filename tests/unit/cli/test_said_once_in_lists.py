@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.cli.output.said_once import said_once
+from assay.cli.commands.plan import said_once
 
 COLUMNS = ("parameters", "driving")
 

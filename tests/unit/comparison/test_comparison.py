@@ -24,7 +24,7 @@ from assay.cli.program import run_program
 from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides import differences, factors
-from assay.comparison.sides.settings_in_effect import mean_the_same
+from assay.comparison.sides.differences import mean_the_same
 from assay.comparison.sides.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment import ServerMachine, SystemChoice

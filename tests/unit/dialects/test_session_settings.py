@@ -9,14 +9,14 @@ from assay.contracts.durability import Durability, SessionSettings
 from assay.dialects.mysql import MYSQL
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
-from assay.drive.session_settings import of_statements
+from assay.drive.prepare import session_settings_of_statements
 from assay.judge.evidence.durability import LEAST_COMMITS, as_it_held
 
 OFF = "SET synchronous_commit = off"
 
 
 def found(*texts: str, dialect: Dialect = POSTGRESQL, **values: str) -> SessionSettings:
-    return of_statements([("mine", text) for text in texts], values, dialect)
+    return session_settings_of_statements([("mine", text) for text in texts], values, dialect)
 
 
 def test_statements_outside_and_within_transactions() -> None:
@@ -29,7 +29,7 @@ def test_statements_outside_and_within_transactions() -> None:
 
 
 def test_a_script_that_ends_within_a_transaction_says_nothing_of_the_next() -> None:
-    made = of_statements([("a", "BEGIN"), ("b", OFF)], {}, POSTGRESQL)
+    made = session_settings_of_statements([("a", "BEGIN"), ("b", OFF)], {}, POSTGRESQL)
     assert made == SessionSettings((OFF,))
 
 

@@ -44,9 +44,9 @@ from assay.contracts.observation import (
 )
 from assay.contracts.observation.parts.generators import without_lost
 from assay.drive.fleet import at_once, clocks, kept_parts
+from assay.drive.fleet.at_once import ClientsOfAll
 from assay.drive.fleet.clocks import Clock, ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
-from assay.drive.fleet.progress import ClientsOfAll
 from assay.drive.fleet.values import PartOfDrive, Terms
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied

@@ -11,9 +11,9 @@ import observations
 from assay.contracts.engine.drive import ClientsSoFar, DriveProgress
 from assay.contracts.observation import ClientCost, Interval, Observation
 from assay.contracts.systems.protocol import ProcessSample
-from assay.drive.monitoring import machine_seconds
-from assay.drive.monitoring.machine_seconds import MachineSeconds
+from assay.drive import watched
 from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.watched import MachineSeconds
 from assay.storages.device_counters import DeviceCounts, Devices
 
 S = 1_000_000_000
@@ -37,7 +37,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(machine_seconds, "time", made)
+    monkeypatch.setattr(watched, "time", made)
     monkeypatch.setattr(Devices, "counts", lambda devices: made.counts(devices))
     return made
 

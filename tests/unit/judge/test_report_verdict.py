@@ -12,10 +12,10 @@ from msgspec import structs
 import invented_records as invented
 from assay.contracts.deployment import Delay
 from assay.judge import Verdict, judge_run
-from assay.judge.evidence.setting_values import mean_the_same
 from assay.judge.statistics.samples import samples_needed
 from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number, worst
+from assay.judge.warnings.run_warnings import mean_the_same
 from assay.record import RunRecord
 
 HUGE = 10**14

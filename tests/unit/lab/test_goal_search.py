@@ -19,7 +19,7 @@ from assay.judge.ended_run import MeasuredRun
 from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import GoalSearch, level_of
-from assay.plan import PlannedRun, fingerprint, goal_rates
+from assay.plan import PlannedRun, fingerprint, layout
 from assay.record.metrics import catalogue
 from simulated_runs import SimulatedRuns
 
@@ -37,7 +37,7 @@ def planned(experiment: Experiment, systems: Sequence[SystemChoice] = (A,)) -> l
     base = invented.plan([A]).runs[0]
     runs: list[PlannedRun] = []
     for repetition in range(1, experiment.repetitions + 1):
-        for rate in goal_rates.offered_rates(experiment):
+        for rate in layout.offered_rates(experiment):
             for system in systems:
                 driving = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=rate)
                 cell = replace(base.cell, system=system, driving=driving, fingerprint="")

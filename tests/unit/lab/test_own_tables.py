@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay import registry
 from assay.experiment.choices import checked_choices, storage_words
-from assay.lab.authoring import own_tables
+from assay.lab.authoring import preparing
 from assay.lab.authoring.preparing import refused_statements
 from assay.lab.authoring.problems import examined_script
 from assay.provision.running_system import running_system
@@ -64,8 +64,8 @@ def test_those_that_are_not_named_are_counted(tmp_path: Path) -> None:
 
 def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
     dialect = registry.dialects()["sqlite"]
-    assert not own_tables.own_tables("drop table t; select * from t;", dialect).names
-    made = own_tables.own_tables(
+    assert not preparing.own_tables("drop table t; select * from t;", dialect).names
+    made = preparing.own_tables(
         "\\set n 1\ncreate temp view w as select 1; select :n from w;", dialect
     )
     assert (made.names, len(made.statements)) == ({"w"}, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.load.bibsql import beebe, debian_package
+from assay.load.bibsql import beebe
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
     archive = package(tmp_path, ["a.bib", "b.bib"])
     to = tmp_path / "to"
     to.mkdir()
-    assert debian_package.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
+    assert beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
     assert [file.name for file in to.iterdir()] == ["a.bib"]
 
 
@@ -83,8 +83,8 @@ def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
 def test_a_damaged_package_is_named_with_the_reason(tmp_path: Path, size_bytes: int) -> None:
     archive = package(tmp_path, ["a.bib"])
     archive.write_bytes(archive.read_bytes()[:size_bytes])
-    with pytest.raises(debian_package.PackageUnavailable, match=r"some\.deb"):
-        debian_package.unpack(archive, "bibtex/bib/beebe", {"a.bib"}, tmp_path)
+    with pytest.raises(beebe.PackageUnavailable, match=r"some\.deb"):
+        beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib"}, tmp_path)
 
 
 def test_a_tool_of_tex_that_does_not_answer_has_no_tree(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from assay.load.bibsql.update_experiment import UpdateTask, edits
+from assay.load.bibsql.source import UpdateTask, edits
 
 ENTRY = """\
 @Book{{Key:{number},

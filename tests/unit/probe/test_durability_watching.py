@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.storage_facts import StorageFacts
-from assay.probe.durability import classes, watching
+from assay.probe.durability import measure, watching
 from assay.probe.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
 from assay.probe.durability.file_system import own_flushes_put_off, sync
 from assay.probe.durability.watching import Idle, Watched, follow, idle, watch
@@ -49,7 +49,7 @@ def few_commits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def class_of(watched: list[Watched], written_bytes: int, idle: Idle = QUIET) -> str | None:
-    found = classes.classified(
+    found = measure.classified(
         watched,
         idle,
         followed_bytes=PAGE,

@@ -16,7 +16,7 @@ import os, socket, sys
 from pathlib import Path
 from assay.errors import SystemUnderTestError
 from assay.provision.confinement import confinement
-from assay.provision.confinement.confined_thread import ConfinedThread, once
+from assay.provision.engine.engine_calls import ConfinedThread, once
 own, outside = map(Path, sys.argv[1:])
 try:
     confinement.begin(needs_network=False, readable=())

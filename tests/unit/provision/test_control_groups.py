@@ -12,8 +12,9 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
+from assay.provision.disk import directory as control_groups
 from assay.provision.disk.directory import server_directory
-from assay.provision.limits import control_groups, hierarchies
+from assay.provision.limits import hierarchies
 from assay.provision.limits.hierarchies import Parent, parents
 from assay.provision.limits.server_group import limits_of, refuse_impossible
 from assay.provision.processes import programs
@@ -185,7 +186,7 @@ def _made(machine: Machine) -> dict[str, dict[str, str]]:
     """The files of each group that is made for all limits."""
     entry = ledger.new_entry(ledger.new_id())
     try:
-        for group in control_groups.make(entry, LIMITS):
+        for group in control_groups.make_control_groups(entry, LIMITS):
             assert group.name == f"assay-{entry.entry.id}"
         noted = [str(resource) for resource in entry.entry.resources]
         found = {}
@@ -233,7 +234,7 @@ def test_a_limit_that_the_kernel_lacks_is_named(machine: Machine) -> None:
     limit = GroupLimit("io", version_1=(), version_2=(("absent/io.max", "7:3 riops=1"),))
     try:
         with pytest.raises(MachineLimit, match=r"'7:3 riops=1' cannot be written to .*io.max: No"):
-            control_groups.make(entry, (limit,))
+            control_groups.make_control_groups(entry, (limit,))
     finally:
         entry.remove()
 

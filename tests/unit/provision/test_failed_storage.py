@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision.disk import failed_storage
+from assay.provision import running_system
 from block_devices import MAY_MOUNT
 
 pytestmark = pytest.mark.slow
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 def test_a_file_system_that_has_become_read_only_has_failed(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "none", tmp_path], check=True)
     try:
-        assert failed_storage.why_failed(tmp_path, "disk") is None
+        assert running_system.why_failed(tmp_path, "disk") is None
         subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
-        why = failed_storage.why_failed(tmp_path, "disk")
+        why = running_system.why_failed(tmp_path, "disk")
         assert why is not None and "storage disk can only be read" in why
     finally:
         subprocess.run(["umount", tmp_path], check=True)
@@ -38,8 +38,8 @@ def test_the_options_of_a_failed_file_system_are_known(
         f"36 1 {device} / /data rw,relatime shared:1 - ext4 /dev/loop3 rw,{option}\n"
         "37 1 0:99 / /other ro - tmpfs none ro\n"
     )
-    monkeypatch.setattr(failed_storage, "_MOUNTS", mounts)
-    why = failed_storage.why_failed(tmp_path, "disk")
+    monkeypatch.setattr(running_system, "_MOUNTS", mounts)
+    why = running_system.why_failed(tmp_path, "disk")
     assert why is not None and expected in why
 
 
@@ -52,5 +52,5 @@ def test_another_mount_that_can_only_be_read_is_none_of_its_business(
         f"36 1 {os.major(number)}:{os.minor(number)} /etc /etc ro - ext4 /dev/vda rw\n"
         "37 1 0:99 / /other ro - tmpfs none ro\n"
     )
-    monkeypatch.setattr(failed_storage, "_MOUNTS", mounts)
-    assert failed_storage.why_failed(tmp_path, "disk") is None
+    monkeypatch.setattr(running_system, "_MOUNTS", mounts)
+    assert running_system.why_failed(tmp_path, "disk") is None

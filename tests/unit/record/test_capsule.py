@@ -15,7 +15,7 @@ import pytest
 
 from assay.errors import ArgumentError, InputError
 from assay.record.capsule import layout, writing
-from assay.record.capsule.verifying import verified
+from assay.record.capsule.opening import verified
 from packed_members import packed
 
 MEMBERS = {

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay.record import ExperimentRecord, RunRecord, Store
-from assay.report.cells import storage_roles
+from assay.report.cells import cell_runs
 from assay.report.papers.claims import claims
 from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.claims import Claim, Term
@@ -67,7 +67,7 @@ def _has(run: RunRecord, factor: str, wanted: Any) -> bool:
         "test": {run.test},
         "system": {run.system, driver},
         "storage": {run.storage},
-        "storage_role": {storage_roles.role(run)},
+        "storage_role": {cell_runs.role(run)},
         "clients": {run.clients},
         "cache": {run.levels["cache"]},
         "memory": {"none" if memory is None else f"{memory >> 20}MB"},

@@ -17,12 +17,13 @@ from assay.experiment import Driving
 from assay.record import RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.charts import colours, draw
-from assay.report.charts.spec import specification
+from assay.report.charts import draw
+from assay.report.charts.draw import specification
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
-from assay.report.figures import bars, level_chart, percentile_curves
+from assay.report.figures import bars, level_chart
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
-from assay.report.page.figures import description
+from assay.report.page.document import description
+from assay.report.sections import times
 from assay.report.values import Report
 
 
@@ -43,7 +44,7 @@ def test_the_counts_of_a_histogram_are_those_that_another_library_encoded() -> N
     encoded = histogram.encode().decode()
     kept = dict.fromkeys(Latency.__struct_fields__, 0)
     latency = Latency(**{**kept, "histogram": encoded})
-    found = list(percentile_curves.counts(latency))
+    found = list(times.counts_of_percentile_curves(latency))
     assert sum(count for _, count in found) == histogram.get_total_count()
     total = 0
     for value, count in found:
@@ -172,7 +173,7 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
 
 def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
     style = (files("assay.report.page") / "style.css").read_text(encoding="utf-8")
-    for place, colour in enumerate(colours.SERIES, 1):
+    for place, colour in enumerate(draw.SERIES, 1):
         channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
         linear = [
             one / 12.92 if one <= 0.04 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
@@ -184,7 +185,7 @@ def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> No
 
 def _variables(figure: Figure) -> list[str]:
     own = [one for one in figure.series if not one.is_reference]
-    return [colours.VARIABLES[colours.SERIES[place]] for place in range(len(own))]
+    return [draw.VARIABLES[draw.SERIES[place]] for place in range(len(own))]
 
 
 def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:

@@ -27,7 +27,7 @@ from assay.judge.warnings.kinds import WarningKind
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.summaries import cell_summary, cell_table, first_look
+from assay.report.summaries import cell_summary, first_look, several_cells
 from assay.text.reasons import with_log
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
@@ -199,7 +199,9 @@ def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
         tmp_path / "r.sqlite", planned, 1.0, observation={"outcomes": outcomes}
     )
     (cell,) = cell_runs.cells(experiment, experiment.runs)
-    table = cell_table.lines([cell_summary.of_cell(experiment, cell)], 100, is_narrow=True)
+    table = several_cells.cell_table_lines(
+        [cell_summary.of_cell(experiment, cell)], 100, is_narrow=True
+    )
     shown = dict(zip(table[-2].split(), table[-1].split()[-len(table[-2].split()) :], strict=True))
     assert (shown["failed"], shown["unknown"]) == ("2", "6")
     verdict = of_run(experiment.runs[0].evidence).reason

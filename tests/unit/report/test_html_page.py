@@ -100,7 +100,7 @@ def test_five_hundred_runs_are_less_than_ten_megabytes(tmp_path: Path) -> None:
 def test_raw_rows_beyond_the_limit_are_counted(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.report.page.runs.MOST_RAW_BYTES", 3000)
+    monkeypatch.setattr("assay.report.page.document.MOST_RAW_BYTES", 3000)
     page = written(replace(report, record=Path("my records/a.sqlite")))
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 import invented_records as invented
 from assay.report.build import build
-from assay.report.cells import cell_runs, storage_roles
+from assay.report.cells import cell_runs
 from assay.report.declared import client_process
 from assay.report.figures import series_chart
 from assay.report.forms import github_summary
-from assay.report.forms.as_measured import as_measured
+from assay.report.forms.table import as_measured
 from assay.report.papers import paper_figure as published_figures
 from assay.report.papers import paper_table, published_measured
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
@@ -131,7 +131,7 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
         },
     )
     roles = {"here": "disk", "ssd": "solid state"}
-    monkeypatch.setattr(storage_roles, "role", lambda run: roles[run.storage])
+    monkeypatch.setattr(cell_runs, "role", lambda run: roles[run.storage])
     found = published_measured.section(replace(record, reproduces="the paper"))
     assert found is not None
     table, claims = found.tables

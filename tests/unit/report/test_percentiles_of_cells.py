@@ -23,10 +23,10 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison_document
-from assay.report.figures import percentile_curves
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
+from assay.report.sections import times as percentile_curves
 from assay.report.summaries import first_look, summary
 from assay.text import units
 from shown_report import text_of

@@ -15,11 +15,11 @@ from assay import registry
 from assay.contracts.observation import read_observed
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, Store
+from assay.report import build as tidy
 from assay.report.build import build
 from assay.report.forms import github_summary
 from assay.report.sections import conditions
 from assay.report.summaries import first_look
-from assay.report.tidy import experiment as tidy
 from assay.report.values import Report
 from shown_report import cells_of, lines_of, table_of, text_of
 

@@ -13,7 +13,7 @@ import invented_records as invented
 from assay.comparison.compare_sides import compare
 from assay.comparison.sides.sides import side
 from assay.record import ExperimentRecord
-from assay.report import empty_parts
+from assay.report import build as empty_parts
 from assay.report.build import build
 from assay.report.comparison_tables import comparison
 from assay.report.forms import github_summary, markdown, table

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 import invented_records as invented
 from assay import comparison
-from assay.cli.output import row_table
+from assay.cli.output import rows as row_table
 from assay.experiment import StorageChoice
 from assay.report.build import build
 from assay.report.comparison_tables import comparison as compared
@@ -56,10 +56,10 @@ def test_no_columns_are_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("width", [20, 30, 45])
 def test_lists_and_cut_names_fit(width: int) -> None:
     rows = [[WIDE, "1"], [f"{WIDE}, {WIDE}", "2"]]
-    lines = list(row_table.lines(["name", "number"], rows, [False, True], width))
+    lines = list(row_table.row_table_lines(["name", "number"], rows, [False, True], width))
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split()).count("の") == 3
-    no_rows = row_table.lines(["name", "a number"], [], [False, True], 6)
+    no_rows = row_table.row_table_lines(["name", "a number"], [], [False, True], 6)
     assert [*no_rows] == ["name  a number"]
     for cutter in (cut, cut_within):
         assert cell_len(cutter(f"{WIDE}, {WIDE}, {WIDE}", width)) <= width

@@ -11,19 +11,23 @@ client, and so has no effect on its speed. How a server is reached stands in a f
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import select
 import shutil
+import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from assay import env_vars
-from assay.cli.bibsql import client_streams, servers
+from assay.cli.bibsql import servers
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
 from assay.cli.process.outcome import outcome_of
+from assay.cli.process.streams import OutputLost
 from assay.contracts.deployment import Address
 from assay.contracts.systems.abilities import OwnClient
 from assay.errors import ArgumentError, SystemMissing
@@ -77,8 +81,8 @@ def run(arguments: list[str]) -> int | None:
             f"there is no database {address.file}",
             hint=f"bibtosql --create files.bib | {command[0]} {address.file}",
         )
-    client_streams.insist_on_sql(parsed.rest)
-    client_streams.insist_on_room()
+    insist_on_sql(parsed.rest)
+    insist_on_room()
     sys.stdout.flush()
     os.execve(program, [*command, *parsed.rest], {**os.environ, **environment})
 
@@ -184,4 +188,60 @@ def _profile_hint(server: servers.Server, name: str) -> str:
     return (
         "a profile says how to reach a server, for example:\n"
         f'[{key}.{server.system.name}]\ndatabase = "{servers.DEFAULT_DATABASE}"'
+    )
+
+
+# Takes the standard streams that a client will get; refuses those with which it would do nothing,
+# or lose everything, and end with status 0.
+
+_INPUT, _OUTPUT = 0, 1
+_LONGEST_PATH = 4096
+_FULL = Path("/dev/full")
+
+
+def insist_on_sql(arguments: Sequence[str]) -> None:
+    """Raises `ArgumentError` where the client would get no SQL: nothing on standard input and
+    nothing among its arguments, or there a file that it does not read."""
+    if arguments:
+        word = arguments[0]
+        if not word.startswith("-") and len(word) < _LONGEST_PATH and Path(word).is_file():
+            raise ArgumentError(
+                f"{word}: expected SQL on standard input, found a file among the arguments",
+                hint=f"bibsql … < {word}",
+            )
+    elif _is_empty():
+        raise ArgumentError(
+            "expected SQL on standard input, found none", hint="bibsql … < file.sql"
+        )
+
+
+def insist_on_room() -> None:
+    """Raises `OutputLost` where standard output is a file and its file system is full: some clients
+    do not notice."""
+    status = os.fstat(_OUTPUT)
+    is_full = _is_device(status, _FULL)
+    if stat.S_ISREG(status.st_mode):
+        is_full = os.fstatvfs(_OUTPUT).f_bavail == 0
+    if is_full:
+        raise OutputLost(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def _is_empty() -> bool:
+    try:
+        status = os.fstat(_INPUT)
+    except OSError:  # closed
+        return True
+    if stat.S_ISREG(status.st_mode):
+        return os.lseek(_INPUT, 0, os.SEEK_CUR) >= status.st_size
+    if stat.S_ISFIFO(status.st_mode):
+        # As long as the client itself would wait: for the first byte, or for the end.
+        waiting = select.poll()
+        waiting.register(_INPUT, select.POLLIN)
+        return not any(event & select.POLLIN for _, event in waiting.poll())
+    return _is_device(status, Path(os.devnull))
+
+
+def _is_device(status: os.stat_result, device: Path) -> bool:
+    return (
+        stat.S_ISCHR(status.st_mode) and device.exists() and status.st_rdev == device.stat().st_rdev
     )

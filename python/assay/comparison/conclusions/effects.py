@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.compare_sides import ComparisonOptions, compared_cell
-from assay.comparison.conclusions.best_cells import best_cells
 from assay.comparison.ratios import undecided
 from assay.comparison.ratios.adjusting import holm
 from assay.comparison.ratios.limits_of_runs import worst_word
@@ -337,3 +337,28 @@ def _durability(
 
 def _name(cell: RankedCell, factors: Sequence[str]) -> str:
     return ", ".join(cell_names.level_name(factor, cell.levels[factor]) for factor in factors)
+
+
+# Takes the cells of a grid and their values; returns the one that is better than all others, or
+# the two that are.
+
+_MOST = 2
+"""Where more cells are alike, the sentences of the factors that do not matter say so."""
+
+
+def best_cells(
+    cells: Mapping[factorial.Place, RankedCell],
+    values: Mapping[factorial.Place, Sequence[float]],
+    metric: Metric,
+) -> tuple[Levels, ...]:
+    """Their levels, the better median first; empty where no two cells stand apart: no repetition
+    of another one may be as good as the least good of these."""
+    sign = 1 if metric.is_more_better else -1
+    of_cells = {place: [sign * value for value in values[place]] for place in cells}
+    order = sorted(cells, key=lambda place: statistics.median(of_cells[place]), reverse=True)
+    for count in range(1, min(_MOST, len(order) - 1) + 1):
+        best, others = order[:count], order[count:]
+        least = min(min(of_cells[place]) for place in best)
+        if all(max(of_cells[place]) < least for place in others):
+            return tuple(cells[place].levels for place in best)
+    return ()

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from assay.comparison.sides import (
-    existing_data,
-    factors,
-    loaded_data,
-    run_by_run,
-    safeguards,
-    settings_in_effect,
-)
+from assay.comparison.sides import existing_data, factors, run_by_run, safeguards
 from assay.comparison.sides.factors import SCRIPT, WORKLOAD, Identified
 from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
@@ -30,6 +25,7 @@ from assay.judge.evidence import durability
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
+from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.machine import machines
 from assay.text import units
@@ -132,11 +128,11 @@ def _of_runs(
     if between != "system":
         found += _one("system", "text of its dialect", *run_by_run.each(a_runs, b_runs, _dialect))
     if between != PROFILE:
-        found += settings_in_effect.differing(a_runs, b_runs, between)
+        found += differing(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between != WORKLOAD and between not in cell_names.parameters(a_runs[0].parameters):
-        found += loaded_data.differences(a_runs, b_runs)
+        found += differences(a_runs, b_runs)
     if between not in cell_names.parameters(a_runs[0].parameters):
         are_other_scripts = between in (SCRIPT, WORKLOAD)
         found += existing_data.differences(a_runs, b_runs, are_other_scripts=are_other_scripts)
@@ -197,7 +193,7 @@ def _in_other_languages(
     b: Sequence[RunRecord],
 ) -> _T | None:
     """Of the answers to all statements together; None: the sides have the same statements."""
-    if not loaded_data.are_in_other_languages(a, b):
+    if not are_in_other_languages(a, b):
         return None
     of_a, of_b = (
         [AnsweringRun(run.seed, run.driven) for run in runs if run.driven] for runs in (a, b)
@@ -410,3 +406,129 @@ def _measured(probe: Probe) -> dict[str, float]:
         and probe.sequential_write.bytes_per_s,
     }
     return {name: float(value) for name, value in parts.items() if value}
+
+
+# Takes the runs of two sides on systems that Assay filled; gives in what their data differ.
+#
+# Systems of another language may have other tables of the same content: then the sides have other
+# rows, and are compared by what the workload declares for all languages.
+
+_DIGITS = 12
+"""Of a digest, as it is shown."""
+
+
+def are_in_other_languages(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:
+    """Whether the sides have the rows of one declaration, in the tables of several languages."""
+    data = [run.data for run in (*a, *b)]
+    if not all(one is not None and one.declared_fingerprint for one in data):
+        return False
+    is_one = not list(run_by_run.differing("data", "declared data", a, b, _declared))
+    return is_one and len({one.fingerprint for one in data if one is not None}) > 1
+
+
+def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    is_translated = are_in_other_languages(a, b)
+    if not is_translated:
+        yield from run_by_run.differing("data", "input of the data", a, b, _input)
+    tables: list[set[str]] = [set(run.data.rows) for run in (*a, *b) if run.data]
+    every = set[str]().union(*tables)
+    named = every.intersection(*tables) if is_translated else every
+
+    def rows(run: RunRecord) -> str:
+        counts = run.data.rows if run.data else {}
+        return ", ".join(f"{name} {counts[name]}" for name in sorted(named & set(counts)))
+
+    yield from run_by_run.differing("data", "rows", a, b, rows)
+
+
+def _declared(run: RunRecord) -> str:
+    return run.data.declared_fingerprint if run.data else ""
+
+
+def _input(run: RunRecord) -> str:
+    return run.data.fingerprint[:_DIGITS] if run.data else ""
+
+
+# Takes the runs of two sides; gives the settings in effect that are not the same on both, by what
+# their values mean: those that both have first, then those that one side alone has.
+
+_TRUTH = {"on": "true", "yes": "true", "off": "false", "no": "false"}
+_NUMBER = re.compile(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?", re.ASCII)
+_BYTES = re.compile(r"([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)", re.ASCII)
+_POWERS = {letter: power for power, letter in enumerate("kmgt", 1)}
+
+
+def differing(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
+    """A system records all that are not at their default, so that one which a side does not have is
+    at its default there, or that version or system lacks it."""
+    of_a, of_b = _in_effect(a), _in_effect(b)
+    if not of_a or not of_b:
+        return
+    is_one_system = {run.system for run in a} == {run.system for run in b}
+    versions = {run.deployment.version for run in (*a, *b) if run.deployment}
+    missing = "default" if len(versions) == 1 else "default, or not in this version"
+    missing = missing if is_one_system else "default, or not in this system"
+    may_be_lacking: list[Difference] = []
+    for name in dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings):
+        if name == "port" or f"{a[0].system}.{name}" == between:
+            continue
+        left, right = (
+            [_settings_in_effect_shown(one.get(name, missing)) for one in side]
+            for side in (of_a, of_b)
+        )
+        found = Difference("setting", name, joined(left) or "empty", joined(right) or "empty")
+        if _are_same(left, right) or any(map(ledger.is_path_of_a_run, found[2:])):
+            continue
+        if missing != "default" and missing in (*left, *right):
+            may_be_lacking.append(found)
+        else:
+            yield found
+    yield from may_be_lacking
+
+
+def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, str]]:
+    """Of each run of which they are known."""
+    found = (run.deployment for run in runs if run.deployment)
+    return [one.settings for one in found if one.settings and not one.settings_unknown]
+
+
+def _settings_in_effect_shown(value: str) -> str:
+    """On one line."""
+    return " ".join(value.split()) if "\n" in value else value
+
+
+def _are_same(left: Iterable[str], right: Iterable[str]) -> bool:
+    """Whether each value of a side has one on the other that means the same."""
+    a, b = set(left), set(right)
+    return all(any(mean_the_same(one, other) for other in b) for one in a) and all(
+        any(mean_the_same(one, other) for other in a) for one in b
+    )
+
+
+def mean_the_same(value: str, other: str) -> bool:
+    """``128.0 MiB`` is ``134217728B``, ``976.5 KiB`` may be ``1000000B``, ``on`` is ``TRUE``. A
+    number without a unit is in that of its setting, and ``MB`` is a thousand or 1024 ``kB``: these
+    are compared among themselves alone."""
+    left, right = (
+        _TRUTH.get(text.strip().lower(), text.strip().lower()) for text in (value, other)
+    )
+    if left == right:
+        return True
+    if _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right):
+        return Fraction(left) == Fraction(right)
+    first, second = _bytes(left), _bytes(right)
+    if first is None or second is None:
+        return False
+    apart = abs(first[0] - second[0])
+    return apart == 0 or apart < max(first[1], second[1])
+
+
+def _bytes(text: str) -> tuple[Fraction, Fraction] | None:
+    """A size, and the last decimal place to which it was cut; 0: it is whole."""
+    found = _BYTES.fullmatch(text)
+    if found is None:
+        return None
+    whole, places, letter = found.groups()
+    unit = Fraction(1 << 10 * _POWERS.get(letter or "", 0))
+    size = Fraction(f"{whole}.{places or 0}") * unit
+    return size, unit / 10 ** len(places) if places else Fraction(0)

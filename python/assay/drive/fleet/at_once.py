@@ -10,29 +10,235 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.driving import CONTINUE
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
+from assay.contracts.engine.drive import (
+    ClientsSoFar,
+    DrainProgress,
+    DriveDocument,
+    DriveProgress,
+    read_progress,
+)
 from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
-from assay.contracts.observation import decode_observation
+from assay.contracts.observation import GeneratorReport, Interval, Outage, decode_observation
+from assay.contracts.observation.merging import spans
+from assay.contracts.observation.merging.merged_intervals import line_of
+from assay.contracts.observation.merging.simultaneous import client_cost
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
-from assay.drive.fleet.at_work import GeneratorsAtWork
-from assay.drive.fleet.clocks import ClockOffset
-from assay.drive.fleet.fence import Fence, FencedChannel
+from assay.drive.fleet.clocks import ClockOffset, drift_ns_per_s
+from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.losses import GeneratorAccount, known_of_lost, unknown_since
-from assay.drive.fleet.progress import ClientsOfAll, Seconds, together
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
 from assay.provision.engine.session import raise_as_ours
+
+# Takes how far each part of a drive is; returns how far the whole is, its seconds, and what its
+# clients have done so far.
+
+
+class Seconds:
+    """The seconds of all parts; each is complete when every part has reported it."""
+
+    def __init__(self, parts: Collection[int]) -> None:
+        self._parts = set(parts)
+        self._reported: dict[int, dict[int, list[Interval]]] = {}
+        """Second → part → its intervals."""
+
+    def add(self, part: int, intervals: Sequence[Interval]) -> None:
+        for interval in intervals:
+            self._reported.setdefault(interval.second, {}).setdefault(part, []).append(interval)
+
+    def leave_out(self, part: int) -> None:
+        """It reports no more."""
+        self._parts.discard(part)
+
+    def take(self) -> tuple[Interval, ...]:
+        """Those that were completed since the last call, one of each group."""
+        complete = [
+            at for at, parts in sorted(self._reported.items()) if parts.keys() >= self._parts
+        ]
+        return tuple(line for at in complete for line in _lines(at, self._reported.pop(at)))
+
+
+class ClientsOfAll:
+    """What the clients of all parts have done so far; anew when every part has said it again. Of
+    one that was lost nothing is measured."""
+
+    def __init__(self, parts: Collection[int], *, on_one_machine: bool) -> None:
+        self._awaited = set(parts)
+        self._on_one_machine = on_one_machine
+        self._said: dict[int, ClientsSoFar] = {}
+        self._new: set[int] = set()
+
+    def add(self, part: int, so_far: ClientsSoFar | None) -> None:
+        if so_far is not None:
+            self._said[part] = so_far
+            self._new.add(part)
+
+    def end(self, part: int) -> None:
+        """It has done all that it was to do."""
+        self._awaited.discard(part)
+
+    def leave_out(self, part: int) -> None:
+        """It was lost."""
+        self.end(part)
+        self._said.pop(part, None)
+        self._new.discard(part)
+
+    def take(self) -> ClientsSoFar | None:
+        if not self._new or not self._new >= self._awaited:
+            return None
+        self._new.clear()
+        parts = list(self._said.values())
+        loads = [part.load_1min for part in parts if part.load_1min is not None]
+        transactions: dict[str, tuple[int, ...]] = {}
+        for part in parts:
+            for group, counts in part.transactions.items():
+                transactions[group] = (*transactions.get(group, ()), *counts)
+        return ClientsSoFar(
+            elapsed_ns=max(part.elapsed_ns for part in parts),
+            threads=sum(part.threads for part in parts),
+            client_cost=client_cost([part.client_cost for part in parts], 0, self._on_one_machine),
+            statements=sum(part.statements for part in parts),
+            load_1min=max(loads, default=None),
+            outages=spans.common([part.outages for part in parts], Outage),
+            transactions=transactions,
+        )
+
+
+def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Interval]:
+    by_group: dict[str, list[Interval]] = {}
+    for intervals in parts.values():
+        for interval in intervals:
+            by_group.setdefault(interval.group, []).append(interval)
+    for group, intervals in by_group.items():
+        connected = sum(interval.clients_connected for interval in intervals)
+        yield line_of(second, group, intervals, connected, (), ())
+
+
+def together(
+    reports: Sequence[DriveProgress], seconds: tuple[Interval, ...], so_far: ClientsSoFar | None
+) -> DriveProgress:
+    """The progress of all parts as that of one."""
+    scheduled = [report.scheduled for report in reports if report.scheduled is not None]
+    drains = [report.draining for report in reports if report.draining is not None]
+    return DriveProgress(
+        elapsed_s=max(report.elapsed_s for report in reports),
+        done=sum(report.done for report in reports),
+        scheduled=sum(scheduled) if len(scheduled) == len(reports) else None,
+        ok=sum(report.ok for report in reports),
+        failed=sum(report.failed for report in reports),
+        clients_running=sum(report.clients_running for report in reports),
+        seconds=seconds,
+        so_far=so_far,
+        draining=DrainProgress(
+            open=sum(drain.open for drain in drains),
+            elapsed_s=max(drain.elapsed_s for drain in drains),
+            limit_s=max(drain.limit_s for drain in drains),
+        )
+        if drains
+        else None,
+    )
+
+
+# Keeps the generators of one drive apart from all others: what is said to them, and what they
+# report, carries the run and an epoch, and what carries another one is refused.
+#
+# A channel is opened for one drive, so that another's report would have come through a mistake or
+# through a network that delivers late. Its counts would be those of another load.
+
+
+class Fence(Struct, frozen=True):
+    run: int
+    """Its number in the record."""
+    epoch: int
+    """Greater than that of every drive before."""
+
+    def on(self, request: EngineRequest) -> EngineRequest:
+        return {**request, "run": self.run, "epoch": self.epoch}
+
+    def admits(self, message: Message) -> bool:
+        return (message.get("run"), message.get("epoch")) == (self.run, self.epoch)
+
+
+class FencedChannel:
+    """A `Channel` of the fleet to a program that is started on a machine."""
+
+    def __init__(self, fleet: Fleet, machine: int, receive: Receive, fence: Fence) -> None:
+        self._fence = fence
+
+        def admitted(message: Message | None) -> None:
+            # That a program has ended is known of the channel, not of the program.
+            if message is None or fence.admits(message):
+                receive(message)
+
+        self._channel: Channel = fleet.start(machine, admitted)
+
+    def send(self, request: EngineRequest) -> None:
+        self._channel.send(self._fence.on(request))
+
+    def look_after(self) -> None:
+        self._channel.look_after()
+
+    def why_it_died(self, during: str, process: str = "") -> SystemDied:
+        return self._channel.why_it_died(during, process)
+
+    def kill(self) -> None:
+        self._channel.kill()
+
+
+# Takes what is known of the parts of a drive while they work; returns a report of each load
+# generator, once a second and when one is lost.
+
+_EVERY_S = 1.0
+
+
+class GeneratorsAtWork:
+    """Of one drive."""
+
+    def __init__(self, machines: Sequence[str]) -> None:
+        """``machines``: the name of that of each part."""
+        self._machines = machines
+        self._reported_s = -_EVERY_S
+        self._lost = 0
+
+    def take(self, parts: Sequence[DrivenPart], now_s: float) -> tuple[GeneratorReport, ...]:
+        """Empty: they were reported less than a second ago, and none was lost since."""
+        lost = sum(part.lost_after_s is not None for part in parts)
+        if now_s - self._reported_s < _EVERY_S and lost == self._lost:
+            return ()
+        self._reported_s, self._lost = now_s, lost
+        return tuple(
+            _at_work(report, part)
+            if part.observation is None and part.lost_after_s is None
+            else report
+            for part, report in zip(parts, reports(parts, self._machines), strict=True)
+        )
+
+
+def _at_work(report: GeneratorReport, part: DrivenPart) -> GeneratorReport:
+    """With what it did in the last second, and the drift of its clock so far."""
+    account, clock = part.account, part.clock.at_work
+    use, so_far = account.use, account.so_far
+    return replace(
+        report,
+        lag_p99_ns=account.lag_p99_ns,
+        cpu_share=None if use is None else use.busy,
+        waited_share=None if use is None else use.waited,
+        load_1min=None if so_far is None else so_far.load_1min,
+        clock_drift_ns_per_s=None if clock is None else drift_ns_per_s(part.before, clock),
+    )
+
 
 OnProgress = Callable[[DriveProgress], bool | None]
 

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.contracts.capabilities import CAPABILITIES
@@ -14,7 +15,6 @@ from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.parts.generators import most_unknown
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
-from assay.judge.evidence.setting_values import mean_the_same
 from assay.judge.evidence.values import EXCEEDED, Evidence
 from assay.judge.warnings import cell_changes, kinds, seconds
 from assay.judge.warnings.kinds import WarningKind
@@ -359,3 +359,36 @@ def _stood_still(standstills: Sequence[Standstill], elapsed_ns: int) -> str:
     if len(standstills) > 1:
         words = f"{len(standstills)} times, {words}the longest {longest_s:.1f} s "
     return f"{words}from {since_ns / 1e9:.1f} s on"
+
+
+# Takes the value of a setting as given and as read back; returns whether they mean the same.
+#
+# Servers report values in their own spelling: ``1GB`` may be read back as ``1073741824``, and
+# ``on`` as ``1``. No setting is known here by name.
+
+_BOOLEANS = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
+_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-zµ]*)")
+_BYTES: Mapping[str, float] = {
+    f"{prefix}{ending}": 1024.0**power
+    for power, prefix in enumerate(("k", "m", "g", "t"), start=1)
+    for ending in ("", "b", "ib")
+} | {"b": 1.0}
+_SECONDS: Mapping[str, float] = {
+    "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0
+}  # fmt: skip
+
+
+def mean_the_same(asked: str, effective: str) -> bool:
+    return _meaning(asked) == _meaning(effective)
+
+
+def _meaning(word: str) -> tuple[str, float] | str:
+    word = word.strip().strip("'\"").casefold()
+    word = _BOOLEANS.get(word, word)
+    if parts := _QUANTITY.fullmatch(word):
+        number, unit = float(parts[1]), parts[2]
+        if unit in _SECONDS:
+            return "time", round(number * _SECONDS[unit], 9)
+        if unit == "" or unit in _BYTES:
+            return "number", number * _BYTES.get(unit, 1.0)
+    return word

@@ -6,13 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from assay import _engine
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects.protocol import Dialect, NamesTables
 from assay.drive.observe import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
-from assay.lab.authoring import own_tables
-from assay.lab.authoring.own_tables import OwnTables
 from assay.lab.authoring.problems import document_for
 from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import drop, schema, views
@@ -21,6 +20,74 @@ from assay.provision.running_system import RunningSystem
 from assay.registry import WORKLOAD_FILE
 from assay.text.units import counted
 from assay.workload.values import Script, Workload
+
+# Takes a script and its dialect; returns the tables and views that the script itself makes, and
+# the script without the statements that name one of them: before it has run they cannot be
+# prepared.
+
+_META = re.compile(r"^[ \t]*\\[^\n]*", re.MULTILINE)
+_VIEW = re.compile(r"create\s+(?:\w+\s+)*?view\s+(?:if\s+not\s+exists\s+)?([^\s(]+)", re.IGNORECASE)
+_MAKING = ("create", "select")
+"""SELECT … INTO makes a table."""
+
+
+class OwnTables(NamedTuple):
+    names: frozenset[str]
+    """In lower case, without the quotes."""
+    statements: tuple[str, ...]
+    """Those that name one of them, in order."""
+
+    def without(self, text: str) -> str:
+        """The text without these statements; what is left stays in its line."""
+        pieces, at = [], 0
+        for statement in self.statements:
+            begin = text.find(statement, at)
+            if begin < 0:
+                continue
+            end = begin + len(statement)
+            end += text[end : end + 1] == ";"
+            pieces += [text[at:begin], "\n" * statement.count("\n")]
+            at = end
+        return "".join([*pieces, text[at:]])
+
+
+def own_tables(text: str, dialect: Dialect) -> OwnTables:
+    """No tables where the dialect does not find those that a statement names."""
+    found = [one for one, *_ in statements(text, dialect)]
+    if not isinstance(dialect, NamesTables):
+        return OwnTables(frozenset(), ())
+    made = frozenset(name for one in found for name in _made(one, dialect))
+    return OwnTables(made, tuple(one for one in found if made & named(one, dialect)))
+
+
+def statements(text: str, dialect: Dialect) -> list[tuple[str, int, int]]:
+    """(statement, line, column), without meta commands; none where they cannot be cut apart."""
+    try:
+        bare = _META.sub(lambda line: " " * len(line[0]), text)
+        return _engine.split_statements(bare, "", dialect.literal_style)
+    except _engine.EngineError:
+        return []
+
+
+def named(statement: str, dialect: Dialect) -> frozenset[str]:
+    """The tables that the statement names, as `OwnTables.names` has them."""
+    if not isinstance(dialect, NamesTables):
+        return frozenset()
+    found = dialect.tables_named(statement)
+    return frozenset(map(_plain, (*found.read, *found.added_to, *found.changed, *found.made)))
+
+
+def _made(statement: str, dialect: NamesTables) -> frozenset[str]:
+    if not statement.lower().startswith(_MAKING):
+        return frozenset()
+    view = _VIEW.match(statement)
+    made = {*dialect.tables_named(statement).made, *([view[1]] if view else [])}
+    return frozenset(map(_plain, made))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r'["`\[\]]', "", name).casefold()
+
 
 _PLACE = re.compile(r"preparing the statement at (?P<path>.*):(?P<line>\d+):(?P<column>\d+): ")
 _MOST = 50
@@ -102,7 +169,7 @@ def _refused(
 ) -> Iterator[AssayError]:
     """One error for each statement that is refused: it is left out, and the rest tried again."""
     text, dialect, file = script.text, running.system.dialect, workload.file_of(script.path)
-    own, refused = own_tables.own_tables(text, dialect), 0
+    own, refused = own_tables(text, dialect), 0
     is_without_own = False
     while True:
         guarded = Script(script.name, script.path, f"{_HEAD}{text.rstrip()}\n\\endif\n")
@@ -118,7 +185,7 @@ def _refused(
                 raise
             line, column = int(place["line"]) - 1, int(place["column"])
             statement = _statement(text, line, column)
-            is_of_own = bool(own.names & own_tables.named(statement, dialect))
+            is_of_own = bool(own.names & named(statement, dialect))
             if is_of_own and error.hint == CREATED_BY_SCRIPT and not is_without_own:
                 not_tried.append(_of_own(file, own))
                 text, is_without_own = own.without(text), True
@@ -149,7 +216,7 @@ def _of_own(file: Path, own: OwnTables) -> str:
 
 def _behind(file: Path, text: str, line: int, running: RunningSystem) -> ScriptError:
     """Of the statement in this line, which is refused, and of those behind it."""
-    left = sum(1 for _, of, _ in own_tables.statements(text, running.system.dialect) if of >= line)
+    left = sum(1 for _, of, _ in statements(text, running.system.dialect) if of >= line)
     return ScriptError(
         f"{running.deployment.label} refuses this statement, too, after {_MOST} others: it and "
         f"what is behind it, {counted(left, 'statement')} in all, are not named one by one",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -28,6 +29,7 @@ from assay.drive.isolation import other_isolation
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
+from assay.drive.staleness import meter
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
@@ -36,7 +38,7 @@ from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
-from assay.lab.driving import cache, generators, native_clients, staleness
+from assay.lab.driving import cache, generators, native_clients
 from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
 from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
@@ -222,7 +224,7 @@ def observe(
     try:
         with (
             _logged(state, planned) as log,
-            staleness.measured(state, document) as of_replicas,
+            measured(state, document) as of_replicas,
         ):
             observation, samples = observe_watched(
                 pooled.deployment,
@@ -339,3 +341,28 @@ def expected_rows(
         request.fingerprint, request.replicas, request.variant, parameters
     )
     return {script.name: known.get(script.name) for script in scripts}
+
+
+# Takes a run whose clients are about to work; measures meanwhile how stale the replicas are at
+# which they read, where the data are Assay's own.
+
+Findings = Callable[[Observation], dict[str, Any]]
+"""What an observation is to say of it."""
+
+
+@contextlib.contextmanager
+def measured(state: RunState, document: DriveDocument) -> Iterator[Findings]:
+    """A block in which the clients work."""
+    pooled = state.up()
+    with meter.measured(
+        pooled.deployment,
+        pooled.system.dialect,
+        document,
+        state.context.events.emit,
+        may_write=state.test.loads,
+        is_first=not any(isinstance(one, Observation) for one in state.reports.values()),
+    ) as found:
+        yield lambda observation: {
+            "staleness": meter.reports(found.names, found.findings, observation),
+            "why_no_staleness": found.why_not,
+        }

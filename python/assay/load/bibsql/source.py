@@ -3,28 +3,180 @@ changes."""
 
 from __future__ import annotations
 
+import random
+import re
+import shutil
+import statistics
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects.protocol import Dialect, Table
 from assay.contracts.experiment import Experiment
 from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
+from assay.contracts.observation.step_reports.other_reports import UpdatedTable
 from assay.contracts.systems.protocol import System
+from assay.errors import ArgumentError
 from assay.load.bibsql import beebe, declared
 from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
-from assay.load.bibsql.changed_files import LoadedTables
-from assay.load.bibsql.declared import DeclaredInput
-from assay.load.bibsql.reported import Entries, reported_entries
-from assay.load.bibsql.update_experiment import UpdateTask, edits, observe
+from assay.load.bibsql.changed_files import LoadedTables, Replaced
+from assay.load.bibsql.declared import DeclaredInput, FileRows
+from assay.load.bibsql.documents import BibDocument
+from assay.load.bibsql.newer_than import newer_than, now_ns, set_stamp
+from assay.load.digest import table_digests
+from assay.load.load import load
+from assay.load.reuse import table_files_bytes
 from assay.load.row_sources.protocol import Asked, Download, ProgressReceiver, RowSource, RowsSize
 from assay.load.row_sources.request import DataRequest
+from assay.provision.engine.session import session
 from assay.text.files.toml_file import TomlTable
+from assay.text.mentions import phrase
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
+
+# Takes a loaded deployment and files of its own; changes some and updates the rows, once or more
+# often; compares with a fresh load.
+#
+# Experiment B5 (Beebe 2011, section 4): the time an update takes, and the proof that after it the
+# tables hold what a fresh load of the same files would. After many updates: how the files have
+# grown, since the paper's sizes are of databases that were updated for months.
+
+RequestOf = Callable[[Sequence[Path]], DataRequest]
+"""Makes the data request of some files."""
+
+_ENTRY = re.compile(r"^@(?!string|preamble|comment)\w+\{.*?^\}\n", re.IGNORECASE | re.M | re.S)
+
+
+class UpdateTask(Struct, frozen=True):
+    """What is changed: how many files are edited by each update, how many are removed before the
+    first one, chosen by which seed."""
+
+    changed: int
+    removed: int
+    seed: int
+    updates: int = 1
+
+
+class Edited(Struct, frozen=True):
+    """A collection of files after its edits."""
+
+    left: list[Path]
+    changed: list[str]
+    """Names of the files that are newer than the stamp."""
+    removed: list[str]
+
+
+def observe(
+    loaded: LoadedTables, system: System, edits: Iterable[Edited], request_of: RequestOf
+) -> UpdateReport:
+    """Updates the tables after each of the edits, then loads them afresh and compares.
+
+    They must hold the rows of the files before the edits; they are left holding those after.
+    """
+    size_bytes = table_files_bytes(system)
+    loaded_bytes = None if size_bytes is None else size_bytes(loaded.deployment)
+    before_rows = loaded.count()
+    changed_files = vanished_files = 0
+    every: list[Replaced] = []
+    for edited in edits:
+        request = request_of(edited.left)
+        assert isinstance(request.source, BibDocument), "a bibliography is read by the engine"
+        every.append(loaded.replace(request.source, edited.changed, edited.removed))
+        changed_files += len(edited.changed)
+        vanished_files += len(edited.removed)
+    inserted_rows = sum(one.inserted_rows for one in every)
+    after_rows = loaded.count()
+    updated_bytes = None if size_bytes is None else size_bytes(loaded.deployment)
+    updated = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    load(loaded.deployment, system, loaded.tables, request)
+    fresh = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    return UpdateReport(
+        updates=len(every),
+        changed_files=changed_files,
+        vanished_files=vanished_files,
+        deleted_rows=before_rows + inserted_rows - after_rows,
+        inserted_rows=inserted_rows,
+        elapsed_ns=round(statistics.median(one.elapsed_ns for one in every)),
+        loaded_bytes=loaded_bytes,
+        updated_bytes=updated_bytes,
+        growth_ratio=updated_bytes / loaded_bytes if updated_bytes and loaded_bytes else None,
+        equals_fresh_load=updated == fresh,
+        tables={
+            name: UpdatedTable(rows, digest, fresh_rows=fresh[name][0])
+            for name, (rows, digest) in updated.items()
+        },
+    )
+
+
+def edits(files: Sequence[Path], folder: Path, task: UpdateTask) -> Iterator[Edited]:
+    """Edits copies of ``files`` in ``folder``, anew for each update, when it is asked for."""
+    copies = [Path(shutil.copy2(file, folder)) for file in files]
+    for update in range(task.updates):
+        removed = 0 if update else task.removed
+        edited = _edit(copies, folder, replace(task, removed=removed, seed=task.seed + update))
+        yield edited
+        copies = edited.left
+
+
+def _edit(copies: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
+    """Edits some of the files, and finds the changed ones by a stamp."""
+    if task.changed + task.removed > len(copies):
+        raise ArgumentError(
+            f"{task.changed} changed and {task.removed} removed files asked, "
+            f"the data set has {len(copies)}",
+            hint=phrase("{--set changed=N} with a smaller N"),
+        )
+    stamp = folder / "last-update"
+    set_stamp(stamp, _after(copies, stamp))
+    rng = random.Random(task.seed)
+    chosen = rng.sample(copies, task.changed + task.removed)
+    for number, file in enumerate(chosen[: task.changed]):
+        _edit_file(file, rng, f"{task.seed}.{number}", number)
+    removed = chosen[task.changed :]
+    for file in removed:
+        file.unlink()
+    left = [file for file in copies if file not in removed]
+    changed = newer_than(str(stamp)).changed(left)
+    return Edited(left, [file.name for file in changed], [file.name for file in removed])
+
+
+def _after(files: Sequence[Path], stamp: Path) -> int:
+    """An instant after the files came into being: the clock of a file system goes in steps."""
+    while (now := now_ns(stamp)) <= max(file.stat().st_ctime_ns for file in files):
+        time.sleep(0.001)
+    return now
+
+
+def _edit_file(file: Path, rng: random.Random, label: str, number: int) -> None:
+    """What an editor's day does to a file: an entry goes, an entry changes, an entry is new."""
+    text = file.read_text(encoding="utf-8")
+    entries = list(_ENTRY.finditer(text))
+    if len(entries) > 2:
+        deleted, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
+        fields = changed.group().rstrip()[:-1].rstrip()
+        comma = "" if fields.endswith(",") else ","  # after the last field it may be left out
+        revised = f'{fields}{comma}\n  annote =       "Revised.",\n}}\n'
+        text = (
+            text[: deleted.start()]
+            + text[deleted.end() : changed.start()]
+            + revised
+            + text[changed.end() :]
+        )
+    text += (
+        f"\n@Misc{{Assay:2026:U{label},\n"
+        f'  title =        "An Entry that an Update Brings",\n'
+        f'  year =         "2026",\n'
+        f'  bibdate =      "Thu Jan 1 12:00:{number % 60:02d} 2026",\n}}\n'
+    )
+    file.write_text(text, encoding="utf-8")
+
 
 _BEEBE = Download(
     "beebe",
@@ -141,3 +293,46 @@ class BibliographyRows:
 
 
 BIB = BibSource()
+
+
+# Takes a loaded deployment and the statements of its checks; returns the entries that any check
+# reports.
+#
+# The variant ``clean`` of a replicated data set holds further replicas of the other entries only,
+# so that the checks' output stays as short as on the data set itself (Beebe 2011, section 4: it
+# is "intentionally kept short").
+
+LABEL = "label"
+
+Entries = list[tuple[str, str]]
+"""(file name, label) of each."""
+
+
+def reported_entries(
+    deployment: Deployment, dialect: Dialect, statements: Sequence[str], rows: FileRows
+) -> Entries:
+    """Every entry in the answer of any of the statements.
+
+    An answer without a label reports all entries of its files; one without a file reports the label
+    in all files.
+    """
+    with session(deployment.address) as opened:
+        everything = opened.execute(dialect.read_all(rows.table, [rows.key, LABEL])).rows
+        files: set[str | None] = set()
+        labels: set[str | None] = set()
+        entries: set[tuple[str | None, ...]] = set()
+        for text in statements:
+            answer = opened.execute(text)
+            columns = [column.lower() for column in answer.columns]
+            if rows.key in columns and LABEL in columns:
+                file, label = columns.index(rows.key), columns.index(LABEL)
+                entries.update((row[file], row[label]) for row in answer.rows)
+            elif rows.key in columns:
+                files.update(row[columns.index(rows.key)] for row in answer.rows)
+            elif LABEL in columns:
+                labels.update(row[columns.index(LABEL)] for row in answer.rows)
+    return sorted(
+        (str(file), str(label))
+        for file, label in everything
+        if file in files or label in labels or (file, label) in entries
+    )

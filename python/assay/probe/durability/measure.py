@@ -17,26 +17,30 @@ from the device's flushes against the commits of one client.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from random import Random
+from string import ascii_letters, digits
 
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Column, Dialect, SingleRows, Table
 from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings, not_measured
 from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.protocol import System
-from assay.errors import RunFailed, SystemRefused
-from assay.probe.durability import commits
-from assay.probe.durability.classes import classified, least_bytes
+from assay.errors import Bug, RunFailed, SystemRefused
 from assay.probe.durability.counters import FlushCounter, why_flushes_are_not_counted
 from assay.probe.durability.file_system import own_flushes_put_off, sync, unflushed_file
 from assay.probe.durability.watching import (
+    FOLLOWED,
     IDLE_S,
     LIMIT_S,
     NEVER_IDLE,
+    Idle,
     Watched,
     are_flushed_later,
     follow,
@@ -44,7 +48,10 @@ from assay.probe.durability.watching import (
     is_flushed_unasked,
     watch,
 )
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import session
 from assay.storages.device_counters import Devices, device_at, devices_under
+from assay.text import units
 
 
 def measure(
@@ -83,7 +90,7 @@ def _why_not(deployment: Deployment, system: System, settings: SessionSettings) 
     with_data = sum(node.directory is not None for node in deployment.nodes)
     if with_data > 1:
         return f"{with_data} nodes share the device"
-    return commits.why_not(system.dialect, system.capabilities) or settings.why_unknown or None
+    return why_not_commits(system.dialect, system.capabilities) or settings.why_unknown or None
 
 
 def _own_devices(deployment: Deployment, directory: Path) -> Devices | None:
@@ -101,11 +108,11 @@ def _measured(
     devices: Devices,
     settings: SessionSettings,
 ) -> Durability:
-    one, followed = commits.PAYLOAD_BYTES, commits.PAYLOAD_BYTES * commits.ROWS_FOLLOWED
+    one, followed = PAYLOAD_BYTES, PAYLOAD_BYTES * ROWS_FOLLOWED
     read = FlushCounter(devices).read
     with (
         own_flushes_put_off(directory) as file_system_flushes,
-        commits.committing(deployment, system.dialect, settings) as client,
+        committing(deployment, system.dialect, settings) as client,
     ):
         sync(directory)
         before, began_s = read(), time.monotonic()
@@ -114,7 +121,7 @@ def _measured(
         if not _all_flushed(first):
             sync(directory)
             quiet = idle(read, least_bytes(followed))
-        prepare = partial(client.prepare, commits.ROWS_FOLLOWED)
+        prepare = partial(client.prepare, ROWS_FOLLOWED)
         waits = _all_flushed(first)
         last = follow(prepare, client.commit, read, least_bytes(followed), waits=waits)
         sync(directory)
@@ -141,3 +148,155 @@ def _measured(
 
 def _all_flushed(watched: Iterable[Watched]) -> bool:
     return all(one.is_flushed_before_answer for one in watched)
+
+
+# Takes what the device did for each commit; returns the durability class.
+
+_LEAST_SHARE = 0.5
+"""Of the payload that must be written: a system may compress it, if not by half."""
+
+
+def least_bytes(payload_bytes: int) -> int:
+    """What the device must write of so many bytes before they count as written."""
+    return round(payload_bytes * _LEAST_SHARE)
+
+
+def classified(
+    watched: Sequence[Watched],
+    idle: Idle,
+    *,
+    followed_bytes: int,
+    payload_bytes: int,
+    written_bytes: int,
+    elapsed_s: float,
+    file_system_flushes: str,
+    is_flushed_unasked: bool = False,
+) -> Durability:
+    """``written_bytes``: by the device in ``elapsed_s``, from before the first commit until the
+    file system was synced; ``payload_bytes``: of all commits; ``followed_bytes``: of one that was
+    followed; ``is_flushed_unasked``: other programs flush the file system."""
+    written_anyway = idle.written_bytes / idle.seconds * elapsed_s if idle.seconds else 0.0
+    followed = watched[-FOLLOWED:]
+    delays_ns = [one.delay_ns for one in followed if one.delay_ns is not None]
+    is_flushed_in_time = are_flushed_later(watched)
+    reason = ""
+    found: str | None
+    if all(one.is_flushed_before_answer for one in watched):
+        found = "D3"
+    elif is_flushed_in_time and is_flushed_unasked:
+        found = None
+        reason = "other programs called sync, which flushes every file system of the machine"
+    elif is_flushed_in_time and idle.looks_like_commits(least_bytes(followed_bytes)):
+        found = None
+        reason = (
+            f"{idle.flushes} flushes and {units.size(idle.written_bytes)} written in "
+            f"{idle.seconds:g} s without a commit"
+        )
+    elif is_flushed_in_time:
+        found = "D2"
+    elif written_bytes - written_anyway < least_bytes(payload_bytes):
+        found = "D0"
+    else:
+        found = "D1"
+    return Durability(
+        durability_class=found,
+        reason=reason,
+        commits=len(watched),
+        flushed_before_answer=sum(one.is_flushed_before_answer for one in watched),
+        longest_delay_ns=max(delays_ns) if found == "D2" else None,
+        limit_s=LIMIT_S,
+        payload_bytes=payload_bytes,
+        written_bytes=written_bytes,
+        idle_s=idle.seconds,
+        idle_flushes=idle.flushes,
+        idle_written_bytes=idle.written_bytes,
+        file_system_flushes=file_system_flushes,
+    )
+
+
+# Takes a deployment; commits transactions on it, one at a time: each adds rows with a text that
+# does not compress.
+
+PAYLOAD_BYTES = 1500
+"""Of each row: every system has a ``varchar`` of this length, and none moves it out of the row."""
+ROWS_FOLLOWED = 64
+"""Of a transaction that is followed until it is flushed: more bytes than a system at rest writes
+without clients."""
+_ROWS_BEFORE = 400
+"""In the table before commits are watched. Some engines flush the file of a table each time that it
+grows: by a page until it has 512 KiB, then by 1 MiB, which holds all rows that are watched."""
+_TABLE = Table(
+    name="assay_durability",
+    columns=(
+        Column("id", "int", not_null=True),
+        Column("payload", f"varchar({PAYLOAD_BYTES})"),
+    ),
+    primary_key=("id",),
+)
+
+
+class Committing:
+    """One session. `commit` returns when the system has answered that the row is committed."""
+
+    def __init__(
+        self, opened: Session, dialect: Dialect, rows: SingleRows, settings: SessionSettings
+    ) -> None:
+        self._session = opened
+        self._settings = settings
+        self._dialect = dialect
+        self._rows = rows
+        self._random = Random(1)
+        self._ready: list[str] = []
+        self._number = 0
+
+    def prepare(self, rows: int = 1) -> None:
+        """Spells the next transaction, so that `commit` only sends it."""
+        inserted = [self._row() for _ in range(rows)]
+        self._ready = [
+            *self._settings.before_begin,
+            *self._dialect.begin(),
+            *self._settings.after_begin,
+            *inserted,
+            *self._dialect.commit(),
+        ]
+
+    def _row(self) -> str:
+        self._number += 1
+        payload = "".join(self._random.choices(ascii_letters + digits, k=PAYLOAD_BYTES))
+        return self._rows.insert_row(_TABLE, [str(self._number), self._rows.literal(payload)])
+
+    def commit(self) -> None:
+        for statement in self._ready:
+            self._session.execute(statement)
+
+
+def why_not_commits(dialect: Dialect, capabilities: frozenset[str]) -> str | None:
+    """Why rows cannot be committed one by one; None: they can."""
+    if "stored rows" not in capabilities:
+        return "the system keeps no rows"
+    if not isinstance(dialect, SingleRows):
+        return "rows of the system are only loaded in bulk"
+    return None
+
+
+@contextlib.contextmanager
+def committing(
+    deployment: Deployment, dialect: Dialect, settings: SessionSettings
+) -> Iterator[Committing]:
+    """A session and a table, which is dropped at the end. Raises `SystemUnderTestError` and
+    `RunFailed` where the system does not take them."""
+    if not isinstance(dialect, SingleRows):
+        raise Bug(f"the dialect {dialect.name} inserts no single rows")
+    with session(deployment.address) as opened:
+        for statement in settings.before_begin:  # they may name the schema of the table
+            opened.execute(statement)
+        for statement in dialect.create_table(_TABLE, deployment.options):
+            opened.execute(statement)
+        for statement in dialect.create_indexes(_TABLE):
+            opened.execute(statement)
+        client = Committing(opened, dialect, rows=dialect, settings=settings)
+        client.prepare(_ROWS_BEFORE)
+        client.commit()
+        yield client
+        for statement in dialect.drop_table(_TABLE):
+            opened.execute(statement)

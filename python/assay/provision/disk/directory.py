@@ -11,21 +11,23 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from assay.contracts.factors import ServerMachine
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.systems.protocol import ServerDirectory
-from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.errors import ArgumentError, AssayError, MachineLimit, SystemUnderTestError
 from assay.provision.confinement import confinement
-from assay.provision.limits import control_groups, server_group
+from assay.provision.limits import server_group
+from assay.provision.limits.hierarchies import ENABLED, parents
 from assay.provision.machine.ports import server_address
 from assay.provision.machine.users import ServerUser, first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
-from assay.provision.undo.resources import Directory, TaggedProcesses
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import ControlGroup, Directory, TaggedProcesses
 from assay.text.files.text_file import shown_if_not_utf8
 from assay.text.mentions import phrase
 
@@ -64,7 +66,7 @@ def server_directory(
             entry.add(Directory(str(path), mounted))
             _make(path, user)
         limits = (*group_limits, *server_group.limits_of(machine))
-        groups = control_groups.make(entry, limits)
+        groups = make_control_groups(entry, limits)
         entry.add(TaggedProcesses())  # behind the groups: undone before them
         directory = ServerDirectory(
             root=root,
@@ -133,3 +135,50 @@ def _short_directory() -> Path:
     chosen = tempfile.gettempdir()
     is_short = len(chosen) + len("/assay-run-123456789abc") <= _LONGEST_RUN_PATH
     return Path(chosen if is_short and _PLAIN.fullmatch(chosen) else "/tmp")
+
+
+# Takes the limits of a server; makes control groups that have them, which its processes enter
+# before their programs begin (see `programs`).
+#
+# There is a group for each hierarchy of version 1, and a single one for everything in version 2.
+
+
+def make_control_groups(entry: HeldEntry, limits: Sequence[GroupLimit]) -> tuple[Path, ...]:
+    """The folders of the groups, whose names end in the mark of the entry, and which are removed
+    with it; none where nothing is limited. Raises `MachineLimit` where they cannot be made."""
+    found = parents({limit.controller: None for limit in limits}.keys())
+    folders = {
+        controller: parent.folder / f"assay-{entry.entry.id}"
+        for controller, parent in found.items()
+    }
+    made = tuple(dict.fromkeys(folders.values()))
+    for folder in made:
+        entry.add(ControlGroup(str(folder)))
+    for parent in dict.fromkeys(found.values()):
+        for controller in parent.enable:
+            # It stays enabled: whether others came to need it since cannot be known.
+            _write(parent.folder / ENABLED, f"+{controller}")
+    for folder in made:
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise MachineLimit(
+                f"the control group {folder} cannot be made: {error.strerror}",
+                hint="control groups need root; a container must be allowed to write them",
+            ) from error
+    for limit in limits:
+        folder = folders[limit.controller]
+        for name, line in limit.lines(found[limit.controller].version):
+            if name not in limit.optional_files or (folder / name).exists():
+                _write(folder / name, line)
+    return made
+
+
+def _write(file: Path, line: str) -> None:
+    try:
+        file.write_text(line)
+    except OSError as error:
+        raise MachineLimit(
+            f"{line!r} cannot be written to the control group's file {file}: {error.strerror}",
+            hint="run assay as root; the kernel may also have been built without this limit",
+        ) from error

@@ -12,7 +12,7 @@ It imports nothing of Assay but the engine and the forms of its messages, so tha
 ends with the process that started it. A drive with a lease ends in order: where that process is
 gone, or nothing was heard of it for so long, the clients finish what is under way, begin nothing
 and close their sessions, and what they measured is written to a file. It belongs to one run and
-epoch (`assay.drive.fleet.fence`): what is said for another is not heard.
+epoch (`assay.drive.fleet.at_once`): what is said for another is not heard.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from assay.plan.cell_names import (
 )
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.runs.records import CellKey
-from assay.report.cells import compared_answers, factor_order, storage_roles
+from assay.report.cells import compared_answers, factor_order
 from assay.report.values import ReportCell, ReportColumn, absent
 
 TEST, STORAGE, REPETITION = "test", "storage", "repetition"
@@ -99,7 +99,7 @@ class CellRuns(Struct, frozen=True, dict=True):
         if factor == TEST:
             return self.runs[0].test
         if factor == STORAGE_ROLE:
-            return next(filter(None, map(storage_roles.role, self.runs)), None)
+            return next(filter(None, map(role, self.runs)), None)
         return self.durability if factor == DURABILITY else self.factors.get(factor)
 
     def without(self, factor: str) -> tuple[object, ...]:
@@ -345,3 +345,28 @@ def _levels(levels: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]
     seen = list(dict.fromkeys(factors[factor] for factors in levels if factor in factors))
     numbers = [level for level in seen if isinstance(level, int | float)]
     return [*sorted(numbers)] if len(numbers) == len(seen) else seen
+
+
+# Takes a run; returns the role of its storage, by which papers name the columns of their tables:
+# ``disk`` (it rotates), ``solid state`` or ``memory``.
+#
+# It is the one that was asked for (``role=disk``). Without, a modelled storage has the role of
+# its model; any other what the kernel says of its device, which virtual machines often get wrong.
+
+DISK, SOLID_STATE, MEMORY = "disk", "solid state", "memory"
+_OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
+
+
+def role(run: RunRecord) -> str | None:
+    """None where nothing was provisioned, or the storage is not known."""
+    if said := (run.cell.get("storage") or {}).get("role"):
+        return str(said).replace("-", " ")
+    storage = run.deployment.storage if run.deployment else None
+    if storage is None:
+        return None
+    if model := storage.facts.get("model"):
+        return _OF_MODELS.get(model["kind"])
+    if storage.file_system == "tmpfs":
+        return MEMORY
+    rotates = storage.facts.get("is_rotational")
+    return None if rotates is None else DISK if rotates else SOLID_STATE

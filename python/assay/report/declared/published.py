@@ -13,7 +13,7 @@ A workload's ``published.toml`` holds one table per test::
     ]
 
     column_factor = "storage_role"          # what distinguishes the columns, and its levels;
-    column_levels = ["disk", "solid state"] # `assay.report.cells.storage_roles`
+    column_levels = ["disk", "solid state"] # `assay.report.cells.cell_runs`
     layout = { rows = ["clients"], columns = ["system"] }
     # as printed: `assay.report.papers.paper_table`
     machines = { "disk" = "…" }             # what the paper says of each, as notes of that table

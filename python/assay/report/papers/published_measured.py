@@ -6,23 +6,49 @@ paper's claims with their judgements.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report import columns
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import number, path, string, words
-from assay.report.declared import published, selection
+from assay.report.declared import client_process, declaration, published, selection
+from assay.report.declared.published import NOT_FACTORS, Published, PublishedRow
+from assay.report.declared.selection import Level
 from assay.report.papers import paper_figure as published_figures
-from assay.report.papers import paper_table, published_table
-from assay.report.papers.claims import judged_claims, published_columns
+from assay.report.papers import paper_table
+from assay.report.papers.claims import (
+    claimed_ratios,
+    comparability,
+    judged_claims,
+    published_columns,
+)
 from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.claims.comparability import MODELLED
-from assay.report.papers.claims.judgement import ALIKE, Outcome
+from assay.report.papers.claims.judgement import ALIKE, Outcome, not_comparable
+from assay.report.papers.claims.published_columns import PublishedColumn
+from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
 from assay.report.program_tables import ProgramTable
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
-from assay.report.values import ReportCell, ReportTable, Section, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    judged,
+    text,
+)
 from assay.text import units
 
 TITLE = "Published and measured"
@@ -54,11 +80,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
 
 def shown(section: Section | None) -> set[str]:
     """The tests and series whose published rows stand in that section."""
-    return (
-        {one.name.removeprefix(published_table.PREFIX) for one in section.tables}
-        if section
-        else set()
-    )
+    return {one.name.removeprefix(PREFIX) for one in section.tables} if section else set()
 
 
 def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
@@ -71,7 +93,7 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
             continue
         found_columns = published_columns.of_table(experiment.workload, name, beside)
         if {column.test for column in found_columns} & tests:
-            made = published_table.table(experiment, name, beside, found_columns, found, of_claims)
+            made = published_table(experiment, name, beside, found_columns, found, of_claims)
             yield from () if made is None else (made,)
 
 
@@ -214,3 +236,235 @@ def _contradicted(claims: Sequence[JudgedClaim]) -> Iterator[str]:
         yield f"{one.outcome}:  {one.claim.shown}{of}; measured {one.measured}: {one.reason}"
     if len(against) > _MOST_CONTRADICTED:
         yield f"and {len(against) - _MOST_CONTRADICTED} more"
+
+
+# Takes a published table and our cells; returns the published rows, each with the measured ones
+# below it.
+#
+# A published number and the measured one stand in the unit of the paper. Their ratio says nothing
+# about correctness: the machines differ by decades. It is left out where the test was scaled
+# down.
+
+PREFIX = "published_and_measured_"
+
+
+class _Context(Struct, frozen=True, dict=True):
+    """A published table, and what stands beside it."""
+
+    experiment: ExperimentRecord
+    published: Published
+    columns: Sequence[PublishedColumn]
+    cells: Sequence[CellRuns]
+    of_claims: claimed_ratios.ByRatio
+
+    @cached_property
+    def factors(self) -> list[str]:
+        """Those that the paper varies."""
+        return [
+            factor
+            for factor in dict.fromkeys(key for row in self.published.rows for key in row.levels)
+            if factor not in NOT_FACTORS and len(self.published.levels(factor)) > 1
+        ]
+
+    @cached_property
+    def has_speed_up(self) -> bool:
+        return any(row.speed_up for row in self.published.rows)
+
+    @cached_property
+    def scaled(self) -> Mapping[str, Mapping[str, str]]:
+        return comparability.scaled(self.experiment)
+
+    def less(self, column: PublishedColumn) -> list[str]:
+        """What our test of that column has less of, and the table does not vary."""
+        of_test = self.scaled.get(column.test, {})
+        apart = (*self.factors, *column.independent_of)
+        less = (
+            "smaller storages" if name.startswith("storage ") else f"{name} {level}"
+            for name, level in of_test.items()
+            if name not in apart
+        )
+        return [*dict.fromkeys(less)]
+
+    def labels(self, printed: PublishedRow) -> list[ReportCell]:
+        return [_label(printed.levels.get(factor)) for factor in self.factors]
+
+
+def published_table(
+    experiment: ExperimentRecord,
+    name: str,
+    beside: Published,
+    columns: Sequence[PublishedColumn],
+    cells: Sequence[CellRuns],
+    of_claims: claimed_ratios.ByRatio,
+) -> ReportTable | None:
+    """None where nothing was measured that stands in it; rows that were not measured are only
+    named."""
+    of = _Context(experiment, beside, columns, cells, of_claims)
+    rows: list[Row] = []
+    left_out: list[str] = []
+    for printed in beside.rows:
+        if measured := list(_measured_rows(of, printed)):
+            rows += [_published_row(of, printed), *measured]
+        else:
+            left_out.append(_row_name(of, printed))
+    if not rows:
+        return None
+    return ReportTable(
+        name=f"{PREFIX}{name}",
+        title=f"{beside.source}: published and measured",
+        is_answer=not beside.in_text,
+        label_columns=len(of.factors) + 2,
+        columns=tuple(_columns(of)),
+        rows=tuple(rows),
+        notes=tuple(
+            filter(
+                None,
+                (
+                    beside.conditions and f"published: {beside.conditions}",
+                    OF_MEANS if any(len(cell.measured) > 1 for cell in cells) else "",
+                    *_notes(of),
+                    f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
+                ),
+            )
+        ),
+    )
+
+
+def _columns(of: _Context) -> Iterator[ReportColumn]:
+    yield ReportColumn("system")
+    yield from (ReportColumn(factor, is_number=True) for factor in of.factors)
+    yield ReportColumn("")
+    for column in of.columns:
+        less = ", ".join(of.less(column))
+        title = f"{less} here\n{column.title}" if less else column.title
+        yield ReportColumn(title, is_number=True, unit=column.unit)
+    if of.has_speed_up:
+        yield ReportColumn("speed-up", is_number=True)
+        yield ReportColumn("judged")
+
+
+def _published_row(of: _Context, printed: PublishedRow) -> Row:
+    values = [
+        published.printed_cell(value, column.unit)
+        for value, column in zip(printed.values, of.columns, strict=False)
+    ] or [absent("not printed") for _ in of.columns]
+    speed_ups = ", ".join(f"{one:.2f}" for one in printed.speed_up)
+    extra = [text(speed_ups), text("")] if of.has_speed_up else []
+    cells = (text(printed.system), *of.labels(printed), text(PUBLISHED), *values, *extra)
+    return Row(cells, is_published=True)
+
+
+def _measured_rows(of: _Context, printed: PublishedRow) -> Iterator[Row]:
+    """The rows of each of our systems, on each machine, that this row is about."""
+    wanted: dict[str, Level] = {
+        name: printed.levels[name] for name in of.factors if name in printed.levels
+    }
+    if not of.published.any_system:
+        wanted["system"] = printed.system
+    wanted |= printed.measured
+    of_columns = [
+        selection.with_levels(of.cells, {**column.levels, **wanted}) for column in of.columns
+    ]
+    every = [cell for cells in of_columns for cell in cells]
+    for label in dict.fromkeys(cell.system_on_machine for cell in every):
+        chosen = [
+            next((cell for cell in cells if cell.system_on_machine == label), None)
+            for cells in of_columns
+        ]
+        yield from _of_system(of, printed, text(label), chosen)
+
+
+def _of_system(
+    of: _Context, printed: PublishedRow, label: ReportCell, chosen: Sequence[CellRuns | None]
+) -> Iterator[Row]:
+    """The measured values, and their ratios if there are any."""
+    labels = of.labels(printed)
+    values = list(map(_value, of.columns, chosen))
+    extra = _speed_up(of, printed, chosen) if of.has_speed_up else ()
+    yield Row((label, *labels, text(MEASURED), *values, *extra))
+    printed_values = printed.values or [""] * len(values)
+    ratios = [
+        _ratio(of, *one) for one in zip(of.columns, chosen, values, printed_values, strict=False)
+    ]
+    if any(cell.shown for cell in ratios):
+        blank = [text("")] * len(extra)
+        yield Row((label, *labels, text(RATIO), *ratios, *blank))
+
+
+def _value(column: PublishedColumn, cell: CellRuns | None) -> ReportCell:
+    if cell is None:
+        return absent("not asked")
+    number = column.number(cell)
+    if number is None:
+        return absent("none") if cell.measured else cell.absent
+    shown = judged(units.in_unit(number.value, number.unit), number)
+    notes = (client_process.note(cell, column.quantity.keys), shown.note)
+    return replace(shown, runs=cell.run_ids, note="; ".join(filter(None, notes)))
+
+
+def _ratio(
+    of: _Context,
+    column: PublishedColumn,
+    cell: CellRuns | None,
+    measured: ReportCell,
+    printed: float | str,
+) -> ReportCell:
+    if cell is None or measured.number is None or isinstance(printed, str) or not printed:
+        return absent("")
+    if client_process.is_client(cell, column.quantity.keys):
+        return absent("other process")
+    if of.less(column):
+        return absent("scaled")
+    ratio, number = measured.number.value / printed, measured.number
+    made = Number(ratio, "ratio", judged=number.judged)
+    return ReportCell(units.digits(ratio, 3), made)
+
+
+def _speed_up(
+    of: _Context, printed: PublishedRow, chosen: Sequence[CellRuns | None]
+) -> tuple[ReportCell, ReportCell]:
+    """Of the first column against each other one, and whether the paper has them in that order."""
+    base, *others = of.columns
+    declared = declaration.of_record(of.experiment.workload, base.test)
+    is_more_better = bool(declared and declared.is_more_better)
+    first = chosen[0]
+    shown, words = [], []
+    for column, cell, expected in zip(others, chosen[1:], printed.speed_up, strict=False):
+        if first is None or cell is None:
+            missing = base if first is None else column
+            words.append(not_comparable(f"{missing.title} was not measured").sentence)
+            continue
+        found = claimed_ratios.judged_speed_up(
+            of.experiment,
+            (first, cell),
+            (base.quantity, column.quantity),
+            expected,
+            is_more_better=is_more_better,
+            of_claims=of.of_claims,
+        )
+        if found.number is not None:
+            shown.append(f"{found.number.value:.2f}")
+        words.append(found.sentence)
+    return text(", ".join(shown)), text("; ".join(dict.fromkeys(words)))
+
+
+def _row_name(of: _Context, printed: PublishedRow) -> str:
+    levels = (f"{name} {printed.levels[name]}" for name in of.factors if name in printed.levels)
+    return ", ".join([printed.system, *levels])
+
+
+def _label(level: Scalar | None) -> ReportCell:
+    return absent("") if level is None else cell_runs.label(level)
+
+
+def _notes(of: _Context) -> Iterator[str]:
+    """The levels of what the paper did not vary, where the measured ones are others."""
+    tests = {column.test for column in of.columns}
+    measured = [cell for cell in of.cells if cell.runs[0].test in tests]
+    yield from of.published.other_parameters(cell.factors for cell in measured)
+    for name in dict.fromkeys(key for row in of.published.rows for key in row.levels):
+        there = of.published.levels(name)
+        here = {cell.factors[name] for cell in measured if name in cell.factors}
+        if name not in of.factors and there and here - set(there):
+            listed = ", ".join(map(str, sorted(here, key=str)))
+            yield f"published for {name} = {there[0]}, measured with {listed}"

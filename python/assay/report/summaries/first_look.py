@@ -12,26 +12,89 @@ is no room even then is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
-from assay.comparison.conclusions import effect_sentences
+from msgspec.structs import replace
+
+from assay.comparison.conclusions import clauses, effect_sentences, sentences
 from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, disturbed_runs, durability
 from assay.report.forms.for_people import for_people
-from assay.report.sections import conditions, goals, precision, storages
-from assay.report.summaries import (
-    answer_lines,
-    cell_summary,
-    one_cell,
-    several_cells,
-    warning_lines,
-)
-from assay.report.summaries.answer_lines import AnswerLines
-from assay.report.summaries.named_line import named_line
-from assay.report.values import Report
+from assay.report.sections import check_counts, conditions, goals, precision, storages
+from assay.report.summaries import cell_summary, rate_words, several_cells, verdict_lines
+from assay.report.summaries.cell_summary import CellSummary
+from assay.report.summaries.named_line import HEAD, named_line
+from assay.report.values import Report, WarningNote
 from assay.text import units
+from assay.text.cut import cut_within
 from assay.text.line_width import ELSEWHERE, line_width
+from assay.text.visible import visible
+
+# Takes the questions of an experiment; returns the lines that answer them, in several versions,
+# each shorter than the one before, so that there is room for the cells that they compare.
+
+_MOST_LINES = 5
+_MOST_OF_ONE = 99
+_MOST_EXPLAINED = 3
+"""Of what the levels of a question do otherwise."""
+_PLACES = (3, 2, 1)
+"""Combinations of the other factors that a sentence names."""
+
+
+class AnswerLines(NamedTuple):
+    lines: list[str]
+    quoted: frozenset[int]
+    """Numbers of the runs behind what they compare."""
+    is_whole: bool
+    """Whether all questions are answered."""
+    explained: int
+    """How many of the lines say what the levels do otherwise for the same work: the answers have
+    room beside them."""
+
+
+def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
+    """A sentence for each, with fewer and fewer combinations, as far as there is room for all; then
+    fewer and fewer questions, of which the others are counted. The first that has room, or one
+    question."""
+    if not questions:
+        return [AnswerLines([], frozenset(), True, 0)]
+    every = (
+        _of(questions, number, most_places, width)
+        for number in range(len(questions), 0, -1)
+        for most_places in (_PLACES if number == len(questions) else _PLACES[-1:])
+    )
+    fitting = [one for one in every if len(one.lines) - one.explained <= _MOST_LINES]
+    return fitting or [_of(questions, 1, _PLACES[-1], width)]
+
+
+def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> AnswerLines:
+    """The answers to so many of them."""
+    asked = questions[:number]
+    lines = []
+    explained = 0
+    for one in sentences.lines(asked, most_places):
+        is_explained = one.factor == sentences.DIFFERS
+        most = _MOST_EXPLAINED if is_explained else _MOST_OF_ONE
+        text = f"{one.test}: {one.text}" if one.test else one.text
+        shown = named_line(one.factor, text, width, most=most)
+        explained += len(shown) if is_explained else 0
+        lines += shown
+    if left_out := len(questions) - number:
+        more = units.counted(left_out, "more question")
+        lines += named_line("and", f"{more}, in the details", width)
+    return AnswerLines(lines, _quoted(asked, most_places), not left_out, explained)
+
+
+def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:
+    return frozenset(
+        run
+        for question in questions
+        for conclusion in clauses.quoted(question, most_places)
+        for runs in conclusion.runs
+        for run in runs
+    )
+
 
 MOST_LINES = 15
 MOST_WITH_ANSWERS = 16
@@ -102,7 +165,7 @@ def lines(
     answered: list[str] = []
     if len(found) == 1:
         room = most_lines - len(last)
-        shown = one_cell.lines(found[0], width, room - spare, is_narrow)
+        shown = one_cell_lines(found[0], width, room - spare, is_narrow)
     else:
         of_grids = [] if judged else _effects(report, width)
         # What each factor of a grid changes is said of the whole grid.
@@ -122,7 +185,7 @@ def lines(
     ]
     if len(parameters) > left - spare:  # numbers come first
         parameters = []
-    warnings = warning_lines.lines(report.warnings, left - len(parameters), width)
+    warnings = warning_lines(report.warnings, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
 
 
@@ -144,10 +207,116 @@ def _effects(report: Report, width: int) -> list[str]:
 
 def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, AnswerLines]]:
     """The answers, in the order in which they are tried, each with the lines of the whole."""
-    found = answer_lines.answers(questions, width)
+    found = answers(questions, width)
     for is_whole in (True, False):
         versions = [one for one in found if one.is_whole == is_whole]
         for most in range(MOST_WITH_ANSWERS, MOST_WITH_QUOTED + 1):
             yield from (
                 (most + one.explained if one.lines else MOST_LINES, one) for one in versions
             )
+
+
+# Takes the warnings of a report; returns the lines of as many as there is room for, and the names
+# of the others.
+
+
+def warning_lines(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
+    """As many as there is room for, in the order of the report: with cause, detail and fix,
+    or without the cause; the rest by name."""
+    shown: list[str] = []
+    left_out: list[str] = []
+    for place, warning in enumerate(warnings, 1):
+        fix = named_line("", f"fix: {warning.fix}", width) if warning.fix else []
+        first = _first(warning)
+        forms = [
+            [*named_line("warning", f"{warning.name}: {words}", width), *fix]
+            for words in (first.sentence, "; ".join(first.details))
+            if words
+        ]
+        # Lines are kept for the names of those left out.
+        others = named_line(
+            "also", ", ".join([*left_out, *(one.name for one in warnings[place:])]), width
+        )
+        most = room - len(shown) - len(others)
+        text = next((text for text in forms if len(text) <= most), None)
+        if text is None:
+            left_out.append(warning.name)
+        else:
+            shown += text
+    named = _named(left_out, "also" if shown else "warnings", width, max(1, room - len(shown)))
+    return [*shown, *named]
+
+
+def _named(names: Sequence[str], head: str, width: int, room: int) -> list[str]:
+    """The names, none of them cut; as many as there is room for, and the number of the others."""
+    for number in range(len(names), 0, -1):
+        more = f" and {len(names) - number} more" if number < len(names) else ""
+        found = named_line(head, ", ".join(names[:number]) + more, width)
+        if len(found) <= room:
+            return found
+    return named_line(head, f"{len(names)} of them" if names else "", width, most=1)
+
+
+def _first(warning: WarningNote) -> WarningNote:
+    """With the first of its details; the report has more of them."""
+    more = len(warning.details) - 1
+    if more < 1:
+        return warning
+    return replace(warning, details=(warning.details[0], f"and {more} more"))
+
+
+# Takes the summary of the only cell of an experiment; returns its lines: verdict, numbers, groups
+# of clients, errors and checks.
+
+_MOST_OF_A_CELL = ((4, 6), (4, 4), (4, 2), (4, 1), (2, 1))
+"""(groups shown, lines of each text): the first that fits."""
+
+
+def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
+    """In so many lines."""
+    title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
+    for groups, most in _MOST_OF_A_CELL:
+        shown = [
+            cut_within(title, width) if is_narrow else visible(title),
+            *verdict_lines.of_one(cell.verdict, width, most),
+            *(
+                one
+                for name, text in cell.numbers
+                for one in named_line(name, text, width, most=most)
+            ),
+            *named_line("headline", cell.headline, width, most=most),
+            *(
+                line
+                for title, number in cell.derived
+                for line in named_line("derived", f"{title} {number}", width, most=most)
+            ),
+            *named_line("limits", cell.response_limits, width, most=most),
+            *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
+            *_groups(cell, width, groups),
+            *named_line("deferred", cell.deferred, width, most=most),
+            *named_line("server", cell.server, width, most=most),
+            *named_line(
+                "durability", "" if cell.durability == "-" else cell.durability, width, most=1
+            ),
+            *named_line("device", cell.device, width, most=most),
+            *named_line("errors", cell_summary.errors(cell.runs), width, most=most),
+            *named_line("checks", check_counts.words(cell.runs), width, most=most),
+        ]
+        if len(shown) <= room:
+            break
+    return shown
+
+
+def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
+    shown = [
+        line
+        for name, texts in cell.groups[:most]
+        for line in named_line(f"  {name}", _that_fits(texts, width - HEAD), width, most=1)
+    ]
+    left_out = len(cell.groups) - most
+    return [*shown, *([f"  and {left_out} more groups"] if left_out > 0 else [])]
+
+
+def _that_fits(texts: Sequence[str], width: int) -> str:
+    """The first of them; the last one if none fits."""
+    return next((text for text in texts if len(text) <= width), texts[-1])

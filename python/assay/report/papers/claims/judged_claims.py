@@ -4,30 +4,106 @@ with what was measured and the judgement."""
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.comparison.ratios import undecided
 from assay.experiment import Scalar
+from assay.judge.statistics import order
+from assay.judge.statistics.order import ConfidenceInterval
 from assay.judge.warnings.kinds import WarningKind as Warned
 from assay.plan import cell_names
 from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import selection
+from assay.report.declared import aggregates, field_path, selection
+from assay.report.declared.aggregates import RunValue
 from assay.report.papers.claims import (
     cell_ratio,
-    claim_bounds,
-    claim_growth,
     claims,
     comparability,
     judgement,
+    published_growth,
 )
 from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
-from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
+from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, GrowthBound, Term
 from assay.report.papers.claims.judgement import ONE_REPETITION, ClaimVerdict, shown_interval
+from assay.report.papers.claims.published_growth import PublishedCurve
 from assay.text import units
+
+# Takes a claim about how a value grows with a factor, and the cells that differ in it; judges it
+# on the range that was run, by the paper's own values in that range.
+
+_LEAST_SIZES = 3
+
+
+def claim_growth_judged(case: ClaimCase) -> JudgedClaim:
+    """Sizes that the paper's values do not reach over are left out: of these it says nothing."""
+    claim, key = case.claim, case.keys[0]
+    curve = published_growth.curve(case.experiment.workload, claim, key, case.cells[0])
+    sizes, values = [], []
+    for cell in case.cells:
+        size = selection.level_of(cell, claim.growth)
+        if isinstance(size, int | float) and size > 0 and (curve is None or curve.has(size)):
+            positive = [value for value in aggregates.values(cell, key) if value > 0]
+            sizes += [float(size)] * len(positive)
+            values += positive
+    different = len(set(sizes))
+    if different < _LEAST_SIZES:
+        within = _range(curve.sizes[0], curve.sizes[-1]) if curve else ""
+        measured = units.counted(different, "size")
+        return case.not_comparable(f"{measured} measured{within}, expected {_LEAST_SIZES} at least")
+    beside = [curve.value(size) for size in sizes] if curve else None
+    found = order.growth(sizes, values, beside)
+    expected = _expected(case, curve, sizes)
+    of_sizes = f"{claim.growth}{_range(min(sizes), max(sizes))}"
+    published = f"{claim.growth_bound} exponent {expected:.2f}"
+    if curve:
+        published += f", of the printed values{_range(min(sizes), max(sizes))}"
+    word, why = _word(case, found, expected), ""
+    if why_undecided := cell_ratio.why_undecided(case.cells, case.keys):
+        word, why = ClaimVerdict.NOT_DECIDED, why_undecided
+    return case.judged(
+        word,
+        why,
+        remark=case.modelled if not why else "",
+        published=published.removeprefix(f"{GrowthBound.ABOUT} "),
+        measured=f"{shown_interval(found, 'exponent ')}, {of_sizes}",
+        number=found,
+        expected=expected,
+    )
+
+
+def _expected(case: ClaimCase, curve: PublishedCurve | None, sizes: list[float]) -> float:
+    if curve is None:
+        return case.claim.exponent or 0.0
+    different = sorted(set(sizes))
+    return order.growth(different, [curve.value(size) for size in different]).value
+
+
+def _word(case: ClaimCase, interval: ConfidenceInterval, expected: float) -> ClaimVerdict:
+    """A growth that the paper has is not half of it or less, however much it may differ."""
+    bound, tolerance = case.claim.growth_bound, case.claim.tolerance
+    least = expected - tolerance
+    if bound is GrowthBound.AT_LEAST and expected > 0:
+        least = max(least, expected / 2)
+    most = expected + tolerance
+    if bound is not GrowthBound.AT_LEAST and interval.is_above(most):
+        return ClaimVerdict.GROWS_FASTER
+    if bound is not GrowthBound.AT_MOST and interval.is_below(least):
+        return ClaimVerdict.GROWS_SLOWER
+    is_enough = bound is GrowthBound.AT_MOST or interval.is_above(least)
+    is_not_more = bound is GrowthBound.AT_LEAST or interval.is_below(most)
+    return ClaimVerdict.SAME_GROWTH if is_enough and is_not_more else ClaimVerdict.NOT_DECIDED
+
+
+def _range(least: float, most: float) -> str:
+    return f" from {least:g} to {most:g}"
+
 
 FreeLevels = tuple[tuple[str, Scalar], ...]
 """Factor and level, of the factors that a claim leaves free."""
@@ -67,7 +143,7 @@ def _judged(
             yield whole.not_comparable(_outside(claim, cells[-1]))
             return
     if claim.kind in BOUNDS:
-        yield from claim_bounds.bounds(experiment, claim, of_terms[0])
+        yield from bounds(experiment, claim, of_terms[0])
         return
     judge = _JUDGES[claim.kind]
     level_of = _free_levels(claim, of_terms)
@@ -206,7 +282,7 @@ def _times(case: ClaimCase) -> JudgedClaim:
 
 
 _JUDGES: Mapping[ClaimKind, Callable[[ClaimCase], JudgedClaim]] = {
-    ClaimKind.GROWTH: claim_growth.judged,
+    ClaimKind.GROWTH: claim_growth_judged,
     ClaimKind.EQUAL: _equal,
     ClaimKind.ORDER: _order,
     ClaimKind.TIMES: _times,
@@ -252,3 +328,114 @@ def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
         if one["test"] in tests and one["name"] in claim.needs_full:
             return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
     return ""
+
+
+# Takes a claim that says how large a value is, or how small; judges it for each system.
+
+
+class _Bounded(Struct, frozen=True):
+    """A value of a run with its bound; ``undecided``: so many more it may be."""
+
+    value: float
+    limit: float
+    undecided: float
+
+    def holds(self, kind: ClaimKind) -> bool:
+        """Whatever those that were not decided are."""
+        return all(_HOLDS[kind](one, self.limit) for one in (self.value, self._most))
+
+    def may_hold(self, kind: ClaimKind) -> bool:
+        if kind is ClaimKind.EQUALS:
+            return self.value <= self.limit <= self._most
+        return any(_HOLDS[kind](one, self.limit) for one in (self.value, self._most))
+
+    @property
+    def _most(self) -> float:
+        return self.value + self.undecided
+
+
+def bounds(
+    experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
+) -> Iterator[JudgedClaim]:
+    """By system, and machine, over all of its runs."""
+    for label in dict.fromkeys(cell.system_on_machine for cell in cell_runs):
+        cells = [cell for cell in cell_runs if cell.system_on_machine == label]
+        yield _of_system(ClaimCase(experiment, claim, label, cells))
+
+
+def _of_system(case: ClaimCase) -> JudgedClaim:
+    """Runs that are invalid, or were not run, confirm nothing; they contradict a claim about right
+    answers alone, by wrong ones."""
+    claim, key = case.claim, case.keys[0]
+    if why := case.why_not_of_system:
+        return case.not_comparable(why)
+    invalid = {cell.run_ids: why for cell in case.cells if (why := comparability.why_not(cell))}
+    judged_on = [
+        cell for cell in case.cells if cell.run_ids not in invalid or _is_wrong(claim, cell)
+    ]
+    runs = [run for cell in judged_on for run in cell.measured]
+    known = [one for run in runs if (one := _bounded(claim, key, run)) is not None]
+    broken = sum(not one.may_hold(claim.kind) for one in known)
+    if not broken and (invalid or not known):
+        return case.not_comparable(next(iter(invalid.values()), comparability.NO_VALUE))
+    measured = _values(sorted(one.value for one in known), key.unit)
+    if cell_ratio.depends_on_machine(key) and (why := undecided.why_undecided(runs)):
+        return case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured)
+    if broken:
+        limits = {one.limit for one in known}
+        limit = _with_unit(limits.pop(), key.unit) if len(limits) == 1 else "the limit of the run"
+        why = f"{broken} of {units.counted(len(known), 'run')} {_BROKEN[claim.kind]} {limit}"
+        return case.judged(ClaimVerdict.DOES_NOT_HOLD, why, measured=measured)
+    if doubtful := [one for one in known if not one.holds(claim.kind)]:
+        number = sum(one.undecided for one in doubtful)
+        why = f"{number:g} {'was' if number == 1 else 'were'} not decided"
+        return case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured)
+    return case.judged(ClaimVerdict.HOLDS, measured=measured)
+
+
+def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
+    """Whether the claim is about answers, and some of these are wrong."""
+    checks = (check for run in cell.measured for check in run.checks)
+    return claim.is_of_answers and any(check["ok"] is False for check in checks)
+
+
+def _bounded(claim: Claim, key: RunValue, run: RunRecord) -> _Bounded | None:
+    """None where the run has no such value, or no such limit."""
+    doubtful = field_path.value(run, claim.undecided) if claim.undecided else 0
+    read = (key.value(run), _limit(claim, run), doubtful or 0)
+    if not all(isinstance(one, int | float) for one in read):
+        return None
+    return _Bounded(*(float(one) for one in read if isinstance(one, int | float)))
+
+
+def _values(numbers: Sequence[float], unit: str) -> str:
+    """Each once, of many the least and the greatest."""
+    values = list(dict.fromkeys(_with_unit(value, unit) for value in numbers))
+    if len(values) > _MOST_VALUES:
+        return f"{units.counted(len(numbers), 'run')}: {values[0]} to {values[-1]}"
+    return ", ".join(values)
+
+
+_HOLDS: Mapping[ClaimKind, Callable[[float, float], bool]] = {
+    ClaimKind.EQUALS: operator.eq,
+    ClaimKind.AT_LEAST: operator.ge,
+    ClaimKind.AT_MOST: operator.le,
+}
+"""Of a value and its bound."""
+
+
+_BROKEN: Mapping[ClaimKind, str] = {
+    ClaimKind.EQUALS: "not",
+    ClaimKind.AT_LEAST: "below",
+    ClaimKind.AT_MOST: "above",
+}
+_MOST_VALUES = 4
+"""Different values of the runs that are listed; of more, the least and the greatest."""
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return units.time_with_unit(value, "s") if unit == "ns" else units.shown(value, unit)
+
+
+def _limit(claim: Claim, run: RunRecord) -> object:
+    return field_path.value(run, claim.limit) if isinstance(claim.limit, str) else claim.limit
