@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -16,12 +16,14 @@ from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import footnotes, run_details
-from assay.report.cells import by_machine, cell_runs, compared_answers, durability, factor_order
+from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import declaration, published, series
-from assay.report.figure import Figure
-from assay.report.figures import bars, fields_chart, level_chart, series_chart
+from assay.report.declared import aggregates, declaration, field_path, published, series
+from assay.report.declared.declaration import Declaration
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
+from assay.report.figures import bars, level_chart, series_chart
 from assay.report.figures import timeline as timeline_figures
+from assay.report.figures.panels import panels
 from assay.report.histograms import timed_histograms
 from assay.report.papers import joined, paper_table, published_measured
 from assay.report.papers import paper_figure as published_figures
@@ -86,7 +88,7 @@ def build(experiment: ExperimentRecord) -> Report:
     already = paper_table.shown(compared)
     sections += _series(experiment, already, published_measured.shown(compared))
     in_order = factor_order.in_order(experiment)
-    probes = by_machine.sections(in_order, storage_probes.section)
+    probes = sections_by_machine(in_order, storage_probes.section)
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
@@ -109,7 +111,7 @@ def build(experiment: ExperimentRecord) -> Report:
         for section in (
             *probes,
             loads.section(experiment.runs),
-            *by_machine.sections(in_order, partial(_setup, experiment)),
+            *sections_by_machine(in_order, partial(_setup, experiment)),
         )
         if section is not None
     ]
@@ -214,7 +216,7 @@ def _results(
         *published_figures.of_results(tables),
         *bars.throughput(test, declared, cells, has_lines=bool(along)),
         *along,
-        *fields_chart.figures(test, declared, cells),
+        *figures_of_fields(test, declared, cells),
     )
     lines = (*durability.lines(cells), *_answers(cells))
     return Section(_title(cells[0]), lines, tables, figures)
@@ -400,3 +402,77 @@ def _without_columns(table: ReportTable) -> ReportTable:
         columns=tuple(table.columns[place] for place in kept),
         rows=tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in table.rows),
     )
+
+
+# Takes runs, and what makes a section of those of one machine; returns one for each machine.
+
+
+def sections_by_machine(
+    runs: Sequence[RunRecord], make: Callable[[Sequence[RunRecord]], Section | None]
+) -> list[Section]:
+    """What has one name on two machines (a storage, a system) is another on each."""
+    found = []
+    for number, machine in enumerate(dict.fromkeys(run.machine_name for run in runs), 1):
+        made = make([run for run in runs if run.machine_name == machine])
+        if made is not None:
+            found.append(_named(made, machine, number))
+    return found
+
+
+def _named(section: Section, machine: str, place: int) -> Section:
+    """Names of tables and figures are unique in a report."""
+    if not machine:
+        return section
+    behind = f"_{place}" if place > 1 else ""
+    return replace(
+        section,
+        title=f"{section.title} on {machine}",
+        tables=tuple(replace(one, name=f"{one.name}{behind}") for one in section.tables),
+        figures=tuple(replace(one, name=f"{one.name}{behind}") for one in section.figures),
+    )
+
+
+# Takes the cells of a test whose fields count something, such as the days of each query; returns
+# each field's value along these counts, a line for each system.
+
+
+def figures_of_fields(
+    test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
+) -> tuple[Figure, ...]:
+    """Empty where the report does not say what its fields count (``along``)."""
+    if declared is None or not declared.along:
+        return ()
+    unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
+    made = panels(cell_runs, "system")
+    shown = []
+    for number, panel in enumerate(made.shown, 1):
+        lines = [(name, tuple(_points(declared, cells))) for name, cells in panel.series]
+        series = tuple(DataSeries(name, points) for name, points in lines if len(points) > 1)
+        if not series:
+            continue
+        is_log = all(point.y > 0 for one in series for point in one.points)
+        shown.append(
+            Figure(
+                f"{test}_along_{number}",
+                f"{declared.title}: {panel.title}" if panel.title else declared.title,
+                Mark.LINES,
+                Axis(declared.along),
+                Axis(unit, Scale.LOG if is_log else Scale.LINEAR),
+                series,
+                notes=made.notes(panel),
+            )
+        )
+    return on_one_scale(shown)
+
+
+def _points(declared: Declaration, cells: Sequence[CellRuns]) -> Iterator[Point]:
+    for field in declared.fields:
+        for cell in cells:
+            made = aggregates.number(cell, aggregates.at(field.key))
+            if made is not None:
+                low, high = (
+                    None if one is None else units.comparable(one, made.unit)
+                    for one in (made.low, made.high)
+                )
+                value = units.comparable(made.value, made.unit)
+                yield Point(float(field.title), value, low, high, cell.run_ids, made.verdict)

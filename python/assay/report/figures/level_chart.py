@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.comparison.ratios import offered_rates
 from assay.comparison.ratios.knees import Knee
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import RunRecord
@@ -19,10 +21,41 @@ from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
-from assay.report.figures import curve_notes
 from assay.report.figures.panels import Panel, panels
 from assay.report.values import Number, ReportCell
 from assay.text import units
+
+# Takes a chart along clients or along an offered rate; returns what stands below it: from how
+# many clients on the throughput no longer rises, and which rates were kept.
+
+
+def notes_on_knees(figure: Figure, knees: Sequence[Knee]) -> Iterator[str]:
+    """Of each line that has one; ``knee of SYSTEM: throughput no longer rises from 8 clients
+    on``."""
+    for line in figure.series:
+        runs = {run for point in line.points for run in point.runs}
+        of = f" of {line.name}" if len(figure.series) > 1 else ""
+        yield from (f"knee{of}: throughput {one.words}" for one in knees if runs & one.runs)
+
+
+Kept = Callable[[CellRuns], OfferedAndReached | None]
+"""None in a closed loop."""
+
+
+def offered_and_reached(cell: CellRuns) -> OfferedAndReached | None:
+    """Where no rate is searched."""
+    return offered_rates.of_runs(cell.measured)
+
+
+def notes_on_rates(figure: Figure, cells: Sequence[CellRuns], kept: Kept) -> Iterator[str]:
+    """Of each line; ``SYSTEM: kept up to 1000/s, not at 2000/s (1230/s reached)``."""
+    by_runs = {cell.run_ids: kept(cell) for cell in cells}
+    lines = [line for line in figure.series if not line.is_reference]
+    for line in lines:
+        rates = [rate for point in line.points if (rate := by_runs.get(point.runs)) is not None]
+        if words := offered_rates.said(rates):
+            yield f"{line.name}: {words}" if len(lines) > 1 else words
+
 
 _CLIENTS = "clients"
 _NOT_ALONG = ("threads",)
@@ -39,7 +72,7 @@ def figures(
     declared: Declaration | None,
     cells: Sequence[CellRuns],
     knees: Sequence[Knee] = (),
-    kept: curve_notes.Kept = curve_notes.kept,
+    kept: Kept = offered_and_reached,
 ) -> tuple[Figure, ...]:
     """``knees``: those of the curves over clients. ``kept``: says whether a cell kept its rate."""
     if declared and declared.fields:
@@ -81,7 +114,7 @@ def _scaling(test: str, cells: Sequence[CellRuns], knees: Sequence[Knee]) -> Ite
         _throughput,
     )
     for figure in _lines(throughput, cells):
-        yield replace(figure, notes=(*curve_notes.of_knees(figure, knees), *figure.notes))
+        yield replace(figure, notes=(*notes_on_knees(figure, knees), *figure.notes))
     first = units.counted(int(levels[0]), "client")
     scaling = _Chart(
         f"{test}_scaling",
@@ -95,7 +128,7 @@ def _scaling(test: str, cells: Sequence[CellRuns], knees: Sequence[Knee]) -> Ite
     yield from _lines(scaling, cells)
 
 
-def _offered(test: str, cells: Sequence[CellRuns], kept: curve_notes.Kept) -> Iterator[Figure]:
+def _offered(test: str, cells: Sequence[CellRuns], kept: Kept) -> Iterator[Figure]:
     """In an open loop."""
     levels = _numbers(cells, OFFERED_RATE)
     if len(levels) < 2:
@@ -134,7 +167,7 @@ def _offered(test: str, cells: Sequence[CellRuns], kept: curve_notes.Kept) -> It
         ideal="as offered",
     )
     for figure in _lines(throughput, cells):
-        yield replace(figure, notes=(*curve_notes.of_rates(figure, cells, kept), *figure.notes))
+        yield replace(figure, notes=(*notes_on_rates(figure, cells, kept), *figure.notes))
 
 
 def _latency_limit_ms(cells: Sequence[CellRuns]) -> float | None:
