@@ -7,15 +7,15 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 3011,
-    "lines": 343_600,
-    "Python modules": 1043,
+    "tracked files": 2939,
+    "lines": 343_000,
+    "Python modules": 973,
     "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
     "kinds of column": 3,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
-LEAST_MEDIAN_LINES = 91
+LEAST_MEDIAN_LINES = 94
 
 
 def test_no_count_is_above_its_limit() -> None:

@@ -26,7 +26,6 @@ SHELVES = {
 """Folders that are lists of one kind, in which each entry is a file."""
 
 OWN_IDEA = {
-    "cli/watching/stream.py": "how a stream ends, beside what it says",
     "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
