@@ -13,7 +13,7 @@ import pytest
 
 from assay.probe.durability.file_system import PUT_OFF_S
 from assay.storages.loop import LOOP
-from assay.storages.mounts import MOUNT_TABLE
+from assay.storages.mounts import MOUNT_TABLE, every_mount
 from assay.text.files.syncing import sync_file_system
 from commands import Assay
 from running import started
@@ -68,10 +68,10 @@ def test_flushes_that_other_programs_ask_for_are_not_taken_for_those_of_a_system
 
     def sync_again_and_again() -> None:
         while not has_ended.wait(0.1):
-            for line in MOUNT_TABLE.read_text().splitlines():
-                if folder in line:
+            for mount in every_mount(MOUNT_TABLE.read_text()):
+                if mount.point.is_relative_to(folder):
                     with contextlib.suppress(OSError):  # it was unmounted since
-                        sync_file_system(Path(line.split()[1]))
+                        sync_file_system(mount.point)
 
     thread = threading.Thread(target=sync_again_and_again)
     thread.start()

@@ -49,7 +49,7 @@ def _with_a_mistake_for_sqlite(folder: Path) -> Path:
     right = (FOLDER / "chbench" / "q06.sql").read_text("utf-8")
     (copy / f"{MISTAKEN}.sql").write_text(right, encoding="utf-8")
     override = copy / "overrides" / "sqlite" / f"{MISTAKEN}.sql"
-    override.parent.mkdir(exist_ok=True)
+    override.parent.mkdir(parents=True, exist_ok=True)
     other = right.replace("and 100000", "and 4")
     assert other != right
     override.write_text("-- a mistake\n" + other, encoding="utf-8")
