@@ -1,6 +1,5 @@
 //! Takes nothing; defines what every model of a disk takes and gives: requests, events, and `Disk` itself.
 
-
 /// What a request asks of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
