@@ -63,7 +63,7 @@ def test_flushes_are_counted_on_every_device_of_its_own(
 def test_flushes_that_other_programs_ask_for_are_not_taken_for_those_of_a_system(
     assay: Assay, folder: str
 ) -> None:
-    """As where somebody calls sync(2) again and again, here for this file system alone."""
+    """A thread syncs the storage's file system ten times a second, as a loop of sync(2) would."""
     has_ended = threading.Event()
 
     def sync_again_and_again() -> None:

@@ -19,7 +19,7 @@ from _pytest.runner import runtestprotocol
 
 from assay.probe.durability.counters import FlushCounter
 from assay.probe.durability.file_system import unflushed_file
-from assay.probe.durability.watching import is_flushed_unasked
+from assay.probe.durability.watching import others_call_sync
 from assay.provision.machine.machine_sampling import MachineSample, sample_machine
 from assay.provision.machine.sampling import sample
 from assay.storages.device_counters import devices_under
@@ -112,7 +112,7 @@ class _OthersSync:
             read = FlushCounter(devices).read
             return (
                 "sync(2)"
-                if is_flushed_unasked(write, read, _UNFLUSHED_BYTES // 2, _LOOK_AT_FLUSHES_S)
+                if others_call_sync(write, read, _UNFLUSHED_BYTES // 2, _LOOK_AT_FLUSHES_S)
                 else ""
             )
 

@@ -1,8 +1,8 @@
 //! Takes values; returns them as numbers or booleans, by pgbench's conversion rules.
 //!
 //! A text is converted by its content, as pgbench converts a variable of the command line: an integer, a
-//! number, a boolean or NULL. Digits with a point are an exact decimal, with an exponent a double. A date converts to days since 1970-01-01, a timestamp to seconds since
-//! then, a time to seconds since midnight.
+//! number, a boolean or NULL. Digits with a point are an exact decimal, with an exponent a double. A date
+//! converts to days since 1970-01-01, a timestamp to seconds since then, a time to seconds since midnight.
 
 use assay_values::{Decimal, Value};
 use std::borrow::Cow;
@@ -46,8 +46,8 @@ impl Number {
         }
     }
 
-    /// Both as decimals, where one of them is one, and the other can be: a double is the decimal as which it is
-    /// written, so that `:balance + 0.10` is exact.
+    /// Both numbers as decimals, if at least one is a decimal or both are integers. A double is converted by its
+    /// shortest digits, so that `:balance + 0.10` is exact.
     pub fn exact_with(self, other: Self) -> Option<(Decimal, Decimal)> {
         match (self, other) {
             (Self::Double(left), Self::Decimal(right)) => {

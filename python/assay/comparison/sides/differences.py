@@ -108,14 +108,14 @@ def of_cell(
     determines is left out. Systems, data and durability are those of runs that were measured."""
     experiments = _experiments(a, a_runs), _experiments(b, b_runs)
     found = [
-        *_one("assay", "version of Assay", *each_run_by_run(*experiments, _build)),
+        *_one("assay", "version of Assay", *values_of_both(*experiments, _build)),
         *_of_texts(a, b, a_runs, b_runs, between),
     ]
     a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
     if a_runs and b_runs:
         found += _of_runs(a_runs, b_runs, between)
     found += _one(
-        "seed", "seed", *each_run_by_run(*experiments, lambda experiment: str(experiment.seed))
+        "seed", "seed", *values_of_both(*experiments, lambda experiment: str(experiment.seed))
     )
     return tuple(sorted(found, key=lambda difference: difference.what not in CHANGING_THE_WORK))
 
@@ -124,9 +124,9 @@ def _of_runs(
     a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> list[Difference]:
     found = list(safeguards.differing(a_runs, b_runs))
-    found += _one("system", "version of the system", *each_run_by_run(a_runs, b_runs, _version))
+    found += _one("system", "version of the system", *values_of_both(a_runs, b_runs, _version))
     if between != "system":
-        found += _one("system", "text of its dialect", *each_run_by_run(a_runs, b_runs, _dialect))
+        found += _one("system", "text of its dialect", *values_of_both(a_runs, b_runs, _dialect))
     if between != PROFILE:
         found += differing(a_runs, b_runs, between)
     if between != "storage":
@@ -240,7 +240,7 @@ def _of_texts(
     if between == WORKLOAD:  # One text on each side is what is compared.
         yield from _of_several_texts(texts, a_runs, b_runs)
         return
-    yield from differing_run_by_run(
+    yield from values_that_differ(
         "workload", TEXT_OF_WORKLOAD, a_runs, b_runs, lambda run: texts.get(id(run), "")
     )
     experiments = {
@@ -257,7 +257,7 @@ def _of_texts(
     is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
     is_parameter = is_parameter or between == SCRIPT
     if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
-        yield from differing_run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
+        yield from values_that_differ("workload", "text of the scripts", of_a, of_b, _scripts)
 
 
 def _of_several_texts(
@@ -308,13 +308,13 @@ def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Differen
     what these settings say of it. Queries need no durability."""
     if not any(run.may_commit for run in (*a, *b)):
         return []
-    measured = each_run_by_run(a, b, _level)
+    measured = values_of_both(a, b, _level)
     if all(measured) and measured[0] != measured[1]:
         return _one("durability", "durability", *measured)
     is_one_system = {run.system for run in a} == {run.system for run in b}
     if all(measured) and not is_one_system:
         return []
-    return _one("durability", "durability by settings", *each_run_by_run(a, b, _lowered))
+    return _one("durability", "durability by settings", *values_of_both(a, b, _lowered))
 
 
 def in_memory(runs: Sequence[RunRecord]) -> bool:
@@ -331,7 +331,7 @@ def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
         return []
     found = (
         "nothing (memory)" if in_memory(runs) else level or NOT_MEASURED
-        for runs, level in zip((a, b), each_run_by_run(a, b, _level), strict=True)
+        for runs, level in zip((a, b), values_of_both(a, b, _level), strict=True)
     )
     return _one("storage", "kept when the power fails", *found)
 
@@ -356,7 +356,7 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         def read(run: RunRecord, name: str = name) -> str:
             return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
 
-        of_a, of_b = each_run_by_run(a, b, read)
+        of_a, of_b = values_of_both(a, b, read)
         if of_a and of_b:
             yield from _one("storage", f"{name} of the storage", of_a, of_b)
     limits = [
@@ -422,14 +422,14 @@ def are_in_other_languages(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bo
     data = [run.data for run in (*a, *b)]
     if not all(one is not None and one.declared_fingerprint for one in data):
         return False
-    is_one = not list(differing_run_by_run("data", "declared data", a, b, _declared))
+    is_one = not list(values_that_differ("data", "declared data", a, b, _declared))
     return is_one and len({one.fingerprint for one in data if one is not None}) > 1
 
 
 def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
     is_translated = are_in_other_languages(a, b)
     if not is_translated:
-        yield from differing_run_by_run("data", "input of the data", a, b, _input)
+        yield from values_that_differ("data", "input of the data", a, b, _input)
     tables: list[set[str]] = [set(run.data.rows) for run in (*a, *b) if run.data]
     every = set[str]().union(*tables)
     named = every.intersection(*tables) if is_translated else every
@@ -438,7 +438,7 @@ def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Diff
         counts = run.data.rows if run.data else {}
         return ", ".join(f"{name} {counts[name]}" for name in sorted(named & set(counts)))
 
-    yield from differing_run_by_run("data", "rows", a, b, rows)
+    yield from values_that_differ("data", "rows", a, b, rows)
 
 
 def _declared(run: RunRecord) -> str:
@@ -540,7 +540,7 @@ def _bytes(text: str) -> tuple[Fraction, Fraction] | None:
 _R = TypeVar("_R", RunRecord, ExperimentRecord)
 
 
-def differing_run_by_run(
+def values_that_differ(
     what: str,
     name: str,
     a: Sequence[RunRecord],
@@ -549,7 +549,7 @@ def differing_run_by_run(
 ) -> Iterator[Difference]:
     """Where the sides have other values, or a repetition has several: then both may hold the same
     set of values, and no run of one did the work of its partner on the other."""
-    values = each_run_by_run(a, b, read)
+    values = values_of_both(a, b, read)
     of_repetitions: dict[int, set[str]] = {}
     for run in (*a, *b):
         if value := read(run):
@@ -558,6 +558,6 @@ def differing_run_by_run(
         yield Difference(what, name, *values)
 
 
-def each_run_by_run(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
+def values_of_both(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
     """What is read of the runs or experiments of each side, each value once."""
     return joined(map(read, a)), joined(map(read, b))

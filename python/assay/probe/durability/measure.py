@@ -11,8 +11,8 @@ from the device's flushes against the commits of one client.
 4. Three more are committed, of 64 times the size, so that the system's background work is not
    taken for their flush, and followed until they are flushed, or for 10 seconds.
 5. The file system is synced: what was written by then had left the processes.
-6. If they were flushed after their answers, a file is written that nobody flushes. If it is flushed
-   all the same, other programs call sync, and no class is known.
+6. If they were flushed after their answers, Assay writes a file and does not flush it. If that file
+   is flushed, other programs call sync(2), and the class is not known.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from assay.probe.durability.watching import (
     are_flushed_later,
     follow,
     idle,
-    is_flushed_unasked,
+    others_call_sync,
     watch,
 )
 from assay.provision.engine.engine_calls import Session
@@ -90,7 +90,7 @@ def _why_not(deployment: Deployment, system: System, settings: SessionSettings) 
     with_data = sum(node.directory is not None for node in deployment.nodes)
     if with_data > 1:
         return f"{with_data} nodes share the device"
-    return why_not_commits(system.dialect, system.capabilities) or settings.why_unknown or None
+    return why_no_single_rows(system.dialect, system.capabilities) or settings.why_unknown or None
 
 
 def _own_devices(deployment: Deployment, directory: Path) -> Devices | None:
@@ -128,12 +128,12 @@ def _measured(
         after, ended_s = read(), time.monotonic()
         if not _all_flushed(last) and quiet == NEVER_IDLE:
             quiet = idle(read, least_bytes(followed))
-        is_unasked = False
+        others_sync = False
         if are_flushed_later([*first, *last]):
             longest_s = max(one.delay_ns or 0 for one in last) / 1e9
             for_s = min(max(IDLE_S, 2 * longest_s), LIMIT_S)
             with unflushed_file(directory, followed) as write:
-                is_unasked = is_flushed_unasked(write, read, least_bytes(followed), for_s)
+                others_sync = others_call_sync(write, read, least_bytes(followed), for_s)
     return classified(
         [*first, *last],
         quiet,
@@ -142,7 +142,7 @@ def _measured(
         written_bytes=after.written_bytes - before.written_bytes,
         elapsed_s=ended_s - began_s,
         file_system_flushes=file_system_flushes,
-        is_flushed_unasked=is_unasked,
+        others_sync=others_sync,
     )
 
 
@@ -170,11 +170,11 @@ def classified(
     written_bytes: int,
     elapsed_s: float,
     file_system_flushes: str,
-    is_flushed_unasked: bool = False,
+    others_sync: bool = False,
 ) -> Durability:
     """``written_bytes``: by the device in ``elapsed_s``, from before the first commit until the
     file system was synced; ``payload_bytes``: of all commits; ``followed_bytes``: of one that was
-    followed; ``is_flushed_unasked``: other programs flush the file system."""
+    followed; ``others_sync``: other programs flush the file system."""
     written_anyway = idle.written_bytes / idle.seconds * elapsed_s if idle.seconds else 0.0
     followed = watched[-FOLLOWED:]
     delays_ns = [one.delay_ns for one in followed if one.delay_ns is not None]
@@ -183,7 +183,7 @@ def classified(
     found: str | None
     if all(one.is_flushed_before_answer for one in watched):
         found = "D3"
-    elif is_flushed_in_time and is_flushed_unasked:
+    elif is_flushed_in_time and others_sync:
         found = None
         reason = "other programs called sync, which flushes every file system of the machine"
     elif is_flushed_in_time and idle.looks_like_commits(least_bytes(followed_bytes)):
@@ -270,7 +270,7 @@ class Committing:
             self._session.execute(statement)
 
 
-def why_not_commits(dialect: Dialect, capabilities: frozenset[str]) -> str | None:
+def why_no_single_rows(dialect: Dialect, capabilities: frozenset[str]) -> str | None:
     """Why rows cannot be committed one by one; None: they can."""
     if "stored rows" not in capabilities:
         return "the system keeps no rows"

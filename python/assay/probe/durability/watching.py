@@ -130,12 +130,12 @@ def are_flushed_later(watched: Sequence[Watched]) -> bool:
     return None not in delays_ns and len(delays_ns) == FOLLOWED and not is_before
 
 
-def is_flushed_unasked(
+def others_call_sync(
     write: Callable[[], object], read: Read, least_bytes: int, seconds: float
 ) -> bool:
-    """Whether the device flushes ``least_bytes`` that ``write`` hands to the file system and nobody
-    flushes, in so many seconds: then other programs call sync(2), which flushes the file systems of
-    the whole machine."""
+    """Whether other programs call sync(2), which flushes the file systems of the whole machine:
+    ``write`` writes ``least_bytes`` or more without a flush, and the device flushes them within
+    ``seconds``."""
     deadline_s = time.monotonic() + seconds
     flush = _Flush(read, least_bytes)
     write()
