@@ -13,13 +13,11 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
 use bson::{Binary, Decimal128};
 
-#[path = "../../../crates/drivers/src/mongodb/shared/constants.rs"]
-mod constants;
-#[path = "../../../crates/drivers/src/mongodb/shared/decimal128.rs"]
+#[path = "../../../crates/drivers/src/mongodb/decimal128.rs"]
 mod decimal128;
-#[path = "../../../crates/drivers/src/mongodb/shared/scan.rs"]
+#[path = "../../../crates/drivers/src/mongodb/scan.rs"]
 mod scan;
-#[path = "../../../crates/drivers/src/mongodb/shared/write.rs"]
+#[path = "../../../crates/drivers/src/mongodb/write.rs"]
 mod write;
 
 const ROUNDS: usize = 15;
@@ -45,7 +43,7 @@ fn command(id: i64, out: &mut Vec<u8>) {
         write::int32_element("limit", 1, out);
         write::string_element("$db", "assay", out);
         write::document_element("lsid", out, |out| {
-            write::binary_element("id", constants::subtype::UUID, &SESSION, out);
+            write::binary_element("id", scan::subtype::UUID, &SESSION, out);
         });
     });
 }

@@ -3,7 +3,7 @@
 //!
 //! There are two kinds. A [`Wire`] driver is a sans-IO state machine for a network protocol: bytes
 //! in, bytes out, so it can be tested from recorded bytes and fuzzed, and its codecs also serve the
-//! null server. A [`Blocking`] driver calls a library that answers before it returns, and needs an
+//! null server (a [`WireServer`]). A [`Blocking`] driver calls a library that answers before it returns, and needs an
 //! OS thread per client.
 
 mod answer;
@@ -12,9 +12,7 @@ pub mod dbapi;
 pub mod duckdb;
 mod error;
 pub mod first_bytes;
-mod insert_text;
 mod lexer;
-mod measured;
 pub mod mongodb;
 pub mod msql;
 pub mod mysql;
@@ -24,7 +22,6 @@ pub mod postgresql;
 pub mod registry;
 mod request;
 mod scan;
-mod server;
 pub mod servers;
 pub mod sqlite;
 
@@ -33,12 +30,13 @@ pub use assay_values::ErrorClass;
 pub use error::WrongOption;
 pub use error::{Certainty, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request, Sender};
-pub use server::{ServerEvent, WireServer};
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_values::Row;
+
+use crate::null::{ResultSize, Statement};
 
 /// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +179,57 @@ pub enum Cancel {
     /// By this statement in another session of the same user.
     Statement(String),
 }
+
+/// What the bytes read so far require next.
+#[derive(Debug)]
+pub enum ServerEvent<'a> {
+    /// Read more bytes; what was written may be sent.
+    More,
+    /// Execute a statement: call [`WireServer::answer`] or [`WireServer::fail`] next.
+    Execute(&'a Statement),
+    /// This many rows were loaded into a table; the client has its answer already.
+    Loaded {
+        /// The name of the table.
+        table: &'a str,
+        /// The number of rows.
+        rows: u64,
+    },
+    /// The session ends once what was written has been sent.
+    Over,
+}
+
+/// The server side of a network protocol as a state machine that uses the same codecs as its [`Wire`]: takes a client's
+/// bytes, returns its statements, and writes the answers. It opens no socket and keeps no clock; the caller decides what
+/// to answer and when. Everything but statements (the opening of a session,
+/// Prepare and Describe, rows of a load) is answered by the state machine itself, immediately.
+pub trait WireServer: Send {
+    /// A client has connected: appends the server's first message, if the server sends first. Then
+    /// [`WireServer::receive`] is called, even without any bytes.
+    fn connected(&mut self, out: &mut Vec<u8>);
+
+    /// Reads what the client sent. Consumes whole messages only; returns how many bytes it used (the
+    /// caller keeps the rest and appends to it) and the demand. After an answer it is called again
+    /// with the rest: one message can hold several statements.
+    ///
+    /// # Errors
+    /// Where the client violated the protocol: the session has ended.
+    fn receive<'a>(
+        &'a mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, ServerEvent<'a>), SystemError>;
+
+    /// Answers the current statement. Appends rows up to about [`PIECE_BYTES`], subtracts them from
+    /// `given`, and returns whether the answer is complete; otherwise it is called again.
+    fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool;
+
+    /// Answers the current statement with an error. Where that ends the session, the next demand is
+    /// [`ServerEvent::Over`].
+    fn fail(&mut self, error: &SystemError, out: &mut Vec<u8>);
+}
+
+/// An answer is written in pieces of about this size.
+pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 
 /// A library that answers before it returns: one OS thread per client.
 pub trait Blocking: Send {

@@ -2,8 +2,7 @@
 //! below, the names in Python and the calibration are made from it.
 
 use crate::null::ResultSize;
-use crate::server::{ServerEvent, WireServer};
-use crate::{SystemError, cassandra, mongodb, msql, mysql, postgresql};
+use crate::{ServerEvent, SystemError, WireServer, cassandra, mongodb, msql, mysql, postgresql};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
 pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;

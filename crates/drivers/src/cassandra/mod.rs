@@ -15,8 +15,13 @@
 //! Protocol: `doc/native_protocol_v4.spec` and `doc/native_protocol_v5.spec` in Cassandra's sources.
 
 mod client;
+pub(crate) mod cql_type;
+pub(crate) mod frame_reader;
+pub(crate) mod frame_writer;
+pub(crate) mod notation;
+pub(crate) mod refusal;
+pub(crate) mod segment;
 mod server;
-mod shared;
 
 pub use client::CassandraWire;
 pub use server::CassandraServer;

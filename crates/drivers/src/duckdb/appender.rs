@@ -7,10 +7,9 @@ use assay_values::{Cell, Row};
 
 use crate::duckdb::column::LogicalType;
 use crate::duckdb::database::{Connection, c_text};
-use crate::duckdb::interface::{Handle, NO_ERROR, text_of, type_id as t};
-use crate::duckdb::library::Library;
-use crate::duckdb::{list_text, refusal};
-use crate::insert_text::columns_of;
+use crate::duckdb::library::{Handle, Library, NO_ERROR, text_of, type_id as t};
+use crate::duckdb::{bind, refusal};
+use crate::lexer::columns_of;
 use crate::{ErrorClass, SystemError};
 
 /// A bulk load. Its owner ends it before the connection.
@@ -177,7 +176,7 @@ impl Appender {
                     }
                 }
                 t::LIST => {
-                    if let Some(list) = list_text::of_array(text) {
+                    if let Some(list) = bind::list_text_of_array(text) {
                         return (library.append_varchar_length)(
                             appender,
                             list.as_ptr().cast(),

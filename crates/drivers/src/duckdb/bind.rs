@@ -2,11 +2,10 @@
 //! and otherwise in its own.
 
 use assay_values::calendar::{parse_date, parse_timestamp};
-use assay_values::{Decimal, Value};
+use assay_values::json::of_json;
+use assay_values::{Decimal, Value, write_array};
 
-use crate::duckdb::interface::{Handle, RawDecimal, type_id as t};
-use crate::duckdb::library::Library;
-use crate::duckdb::list_text;
+use crate::duckdb::library::{Handle, Library, RawDecimal, type_id as t};
 
 /// The most digits of the library's decimals.
 const MOST_DIGITS: u8 = 38;
@@ -59,11 +58,11 @@ pub(super) unsafe fn bind(
                 _ => (library.bind_timestamp)(statement, index, *us),
             },
             Value::List(values) if expected.id == t::LIST => {
-                let list = list_text::of_list(values);
+                let list = list_text(values);
                 text(library, statement, index, &list)
             }
             Value::Document(array) if expected.id == t::LIST => {
-                let list = list_text::of_array(array.as_bytes());
+                let list = list_text_of_array(array.as_bytes());
                 let list = list.as_deref().unwrap_or(array.as_bytes());
                 text(library, statement, index, list)
             }
@@ -228,6 +227,21 @@ fn rescaled(decimal: Decimal, expected: Parameter) -> Option<i128> {
     (digits.unsigned_abs() < limit.unsigned_abs()).then_some(digits)
 }
 
+/// The text of a list.
+pub(super) fn list_text(values: &[Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_array(values, *b"[]", &mut out);
+    out
+}
+
+/// The text of a JSON array; none where the text is not one.
+pub(super) fn list_text_of_array(text: &[u8]) -> Option<Vec<u8>> {
+    match of_json(&serde_json::from_slice(text).ok()?) {
+        Value::List(values) => Some(list_text(&values)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,5 +262,14 @@ mod tests {
             let decimal = Decimal::parse(text).expect("a decimal");
             assert_eq!(rescaled(decimal, expected), digits, "{text}");
         }
+    }
+
+    #[test]
+    fn texts_are_quoted_and_numbers_are_not() {
+        let array = br#"[1, null, "a \"b\"\\\n", [true]]"#;
+        let found = list_text_of_array(array).expect("an array");
+        let expected = "[1,NULL,\"a \\\"b\\\"\\\\\n\",[true]]";
+        assert_eq!(String::from_utf8_lossy(&found), expected);
+        assert!(list_text_of_array(b"{}").is_none());
     }
 }

@@ -4,8 +4,7 @@ use std::ffi::c_char;
 
 use assay_values::CellType;
 
-use crate::duckdb::interface::{Handle, RawResult, type_id};
-use crate::duckdb::library::Library;
+use crate::duckdb::library::{Handle, Library, RawResult, type_id};
 use crate::{ErrorClass, SystemError};
 
 /// How the values of a column are kept in a vector, and what text they have.

@@ -1,8 +1,7 @@
 //! Takes a result; returns its data chunks, and the vectors in them: the values of one column for some
 //! thousands of rows.
 
-use crate::duckdb::interface::{Handle, ListEntry, RawResult, RawString};
-use crate::duckdb::library::Library;
+use crate::duckdb::library::{Handle, Library, ListEntry, RawResult, RawString};
 
 /// Some rows of a result.
 pub(super) struct DataChunk {
@@ -63,7 +62,7 @@ impl FixedSize for i128 {}
 impl FixedSize for f32 {}
 impl FixedSize for f64 {}
 impl FixedSize for ListEntry {}
-impl FixedSize for super::interface::RawInterval {}
+impl FixedSize for super::library::RawInterval {}
 
 impl Vector {
     fn of(library: &'static Library, handle: Handle) -> Self {

@@ -9,8 +9,7 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::duckdb::interface::{Handle, NO_ERROR};
-use crate::duckdb::library::Library;
+use crate::duckdb::library::{Handle, Library, NO_ERROR};
 use crate::duckdb::refusal;
 use crate::{ErrorClass, SystemError};
 

@@ -14,8 +14,12 @@
 //! Protocol: <https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/>; BSON: <https://bsonspec.org>.
 
 mod client;
+pub(crate) mod decimal128;
+pub(crate) mod message;
+pub(crate) mod scan;
 mod server;
-mod shared;
+pub(crate) mod settings;
+pub(crate) mod write;
 
 pub use client::MongodbWire;
 pub use server::MongodbServer;

@@ -12,8 +12,9 @@
 //! Written from a description of the protocol (version 4), and not verified against a server.
 
 mod client;
+pub(crate) mod packet;
+pub(crate) mod refusal;
 mod server;
-mod shared;
 
 pub use client::MsqlWire;
 pub use server::MsqlServer;

@@ -4,11 +4,10 @@
 //! It accepts any user and any database. Lists of databases, tables and columns are empty.
 
 use crate::lexer::Literals;
-use crate::msql::shared::packet::MAX_SENT_BYTES;
-use crate::msql::shared::{fields, packet, refusal};
+use crate::msql::packet::MAX_SENT_BYTES;
+use crate::msql::{packet, refusal};
 use crate::null::{ResultSize, Statement};
-use crate::server::{PIECE_BYTES, ServerEvent, WireServer};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct MsqlServer {
@@ -154,7 +153,7 @@ impl WireServer for MsqlServer {
             let number = given.first.to_string();
             packet::write(out, |out| {
                 for _ in columns {
-                    fields::write(number.as_bytes(), out);
+                    packet::write_field(number.as_bytes(), out);
                 }
             });
             given.first += 1;
@@ -164,7 +163,7 @@ impl WireServer for MsqlServer {
         for name in columns {
             packet::write(out, |out| {
                 for value in ["", name, "1", "4", "N", "N"] {
-                    fields::write(value.as_bytes(), out);
+                    packet::write_field(value.as_bytes(), out);
                 }
             });
         }

@@ -13,8 +13,14 @@
 //! source documentation of the MySQL server.
 
 mod client;
+pub(crate) mod constants;
+pub(crate) mod float_text;
+pub(crate) mod greeting;
+pub(crate) mod packet;
+pub(crate) mod refusal;
+pub(crate) mod results;
+pub(crate) mod rows;
 mod server;
-mod shared;
 
 pub use client::MysqlWire;
 pub use server::MysqlServer;

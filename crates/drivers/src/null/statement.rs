@@ -1,11 +1,81 @@
-//! Takes the text of a statement; returns its kind and the names of its columns, as far as its
-//! keywords show them.
+//! Takes the text of a statement; returns its kind and the names of its columns, as far as its keywords show them; of a
+//! text of several statements all in order, and the number of parameters.
 
-use crate::lexer::Literals;
-use crate::null::loading::{copying, file_of, insertion};
-use crate::null::meaning::{Change, Meaning, Statement};
-use crate::null::selection::{selection, unnamed, width_of_group};
-use crate::null::words::{Words, first_words, is_word};
+use crate::lexer::{Literals, Words, first_words, is_identifier, is_word, plain};
+use crate::{TransactionStatus, lexer};
+
+/// A statement as the null systems parse it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub(crate) meaning: Meaning,
+    /// Names of the columns it returns; empty where it returns no rows.
+    pub(crate) columns: Box<[Box<str>]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// `SELECT count(*) FROM table`.
+    Count(String),
+    Read,
+    /// Reads system tables, of which there are none.
+    Catalogue,
+    Create(String),
+    Drop(String),
+    /// `DELETE FROM table` without a condition, or `TRUNCATE TABLE table`.
+    Empty(String),
+    /// Rows follow: `COPY table FROM STDIN`, `LOAD DATA LOCAL INFILE file INTO TABLE table`.
+    Load {
+        table: String,
+        file: String,
+        is_binary: bool,
+    },
+    /// Any other DDL statement, or SET.
+    Schema(&'static str),
+    /// Adds this many rows.
+    Insert {
+        table: String,
+        rows: u64,
+    },
+    /// Reports one row as changed; the null system stores no rows.
+    Change(Change),
+    Begin,
+    Commit,
+    Rollback,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Update,
+    Delete,
+}
+
+impl Meaning {
+    /// Whether it ends a transaction, whole or not.
+    pub(crate) fn ends_transaction(&self) -> bool {
+        matches!(self, Self::Commit | Self::Rollback)
+    }
+
+    /// State of the session's transaction after the statement.
+    pub(crate) fn after(&self, before: TransactionStatus) -> TransactionStatus {
+        match self {
+            Self::Begin => TransactionStatus::Open,
+            Self::Commit | Self::Rollback => TransactionStatus::None,
+            _ => before,
+        }
+    }
+
+    pub(crate) fn with(self, columns: Vec<Box<str>>) -> Statement {
+        Statement {
+            meaning: self,
+            columns: columns.into(),
+        }
+    }
+
+    pub(crate) fn bare(self) -> Statement {
+        self.with(Vec::new())
+    }
+}
 
 impl Statement {
     pub(crate) fn of(text: &str, literals: Literals) -> Self {
@@ -111,9 +181,242 @@ fn changing(change: Change, whole: Words<'_>, mut rest: Words<'_>) -> Statement 
     Meaning::Change(change).bare()
 }
 
+/// The table of `INSERT INTO table …`, `COPY table …` or `LOAD DATA … INTO TABLE table`.
+pub(super) fn table_of_bulk(text: &str) -> Option<String> {
+    let words = first_words(Words::new(text, Literals::Doubled));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["insert", "into", table, ..] | ["copy", table, ..] => Some(table.to_owned()),
+        ["load", "data", ..] => table_behind_into(Words::new(text, Literals::Backslash)),
+        _ => None,
+    }
+}
+
+/// The file that `LOAD DATA LOCAL INFILE 'file'` names.
+fn file_of(mut words: Words<'_>) -> String {
+    let literal = words
+        .find(|word| is_word(word, "infile"))
+        .and_then(|_| words.next())
+        .unwrap_or_default();
+    let inner = literal.trim_matches(|sign| sign == '\'' || sign == '"');
+    inner.replace("\\\\", "\\")
+}
+
+/// Parses what follows COPY: the table, optional columns, the source or the target.
+fn copying(mut rest: Words<'_>) -> Statement {
+    let table = rest.next().map(plain).unwrap_or_default();
+    let top: Vec<&str> = rest.clone().at_top().collect();
+    let is_load =
+        (top.windows(2)).any(|pair| is_word(pair[0], "from") && is_word(pair[1], "stdin"));
+    if !is_load {
+        return Meaning::Other.bare();
+    }
+    let meaning = Meaning::Load {
+        table,
+        file: String::new(),
+        is_binary: rest.any(|word| is_word(word, "binary")),
+    };
+    meaning.bare()
+}
+
+/// Parses what follows INSERT: the table, and rows in parentheses.
+fn insertion(mut rest: Words<'_>) -> Statement {
+    let into = rest.next().unwrap_or_default();
+    let table = if is_word(into, "into") {
+        rest.next()
+    } else {
+        Some(into)
+    };
+    let table = table.map(plain).unwrap_or_default();
+    let (mut rows, mut depth, mut is_behind_values) = (0, 0_u32, false);
+    while let Some(word) = rest.next() {
+        match word {
+            "(" => {
+                rows += u64::from(is_behind_values && depth == 0);
+                depth += 1;
+            }
+            ")" => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            _ if is_word(word, "values") => is_behind_values = true,
+            _ if is_word(word, "returning") => {
+                let columns = selection(rest.clone(), rest).columns;
+                return Statement {
+                    meaning: Meaning::Insert {
+                        table,
+                        rows: rows.max(1),
+                    },
+                    columns,
+                };
+            }
+            _ => {}
+        }
+    }
+    Meaning::Insert {
+        table,
+        rows: rows.max(1),
+    }
+    .bare()
+}
+
+fn table_behind_into(mut words: Words<'_>) -> Option<String> {
+    words.find(|word| is_word(word, "table"))?;
+    words.next().map(plain)
+}
+
+/// Prefixes of the names of system tables.
+const CATALOGUES: [&str; 5] = [
+    "pg_",
+    "information_schema.",
+    "mysql.",
+    "performance_schema.",
+    "sys.",
+];
+
+/// Parses a statement that begins with SELECT; `list` is what follows that word.
+fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {
+    let mut columns = Vec::new();
+    let (mut name, mut function, mut depth) = (None, None, 0_u32);
+    let mut table = None;
+    for word in list.by_ref() {
+        match word {
+            "(" => {
+                if depth == 0 {
+                    function = name;
+                }
+                depth += 1;
+            }
+            ")" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    name = function;
+                }
+            }
+            _ if depth > 0 => {}
+            "," => columns.push(column_name(name.take())),
+            ";" => break,
+            _ if is_word(word, "from") => {
+                table = Some(());
+                break;
+            }
+            _ => name = Some(word),
+        }
+    }
+    columns.push(column_name(name));
+    let table = table.and_then(|()| list.next()).map(plain);
+    let is_catalogue = |table: &str| CATALOGUES.iter().any(|prefix| table.starts_with(prefix));
+    match table {
+        Some(table) if is_catalogue(&table) => Meaning::Catalogue.with(columns),
+        Some(table) if columns.len() == 1 && &*columns[0] == "count" => {
+            let words = first_words(whole);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            match words[..] {
+                ["select", "count", "(", "*", ")", "from", _] => {
+                    Meaning::Count(table).with(columns)
+                }
+                _ => Meaning::Read.with(columns),
+            }
+        }
+        _ => Meaning::Read.with(columns),
+    }
+}
+
+/// The column name of an expression whose last word is `name`.
+fn column_name(name: Option<&str>) -> Box<str> {
+    let last = name.and_then(|name| name.rsplit('.').next());
+    match last {
+        Some(word)
+            if word.starts_with(|first: char| first.is_alphabetic() || "_\"`".contains(first)) =>
+        {
+            plain(word).into()
+        }
+        _ => "n".into(),
+    }
+}
+
+/// The number of values in the first `(…)`.
+fn width_of_group(words: Words<'_>) -> usize {
+    let mut depth = 0_u32;
+    let mut width = 1;
+    for word in words {
+        match word {
+            "(" => depth += 1,
+            ")" if depth == 1 => break,
+            ")" => depth = depth.saturating_sub(1),
+            "," if depth == 1 => width += 1,
+            _ => {}
+        }
+    }
+    width
+}
+
+fn unnamed(count: usize) -> Vec<Box<str>> {
+    vec!["n".into(); count]
+}
+
+/// The statements of a text, without empty ones.
+pub(crate) fn statements_in(text: &str, literals: Literals) -> impl Iterator<Item = Statement> {
+    Parts { text, literals }
+        .filter(move |part| Words::new(part, literals).next().is_some())
+        .map(move |part| Statement::of(part, literals))
+}
+
+/// The number of parameters in a text: its question marks, or the highest number after a dollar.
+pub(crate) fn parameters_in(text: &str, literals: Literals) -> u16 {
+    let bytes = text.as_bytes();
+    let (mut count, mut highest, mut at) = (0_u16, 0_u16, 0);
+    while at < bytes.len() {
+        let begins = at == 0 || !(is_identifier(bytes[at - 1]) || bytes[at - 1] == b'$');
+        match bytes[at] {
+            b'?' => count = count.saturating_add(1),
+            b'$' if begins => {
+                let digits = bytes[at + 1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit());
+                let end = at + 1 + digits.count();
+                highest = highest.max(text[at + 1..end].parse().unwrap_or(0));
+            }
+            _ => {}
+        }
+        at = lexer::end_of_token(bytes, at, literals);
+    }
+    match literals {
+        Literals::Doubled => highest,
+        Literals::Backslash => count,
+    }
+}
+
+/// A text cut at its semicolons.
+struct Parts<'a> {
+    text: &'a str,
+    literals: Literals,
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        // Most texts have no semicolon and need not be scanned.
+        if memchr::memchr(b';', bytes).is_none() {
+            at = bytes.len();
+        }
+        while at < bytes.len() && bytes[at] != b';' {
+            at = lexer::end_of_token(bytes, at, self.literals);
+        }
+        let (part, rest) = self.text.split_at(at.min(bytes.len()));
+        self.text = rest.strip_prefix(';').unwrap_or(rest);
+        Some(part)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::null::Meaning;
 
     fn of(text: &str) -> (Meaning, Vec<String>) {
         let statement = Statement::of(text, Literals::Doubled);
@@ -188,5 +491,29 @@ mod tests {
             of("insert into T (a, b) values (1, f(2)), (3, 4)").0,
             insert(2)
         );
+    }
+
+    fn meanings(text: &str, literals: Literals) -> Vec<Meaning> {
+        statements_in(text, literals)
+            .map(|statement| statement.meaning)
+            .collect()
+    }
+
+    #[test]
+    fn a_semicolon_in_a_literal_or_a_comment_ends_no_statement() {
+        let text = "begin; select ';'; /* ; */ commit -- ;\n;;";
+        let expected = [Meaning::Begin, Meaning::Read, Meaning::Commit];
+        assert_eq!(meanings(text, Literals::Doubled), expected);
+        assert_eq!(meanings(r"select '\';'; end", Literals::Backslash).len(), 2);
+        assert_eq!(meanings(" ;  -- nothing", Literals::Doubled), []);
+    }
+
+    #[test]
+    fn parameters_are_counted_as_the_protocol_spells_them() {
+        let count = |text| parameters_in(text, Literals::Doubled);
+        assert_eq!(count("select $2, '$9', a$3, $1, $$ $7 $$"), 2);
+        assert_eq!(count("select $99999999999"), 0);
+        let count = |text| parameters_in(text, Literals::Backslash);
+        assert_eq!(count(r"select ?, '?', '\'?', ? # ?"), 2);
     }
 }

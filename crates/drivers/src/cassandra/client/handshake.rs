@@ -5,11 +5,10 @@
 //! newest version is found on one connection.
 
 use crate::cassandra::client::settings::Settings;
-use crate::cassandra::shared::constants::{Version, opcode};
-use crate::cassandra::shared::frame_writer::FrameWriter;
-use crate::cassandra::shared::refusal;
-use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::{write_bytes, write_string};
+use crate::cassandra::frame_writer::FrameWriter;
+use crate::cassandra::notation::{Version, opcode, write_bytes, write_string};
+use crate::cassandra::refusal;
+use crate::cassandra::refusal::Moment;
 use crate::scan::Scan;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use assay_values::Value;
 
 use crate::SystemError;
-use crate::cassandra::client::parameters::FlagsAt;
 use crate::cassandra::client::rows::Prepared;
+use crate::cassandra::client::settings::FlagsAt;
 
 /// Streams are numbered by two bytes with a sign.
 pub(crate) const MAX_STREAMS: usize = 1 << 15;

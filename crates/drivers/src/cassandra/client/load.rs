@@ -5,16 +5,15 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
-use crate::cassandra::client::bound::Bound;
+use crate::cassandra::client::bind::Bound;
 use crate::cassandra::client::in_flight::MAX_STREAMS;
 use crate::cassandra::client::rows::Prepared;
 use crate::cassandra::client::settings::Settings;
-use crate::cassandra::client::{bind, parameters};
-use crate::cassandra::shared::constants::{opcode, query_flag};
-use crate::cassandra::shared::frame_writer::FrameWriter;
-use crate::cassandra::shared::refusal;
-use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::write_short_bytes;
+use crate::cassandra::client::{bind, settings};
+use crate::cassandra::frame_writer::FrameWriter;
+use crate::cassandra::notation::{opcode, query_flag, write_short_bytes};
+use crate::cassandra::refusal;
+use crate::cassandra::refusal::Moment;
 use crate::{Answer, SystemError};
 
 /// Rows that are sent before the first of them is answered. More gain nothing (measured), and let each wait
@@ -84,9 +83,10 @@ impl Load {
         let is_v5 = frame_writer.is_v5();
         let (prepared, written) = (&self.prepared, &mut self.parameters);
         written.clear();
-        let flags_at = parameters::write(settings, is_v5, query_flag::VALUES, written, |out| {
-            bind::write_all(&prepared.parameters, row.cells().map(Bound::from), out)
-        })?;
+        let flags_at =
+            settings::write_parameters(settings, is_v5, query_flag::VALUES, written, |out| {
+                bind::write_all(&prepared.parameters, row.cells().map(Bound::from), out)
+            })?;
         let stream = self.stream()?;
         let (prepared, written) = (&self.prepared, &self.parameters);
         frame_writer.try_send(opcode::EXECUTE, stream, out, |out| {
@@ -94,7 +94,7 @@ impl Load {
             if is_v5 {
                 write_short_bytes(&prepared.rows_id, out);
             }
-            parameters::send(written, flags_at, None, settings, out);
+            settings::send_parameters(written, flags_at, None, settings, out);
             Ok(())
         })?;
         self.sent(stream);

@@ -1,14 +1,10 @@
-//! Takes requests; gives the messages of each, and says when the next may come.
+//! Takes requests; gives the messages of each. Takes the messages of a server; fills the answers of the requests
+//! under way, and says what the caller must do.
 
 pub(crate) mod bind;
-pub(crate) mod bind_scalar;
-pub(crate) mod bound;
-pub(crate) mod cell;
-pub(crate) mod client_side;
 pub(crate) mod handshake;
 pub(crate) mod in_flight;
 pub(crate) mod load;
-pub(crate) mod parameters;
 pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod settings;
@@ -19,18 +15,20 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
-use crate::cassandra::client::client_side::{ClientSide, Outcome, Phase};
-use crate::cassandra::client::handshake::Handshake;
+use crate::cassandra::client::handshake::{Handshake, Step};
 use crate::cassandra::client::in_flight::MAX_STREAMS;
+use crate::cassandra::client::load::Load;
 use crate::cassandra::client::session::Session;
 use crate::cassandra::client::settings::Settings;
-use crate::cassandra::shared::constants::{Version, opcode};
-use crate::cassandra::shared::frame_reader::FrameReader;
-use crate::cassandra::shared::frame_writer::FrameWriter;
-use crate::cassandra::shared::{frame_reader, refusal};
+use crate::cassandra::frame_reader::{FrameReader, Message};
+use crate::cassandra::frame_writer::FrameWriter;
+use crate::cassandra::notation::{RESPONSE, Version, header_flag, opcode};
+use crate::cassandra::refusal::Moment;
+use crate::cassandra::{frame_reader, refusal};
+use crate::scan::Scan;
 use crate::{
-    Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError, Wire,
-    WrongOption,
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, Sender, SystemError,
+    Wire, WrongOption,
 };
 
 /// One session with a Cassandra server, or with anything that speaks its protocol.
@@ -233,4 +231,329 @@ impl Wire for CassandraWire {
 
 fn no_transactions() -> SystemError {
     SystemError::new(ErrorClass::Syntax, "", "CQL has no transactions")
+}
+
+/// Everything but the bytes not read yet.
+pub(crate) struct ClientSide {
+    pub(crate) options: ConnectOptions,
+    pub(crate) session: Session,
+    pub(crate) phase: Phase,
+    /// Of the driver's own requests.
+    pub(crate) own_answer: Answer,
+    pub(crate) server_version: String,
+}
+
+pub(crate) enum Phase {
+    Handshake(Handshake),
+    Idle,
+    /// One request is under way.
+    Request,
+    /// The statement of a load is being prepared.
+    LoadAsked,
+    Load(Box<Load>),
+    /// Requests of a pipeline are put together.
+    Queue,
+    /// All were sent. After the first error the answers of the others are passed over.
+    Pipeline {
+        is_failed: bool,
+    },
+    /// An error ended the session.
+    Over,
+}
+
+/// What a message comes to.
+pub(crate) enum Outcome {
+    More,
+    Progress(Progress),
+    /// From here on messages come in segments or compressed, as the server agreed to.
+    Agreed {
+        is_framed: bool,
+        is_lz4: bool,
+    },
+}
+
+impl ClientSide {
+    #[inline]
+    pub(crate) fn message(
+        &mut self,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Outcome, SystemError> {
+        if message.version & RESPONSE == 0 {
+            return Err(SystemError::protocol(
+                "an answer of the CQL protocol",
+                format!("a message that begins with {:#04x}", message.version),
+            ));
+        }
+        if message.opcode == opcode::EVENT {
+            return Ok(Outcome::More);
+        }
+        let body =
+            behind_extras(message).ok_or_else(|| refusal::malformed("a message", message.body))?;
+        let (stream, code) = (message.stream, message.opcode);
+        if stream < 0 {
+            return Err(unasked(code, body));
+        }
+        match &mut self.phase {
+            Phase::Request | Phase::LoadAsked | Phase::Pipeline { .. } => {
+                self.answered(stream, code, body, out, answer)
+            }
+            Phase::Load(load) => match load.message(stream, code, body, answer)? {
+                true => {
+                    self.phase = Phase::Idle;
+                    Ok(Outcome::Progress(Progress::Ready))
+                }
+                false => Ok(Outcome::More),
+            },
+            Phase::Handshake(opening) => {
+                let opening = *opening;
+                self.opening(opening, code, body, out)
+            }
+            Phase::Idle | Phase::Queue | Phase::Over => Err(unasked(code, body)),
+        }
+    }
+
+    #[inline]
+    fn answered(
+        &mut self,
+        stream: i16,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Outcome, SystemError> {
+        match self.session.in_flight.is_next(stream) {
+            Some(true) => {}
+            Some(false) => {
+                self.session.in_flight.keep(stream, code, body)?;
+                return Ok(Outcome::More);
+            }
+            None => {
+                return Err(SystemError::protocol(
+                    "the answer to a request",
+                    format!("an answer on stream {stream}, on which nothing was asked"),
+                ));
+            }
+        }
+        Ok(match self.next_answer(code, body, out, answer)? {
+            Some(progress) => Outcome::Progress(progress),
+            None => match self.resume(out, answer)? {
+                Some(progress) => Outcome::Progress(progress),
+                None => Outcome::More,
+            },
+        })
+    }
+
+    /// Takes the answer to the oldest request.
+    #[inline]
+    fn next_answer(
+        &mut self,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        if matches!(self.phase, Phase::Pipeline { is_failed: true }) {
+            self.session.in_flight.pop();
+            return Ok(None);
+        }
+        let session = &mut self.session;
+        if !session.answered(code, body, Moment::Request, out, answer)? {
+            return Ok(None);
+        }
+        let is_ping = session.is_ping();
+        session.in_flight.pop();
+        Ok(match &mut self.phase {
+            Phase::Pipeline { .. } if is_ping => None,
+            Phase::Pipeline { is_failed } => {
+                *is_failed = answer.error.is_some();
+                Some(Progress::Answered)
+            }
+            Phase::LoadAsked => Some(match self.session.load.take() {
+                Some(prepared) if answer.error.is_none() => {
+                    self.phase = Phase::Load(Box::new(Load::new(prepared)));
+                    Progress::BulkReady
+                }
+                _ => {
+                    self.phase = Phase::Idle;
+                    Progress::Ready
+                }
+            }),
+            _ => {
+                self.phase = Phase::Idle;
+                Some(Progress::Ready)
+            }
+        })
+    }
+
+    /// Within a pipeline: takes answers that came before their turn, and says when there are no more.
+    #[inline]
+    pub(crate) fn resume(
+        &mut self,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        if !matches!(self.phase, Phase::Pipeline { .. }) {
+            return Ok(None);
+        }
+        while let Some((code, body)) = self.session.in_flight.take_early() {
+            if let Some(progress) = self.next_answer(code, &body, out, answer)? {
+                return Ok(Some(progress));
+            }
+        }
+        if self.session.in_flight.requests.is_empty() {
+            self.phase = Phase::Idle;
+            return Ok(Some(Progress::Ready));
+        }
+        Ok(None)
+    }
+
+    fn opening(
+        &mut self,
+        opening: Handshake,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, SystemError> {
+        match opening {
+            Handshake::Silent => Err(unasked(code, body)),
+            Handshake::OptionsAsked if code == opcode::SUPPORTED => {
+                let session = &mut self.session;
+                let version = handshake::choose(body, &mut session.settings)?;
+                session.frame_writer.set_version(version.byte());
+                handshake::start(session.settings.is_lz4, &mut session.frame_writer, out);
+                self.phase = Phase::Handshake(Handshake::Starting);
+                // Version 4 compresses even the answer to STARTUP, version 5 nothing before its end.
+                Ok(match version {
+                    Version::V4 => Outcome::Agreed {
+                        is_framed: false,
+                        is_lz4: session.settings.is_lz4,
+                    },
+                    Version::V5 => Outcome::More,
+                })
+            }
+            Handshake::Preparing(index) => {
+                let mut own_answer = std::mem::take(&mut self.own_answer);
+                let moment = match index {
+                    handshake::KEYSPACE => Moment::Connecting,
+                    _ => Moment::Request,
+                };
+                let is_complete =
+                    self.session
+                        .answered(code, body, moment, out, &mut own_answer)?;
+                if is_complete {
+                    self.session.in_flight.pop();
+                    self.own_answered(index, &own_answer)?;
+                    return self.own_request(index + 1, out);
+                }
+                self.own_answer = own_answer;
+                Ok(Outcome::More)
+            }
+            opening => {
+                let step = handshake::step(opening, code, body)?;
+                let (is_lz4, is_framed) = (
+                    self.session.settings.is_lz4,
+                    self.session.frame_writer.is_v5(),
+                );
+                if opening == Handshake::Starting {
+                    self.session.frame_writer.agree(is_framed, is_lz4);
+                }
+                if step == Step::Started {
+                    self.phase = Phase::Handshake(Handshake::Authenticating);
+                    handshake::authenticate(&self.options, &mut self.session.frame_writer, out);
+                } else {
+                    let first = match self.options.database.is_empty() {
+                        true => handshake::VERSION,
+                        false => handshake::KEYSPACE,
+                    };
+                    self.own_request(first, out)?;
+                }
+                match opening {
+                    Handshake::Starting => Ok(Outcome::Agreed { is_framed, is_lz4 }),
+                    _ => Ok(Outcome::More),
+                }
+            }
+        }
+    }
+
+    /// Sends the driver's own request of this index; the session is open where there are no more.
+    fn own_request(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Outcome, SystemError> {
+        let Some(text) = handshake::own_request(index, &self.options) else {
+            self.phase = Phase::Idle;
+            return Ok(Outcome::Progress(Progress::Ready));
+        };
+        let keep = match index {
+            handshake::VERSION => Keep::Rows,
+            _ => Keep::Count,
+        };
+        self.own_answer.clear(keep);
+        self.session.query(&text, out)?;
+        self.phase = Phase::Handshake(Handshake::Preparing(index));
+        Ok(Outcome::More)
+    }
+
+    fn own_answered(&mut self, index: usize, answer: &Answer) -> Result<(), SystemError> {
+        if let Some(error) = &answer.error {
+            let text = handshake::own_request(index, &self.options).unwrap_or_default();
+            let message = match index {
+                handshake::KEYSPACE => error.message.clone(),
+                _ => format!("{} (in the session's own statement: {text})", error.message),
+            };
+            return Err(SystemError {
+                message,
+                ..error.clone()
+            });
+        }
+        if index == handshake::VERSION {
+            let cell = answer.kept.first().and_then(|row| row.first());
+            let version = cell.and_then(Option::as_deref).unwrap_or_default();
+            self.server_version = format!("Cassandra {}", String::from_utf8_lossy(version));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Where another request is under way.
+    pub(crate) fn begin(&mut self) -> Result<(), SystemError> {
+        match self.phase {
+            Phase::Idle => Ok(()),
+            Phase::Queue => {
+                self.session.in_flight.clear();
+                self.phase = Phase::Idle;
+                Ok(())
+            }
+            _ => Err(refusal::refused(
+                "a request before the session was ready for it",
+            )),
+        }
+    }
+}
+
+/// The body behind what a server may put before it: the id of a trace, warnings, a payload of its own.
+#[inline]
+fn behind_extras<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    let mut scan = Scan(message.body);
+    if message.flags & header_flag::TRACING != 0 {
+        scan.take(16)?;
+    }
+    if message.flags & header_flag::WARNING != 0 {
+        scan.strings()?;
+    }
+    if message.flags & header_flag::CUSTOM_PAYLOAD != 0 {
+        for _ in 0..scan.u16_be()? {
+            scan.short_bytes()?;
+            scan.bytes()?;
+        }
+    }
+    Some(scan.0)
+}
+
+/// A message that nothing asked for: a server that ends the session may say why.
+#[cold]
+fn unasked(code: u8, body: &[u8]) -> SystemError {
+    match code {
+        opcode::ERROR => refusal::read(body, Moment::Connecting).lost(),
+        _ => SystemError::protocol("silence", format!("a message with opcode {code:#04x}")),
+    }
 }

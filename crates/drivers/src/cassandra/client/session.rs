@@ -3,17 +3,18 @@
 
 use assay_values::{Piece, Value};
 
-use crate::cassandra::client::bound::Bound;
+use crate::cassandra::client::bind::Bound;
 use crate::cassandra::client::in_flight::{Ask, InFlight, Statement};
 use crate::cassandra::client::rows::{Prepared, RowsHead};
 use crate::cassandra::client::settings::Settings;
-use crate::cassandra::client::{bind, parameters, rows};
-use crate::cassandra::shared::constants::{error_code, opcode, query_flag, result_kind};
-use crate::cassandra::shared::cql_type::Column;
-use crate::cassandra::shared::frame_writer::FrameWriter;
-use crate::cassandra::shared::refusal;
-use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::{write_bytes, write_length, write_short_bytes};
+use crate::cassandra::client::{bind, rows, settings};
+use crate::cassandra::cql_type::Column;
+use crate::cassandra::frame_writer::FrameWriter;
+use crate::cassandra::notation::{
+    error_code, opcode, query_flag, result_kind, write_bytes, write_length, write_short_bytes,
+};
+use crate::cassandra::refusal;
+use crate::cassandra::refusal::Moment;
 use crate::scan::Scan;
 use crate::{Answer, SystemError};
 
@@ -53,7 +54,8 @@ impl Session {
         let sent = &mut self.in_flight.sent;
         write_bytes(text.as_bytes(), sent);
         let is_v5 = self.frame_writer.is_v5();
-        let flags_at = parameters::write(&self.settings, is_v5, 0, sent, |_| Ok(()))? - start;
+        let flags_at =
+            settings::write_parameters(&self.settings, is_v5, 0, sent, |_| Ok(()))? - start;
         self.in_flight.push(Ask::Text, start, flags_at);
         let place = self.in_flight.requests.len() - 1;
         self.send(place, None, out)
@@ -181,7 +183,7 @@ impl Session {
                     if is_v5 {
                         write_short_bytes(&statement.prepared.rows_id, out);
                     }
-                    parameters::send(written, flags_at, paging_state, settings, out);
+                    settings::send_parameters(written, flags_at, paging_state, settings, out);
                 }
                 (Ask::PrepareAgain { .. }, Some(statement)) => prepare(&statement.text, out),
                 (
@@ -191,7 +193,7 @@ impl Session {
                     _,
                 ) => prepare(text, out),
                 (Ask::Text, _) => {
-                    parameters::send(written, flags_at, paging_state, settings, out);
+                    settings::send_parameters(written, flags_at, paging_state, settings, out);
                 }
                 _ => {}
             }
@@ -421,7 +423,7 @@ fn write_values(
     if is_v5 && !prepared.columns.is_empty() {
         flags |= query_flag::SKIP_METADATA;
     }
-    parameters::write(settings, is_v5, flags, out, |out| {
+    settings::write_parameters(settings, is_v5, flags, out, |out| {
         bind::write_all(&prepared.parameters, values.iter().map(Bound::from), out)
     })
 }

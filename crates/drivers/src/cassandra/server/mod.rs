@@ -9,15 +9,14 @@
 pub(crate) mod reply;
 pub(crate) mod request;
 
+use crate::cassandra::frame_reader::{FrameReader, Message};
+use crate::cassandra::frame_writer::FrameWriter;
+use crate::cassandra::notation::{RESPONSE, Version, opcode};
+use crate::cassandra::refusal;
 use crate::cassandra::server::reply::Page;
 use crate::cassandra::server::request::{Asked, Parameters};
-use crate::cassandra::shared::constants::{RESPONSE, Version, opcode};
-use crate::cassandra::shared::frame_reader::{FrameReader, Message};
-use crate::cassandra::shared::frame_writer::FrameWriter;
-use crate::cassandra::shared::refusal;
 use crate::null::{ResultSize, Statement};
-use crate::server::{ServerEvent, WireServer};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct CassandraServer {

@@ -1,8 +1,10 @@
 //! Takes what there is to answer; writes the bodies of the server's messages.
 
-use crate::cassandra::shared::constants::{error_code, result_kind, rows_flag, type_id};
-use crate::cassandra::shared::cql_type::Column;
-use crate::cassandra::shared::scan::{write_bytes, write_length, write_short_bytes, write_string};
+use crate::cassandra::cql_type::Column;
+use crate::cassandra::notation::{
+    error_code, result_kind, rows_flag, type_id, write_bytes, write_length, write_short_bytes,
+    write_string,
+};
 use crate::null::ResultSize;
 use crate::{Certainty, ErrorClass, SystemError};
 

@@ -1,9 +1,9 @@
 //! Takes the body of a client's request; gives what it asks for.
 
 use crate::cassandra::client::handshake::VERSION_QUERY;
-use crate::cassandra::shared::constants::query_flag as flag;
+use crate::cassandra::notation::query_flag as flag;
 use crate::lexer::Literals;
-use crate::null::{Meaning, ResultSize, Statement, query};
+use crate::null::{Meaning, ResultSize, Statement, statements_in};
 use crate::scan::Scan;
 use crate::{ErrorClass, SystemError, lexer};
 
@@ -43,7 +43,7 @@ pub(crate) fn asked(text: &str) -> Asked {
     if first.eq_ignore_ascii_case("use ") {
         return Asked::Keyspace(text[4..].trim().replace('"', ""));
     }
-    let mut found = query::statements(text, Literals::Doubled);
+    let mut found = statements_in(text, Literals::Doubled);
     match (found.next(), found.next()) {
         (Some(statement), None) => Asked::Statement(statement),
         (found, _) => {

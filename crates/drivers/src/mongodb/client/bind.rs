@@ -6,10 +6,10 @@
 
 use assay_values::{Cell, ColumnType, Decimal, Value, write_double};
 
+use crate::mongodb::client::extended;
 use crate::mongodb::client::extended::{SlotType, moment_ms, object_id, write_int};
-use crate::mongodb::client::{extended, json};
-use crate::mongodb::shared::constants::{kind, subtype};
-use crate::mongodb::shared::{decimal128, write};
+use crate::mongodb::scan::{kind, subtype};
+use crate::mongodb::{decimal128, write};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -77,7 +77,7 @@ fn own(name: &[u8], value: &Value, out: &mut Vec<u8>) -> Option<()> {
             .ok()?;
         }
         Value::Document(text) => {
-            let json = json::of_text(text)?;
+            let json = extended::json_of_text(text)?;
             extended::write_element(name, &json, out).ok()?;
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn cell(
             return Some(());
         }
         (Cell::Text(text), Some(ColumnType::Json | ColumnType::Array(_))) => {
-            let json = json::of_text(std::str::from_utf8(text).ok()?)?;
+            let json = extended::json_of_text(std::str::from_utf8(text).ok()?)?;
             return extended::write_element(name, &json, out).ok();
         }
         (Cell::Bool(truth), _) => return fixed(kind::BOOL, name, &[u8::from(truth)], out),

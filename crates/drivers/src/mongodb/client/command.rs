@@ -3,12 +3,11 @@
 
 use assay_values::{Piece, Value};
 
-use crate::mongodb::client::extended::SlotType;
-use crate::mongodb::client::json::Json;
-use crate::mongodb::client::{bind, extended, json};
-use crate::mongodb::shared::constants::kind;
-use crate::mongodb::shared::settings::Settings;
-use crate::mongodb::shared::write;
+use crate::mongodb::client::extended::{Json, SlotType};
+use crate::mongodb::client::{bind, extended};
+use crate::mongodb::scan::kind;
+use crate::mongodb::settings::Settings;
+use crate::mongodb::write;
 use crate::{ErrorClass, SystemError};
 
 /// What the answer of a command holds, and what belongs to its envelope.
@@ -169,7 +168,7 @@ impl Command {
     /// # Errors
     /// Where the text is not a command as JSON.
     pub(crate) fn compile(pieces: &[Piece], settings: &Settings) -> Result<Self, SystemError> {
-        let mut fields = json::read(pieces)?;
+        let mut fields = extended::read_command(pieces)?;
         complete(&mut fields, settings);
         Self::of_fields(&fields)
     }

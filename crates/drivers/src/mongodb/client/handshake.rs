@@ -3,10 +3,9 @@
 
 use crate::mongodb::client::scram::Scram;
 use crate::mongodb::client::session::Session;
-use crate::mongodb::shared::constants::{kind, subtype};
-use crate::mongodb::shared::scan::{Element, Elements, Malformed};
-use crate::mongodb::shared::settings::Mechanism;
-use crate::mongodb::shared::write;
+use crate::mongodb::scan::{Element, Elements, Malformed, kind, subtype};
+use crate::mongodb::settings::Mechanism;
+use crate::mongodb::write;
 use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
@@ -226,7 +225,7 @@ pub(crate) fn step(
     session: &mut Session,
     out: &mut Vec<u8>,
 ) -> Result<bool, SystemError> {
-    let malformed = |_| crate::mongodb::client::refusal::malformed(document);
+    let malformed = |_| crate::mongodb::client::reply::malformed(document);
     let (mut payload, mut conversation, mut is_done) = (&b""[..], 1, false);
     for element in Elements::of(document).map_err(malformed)? {
         let element = element.map_err(malformed)?;
@@ -316,7 +315,7 @@ fn refused(message: &str) -> SystemError {
 #[cfg(test)]
 mod tests {
     use super::{Malformed, version};
-    use crate::mongodb::shared::write;
+    use crate::mongodb::write;
 
     #[test]
     fn a_server_with_a_version_of_its_own_is_not_taken_for_the_one_whose_commands_it_has() {

@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use assay_values::{ColumnType, Piece, Row};
 
 use crate::mongodb::client::command::{Command, CommandKind, LOAD_FIELDS, WriteExtent};
-use crate::mongodb::client::json::Json;
+use crate::mongodb::client::extended::Json;
 use crate::mongodb::client::reply::Reply;
 use crate::mongodb::client::session::Session;
-use crate::mongodb::client::{bind, json, refusal};
-use crate::mongodb::shared::{message, write};
+use crate::mongodb::client::{bind, extended, reply};
+use crate::mongodb::{message, write};
 use crate::{Answer, ErrorClass, SystemError};
 
 /// Documents of one insert: larger ones gain nothing.
@@ -42,7 +42,7 @@ impl Load {
     /// # Errors
     /// Where the text is another command, or does not name the fields.
     pub(crate) fn new(text: &str, types: &[ColumnType]) -> Result<Self, SystemError> {
-        let mut fields = json::read(&[Piece::Text(text.into())])?;
+        let mut fields = extended::read_command(&[Piece::Text(text.into())])?;
         let place = fields.iter().position(|(name, _)| &**name == LOAD_FIELDS);
         let names = match place.map(|place| fields.remove(place).1) {
             Some(Json::Array(names)) => names.into_iter().map(field_name).collect(),
@@ -148,7 +148,7 @@ impl Load {
             && self.error.is_none()
         {
             let message = format!("the load was given up: {reason}");
-            self.error = Some(refusal::refused(&message));
+            self.error = Some(reply::refused(&message));
         }
         self.is_over = true;
         if self.error.is_none()
@@ -178,10 +178,10 @@ impl Load {
                 format_args!("an answer to request {response_to}"),
             ));
         }
-        let reply = Reply::read(document).map_err(|_| refusal::malformed(document))?;
+        let reply = Reply::read(document).map_err(|_| reply::malformed(document))?;
         self.stored += u64::try_from(reply.count.unwrap_or(0)).unwrap_or(0);
         let moment = session.moment(CommandKind::Write(WriteExtent::SeveralStatements));
-        if let Some(error) = refusal::of_reply(&reply, moment) {
+        if let Some(error) = reply::error_of(&reply, moment) {
             session.failed();
             if error.class.ends_the_session() {
                 return Err(error);

@@ -8,7 +8,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-use crate::mongodb::shared::settings::Mechanism;
+use crate::mongodb::settings::Mechanism;
 use crate::{ErrorClass, SystemError};
 
 /// Where the conversation stands.

@@ -4,10 +4,11 @@
 use assay_values::Value;
 
 use crate::mongodb::client::command::{Command, CommandKind, Envelope, WriteExtent};
-use crate::mongodb::client::refusal::Moment;
-use crate::mongodb::shared::constants::{MAX_MESSAGE_BYTES, flag, subtype};
-use crate::mongodb::shared::settings::Settings;
-use crate::mongodb::shared::{message, write};
+use crate::mongodb::client::reply::Moment;
+use crate::mongodb::message::{MAX_MESSAGE_BYTES, flag};
+use crate::mongodb::scan::{kind, subtype};
+use crate::mongodb::settings::Settings;
+use crate::mongodb::{message, write};
 use crate::{ErrorClass, SystemError, TransactionStatus};
 
 pub(crate) struct Session {
@@ -301,11 +302,7 @@ impl Session {
     pub(crate) fn terminate(&mut self, out: &mut Vec<u8>) {
         let Some(id) = self.session_id else { return };
         self.send_to_admin("admin", flag::MORE_TO_COME, out, |out| {
-            write::head(
-                crate::mongodb::shared::constants::kind::ARRAY,
-                b"endSessions",
-                out,
-            );
+            write::head(kind::ARRAY, b"endSessions", out);
             write::document(out, |out| {
                 write::document_element("0", out, |out| {
                     write::binary_element("id", subtype::UUID, &id, out);

@@ -7,12 +7,11 @@
 pub(crate) mod reply;
 pub(crate) mod request;
 
+use crate::mongodb::message;
+use crate::mongodb::message::flag;
 use crate::mongodb::server::request::{Asked, Form};
-use crate::mongodb::shared::constants::flag;
-use crate::mongodb::shared::message;
 use crate::null::{ResultSize, Statement};
-use crate::server::{ServerEvent, WireServer};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct MongodbServer {

@@ -1,9 +1,9 @@
 //! Takes what there is to answer; appends the fields of the server's answers.
 
-use crate::mongodb::shared::constants::{MAX_MESSAGE_BYTES, kind};
-use crate::mongodb::shared::scan::Malformed;
-use crate::mongodb::shared::settings::Mechanism;
-use crate::mongodb::shared::write;
+use crate::mongodb::message::MAX_MESSAGE_BYTES;
+use crate::mongodb::scan::{Malformed, kind};
+use crate::mongodb::settings::Mechanism;
+use crate::mongodb::write;
 use crate::null::ResultSize;
 use crate::{Certainty, ErrorClass, SystemError};
 

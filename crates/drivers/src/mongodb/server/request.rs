@@ -1,9 +1,8 @@
 //! Takes a client's message; gives the command in it, as far as the null server acts on it.
 
-use crate::mongodb::shared::constants::kind;
-use crate::mongodb::shared::message::{Message, Section};
-use crate::mongodb::shared::scan;
-use crate::mongodb::shared::scan::{Element, Elements, Malformed};
+use crate::mongodb::message::{Message, Section};
+use crate::mongodb::scan;
+use crate::mongodb::scan::{Element, Elements, Malformed, kind};
 use crate::null::{Change, Meaning, Statement};
 
 /// A command.

@@ -1,11 +1,10 @@
 //! Takes the server's packets while a session opens; sends the client's name, chooses the database and runs
 //! the session statements.
 
-use crate::msql::client::reply::Reply;
-use crate::msql::client::results::Results;
-use crate::msql::shared::packet::{MAX_SENT_BYTES, command};
-use crate::msql::shared::refusal::Moment;
-use crate::msql::shared::{packet, refusal};
+use crate::msql::client::reply::{Reply, Results};
+use crate::msql::packet::{MAX_SENT_BYTES, command};
+use crate::msql::refusal::Moment;
+use crate::msql::{packet, refusal};
 use crate::{Answer, ConnectOptions, ErrorClass, Keep, Sender, SystemError};
 
 /// Protocol versions before this one have other packets.

@@ -7,8 +7,8 @@ use assay_values::Row;
 
 use crate::msql::client::reply::Reply;
 use crate::msql::client::statement;
-use crate::msql::shared::refusal;
-use crate::msql::shared::refusal::Moment;
+use crate::msql::refusal;
+use crate::msql::refusal::Moment;
 use crate::{Answer, SystemError};
 
 /// Rows that are sent before the first of them is answered.

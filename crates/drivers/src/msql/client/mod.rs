@@ -3,7 +3,6 @@
 pub(crate) mod handshake;
 pub(crate) mod load;
 pub(crate) mod reply;
-pub(crate) mod results;
 pub(crate) mod statement;
 
 use std::ops::ControlFlow;
@@ -12,10 +11,9 @@ use assay_values::{Piece, Row};
 
 use crate::msql::client::handshake::Handshake;
 use crate::msql::client::load::{Load, Ping};
-use crate::msql::client::reply::Reply;
-use crate::msql::client::results::Results;
-use crate::msql::shared::packet::command;
-use crate::msql::shared::{packet, refusal};
+use crate::msql::client::reply::{Reply, Results};
+use crate::msql::packet::command;
+use crate::msql::{packet, refusal};
 use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError, Wire};
 
 /// One session with an mSQL server.

@@ -7,9 +7,9 @@
 use assay_values::{Cell, LiteralStyle, Piece, Value};
 
 use crate::SystemError;
-use crate::msql::shared::packet;
-use crate::msql::shared::packet::{MAX_SENT_BYTES, command};
-use crate::msql::shared::refusal::unsendable;
+use crate::msql::packet;
+use crate::msql::packet::{MAX_SENT_BYTES, command};
+use crate::msql::refusal::unsendable;
 
 /// Appends the statement as a packet, or nothing.
 ///

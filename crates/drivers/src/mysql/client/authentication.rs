@@ -4,10 +4,10 @@
 //! needs it over another connection gets it encrypted with the server's RSA key, never with
 //! `mysql_clear_password`, which any impostor could request.
 
-use crate::mysql::client::signature::ExtendedSalt;
-use crate::mysql::client::{public_key, scramble, signature};
-use crate::mysql::shared::constants::head;
-use crate::mysql::shared::refusal;
+use crate::mysql::client::proof;
+use crate::mysql::client::proof::ExtendedSalt;
+use crate::mysql::constants::head;
+use crate::mysql::refusal;
 use crate::request::IN_CLEAR_TEXT;
 use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
@@ -80,9 +80,9 @@ impl Authentication {
 
     pub(crate) fn first_proof(&self) -> Vec<u8> {
         match self.method {
-            Method::Native => scramble::native(&self.password, &self.nonce),
-            Method::CachingSha2 => scramble::caching_sha2(&self.password, &self.nonce),
-            Method::Ed25519 => signature::ed25519(&self.password, &self.nonce),
+            Method::Native => proof::native(&self.password, &self.nonce),
+            Method::CachingSha2 => proof::caching_sha2(&self.password, &self.nonce),
+            Method::Ed25519 => proof::ed25519(&self.password, &self.nonce),
             // An empty packet asks for the salt of the account.
             Method::Parsec => Vec::new(),
             Method::ClearText => self.clear_password(),
@@ -112,15 +112,10 @@ impl Authentication {
     fn signed(&self, data: &[u8]) -> Result<Vec<u8>, SystemError> {
         let salt = ExtendedSalt::read(data)
             .ok_or_else(|| refusal::malformed("the salt of an account with parsec", data))?;
-        let mut scramble = [0; signature::SCRAMBLE_BYTES];
+        let mut scramble = [0; proof::SCRAMBLE_BYTES];
         getrandom::fill(&mut scramble)
             .map_err(|error| refused(format!("cannot get random bytes: {error}")))?;
-        Ok(signature::parsec(
-            &self.password,
-            &salt,
-            &self.nonce,
-            scramble,
-        ))
+        Ok(proof::parsec(&self.password, &salt, &self.nonce, scramble))
     }
 
     fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>, SystemError> {
@@ -146,7 +141,7 @@ impl Authentication {
         // The scrambles of MariaDB's own methods may end in any byte.
         self.nonce = match (method, scan.0.first_chunk()) {
             (Method::Ed25519 | Method::Parsec, Some(scramble)) => {
-                let scramble: &[u8; signature::SCRAMBLE_BYTES] = scramble;
+                let scramble: &[u8; proof::SCRAMBLE_BYTES] = scramble;
                 scramble.to_vec()
             }
             _ => scan.0.strip_suffix(&[0]).unwrap_or(scan.0).to_vec(),
@@ -175,7 +170,7 @@ impl Authentication {
     }
 
     fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, SystemError> {
-        let Some(key) = public_key::from_pem(pem) else {
+        let Some(key) = proof::key_from_pem(pem) else {
             return Err(refusal::malformed("an RSA public key", pem));
         };
         if self.nonce.is_empty() {
@@ -183,8 +178,8 @@ impl Authentication {
                 "the server sent no nonce to encrypt the password with".to_owned(),
             ));
         }
-        let secret = scramble::masked_password(&self.password, &self.nonce);
-        public_key::encrypt(&key, &secret, &mut getrandom::SysRng).map_err(|error| match error {
+        let secret = proof::masked_password(&self.password, &self.nonce);
+        proof::encrypt(&key, &secret, &mut getrandom::SysRng).map_err(|error| match error {
             rsa::Error::MessageTooLong => {
                 refused("the password is too long for the server's key".to_owned())
             }

@@ -1,32 +1,28 @@
-//! Takes requests; appends their packets, and reports when the next request may be sent.
+//! Takes requests; appends their packets, and reports when the next request may be sent. Takes the packets that a server
+//! sends; fills the answer, and reports when it is complete.
 
 pub(crate) mod authentication;
-pub(crate) mod file_load;
-pub(crate) mod insert_load;
-pub(crate) mod packets;
-pub(crate) mod prepare;
-pub(crate) mod public_key;
-pub(crate) mod scramble;
+pub(crate) mod load;
+pub(crate) mod proof;
 pub(crate) mod session;
-pub(crate) mod signature;
 pub(crate) mod statement;
-pub(crate) mod typed_value;
 
 use std::ops::ControlFlow;
 
-use assay_values::Row;
+use assay_values::{Piece, Row};
 
-use crate::mysql::client::file_load::FileLoad;
-use crate::mysql::client::insert_load::InsertLoad;
+use crate::mysql::client::load::{FileLoad, InsertLoad};
 use crate::mysql::client::session::{Opening, Server};
-use crate::mysql::client::statement::{DIRECT, Preparation, Statements};
-use crate::mysql::shared::column::Column;
-use crate::mysql::shared::constants::command;
-use crate::mysql::shared::packet::Packets;
-use crate::mysql::shared::results::{Format, Results};
-use crate::mysql::shared::{greeting, refusal};
+use crate::mysql::client::statement::{DIRECT, Preparation, Statement, Statements};
+use crate::mysql::constants::{command, head};
+use crate::mysql::packet::Packets;
+use crate::mysql::refusal::Moment;
+use crate::mysql::results::{Format, Results, Skim, Step};
+use crate::mysql::rows::Column;
+use crate::mysql::{greeting, refusal};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Sender, SystemError, Wire,
+    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Sender, SystemError,
+    TransactionStatus, Wire,
 };
 
 /// One session with a MySQL or MariaDB server, or another server with their protocol.
@@ -213,5 +209,226 @@ impl Wire for MysqlWire {
     fn cancel(&self) -> Option<Cancel> {
         let id = self.session_id();
         (id != 0).then(|| Cancel::Statement(format!("KILL QUERY {id}")))
+    }
+}
+
+impl MysqlWire {
+    /// Takes one message; returns what the caller must do, if anything.
+    fn packet(
+        &mut self,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        let agreement = self.server.agreement;
+        let packets = &mut self.packets;
+        let progress = match &mut self.phase {
+            Phase::Results { results, id } => {
+                let statement = id.and_then(|id| self.statements.get_mut(id));
+                let columns = match statement {
+                    Some(Statement::Prepared(prepared)) => &mut prepared.columns,
+                    _ => &mut self.columns,
+                };
+                match results.packet(payload, agreement, columns, &mut self.text, answer)? {
+                    Step::More => None,
+                    Step::End => Some(Progress::Ready),
+                    Step::WantsFile => {
+                        // An empty file; the server's answer to it follows.
+                        packets.append(out, &[]);
+                        answer.error = Some(refusal::no_file());
+                        None
+                    }
+                }
+            }
+            Phase::FileLoad(load) => load.packet(payload, agreement, packets, out, answer)?,
+            Phase::InsertLoad(load) => load.packet(payload, packets, answer)?,
+            Phase::PrepareSent { .. } | Phase::Preparing { .. } => {
+                self.prepare_packet(payload, out, answer)?
+            }
+            Phase::Opening(opening) => {
+                opening.packet(payload, &self.options, &mut self.server, packets, out)?
+            }
+            Phase::Idle | Phase::Over => return Err(refusal::unasked(payload)),
+        };
+        if progress == Some(Progress::Ready) {
+            self.answered(out);
+        }
+        Ok(progress)
+    }
+
+    /// Skips the messages of a common answer whose rows are only counted: returns their length in bytes,
+    /// and whether the answer is complete. All other messages are left to [`MysqlWire::packet`].
+    #[inline]
+    pub(crate) fn skim(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> (usize, bool) {
+        let Phase::Results { results, id } = &mut self.phase else {
+            return (0, false);
+        };
+        if answer.wants_cells() {
+            return (0, false);
+        }
+        let columns = match id.and_then(|id| self.statements.get(id)) {
+            Some(Statement::Prepared(prepared)) => prepared.columns.len(),
+            _ => usize::MAX,
+        };
+        let mut used = 0;
+        while let Some(payload) = self.packets.peek(&input[used..]) {
+            let skim = results.skim(payload, self.server.agreement, columns, answer);
+            if skim == Skim::Left {
+                break;
+            }
+            self.packets.passed();
+            used += Packets::HEADER + payload.len();
+            if skim == Skim::End {
+                self.answered(out);
+                return (used, true);
+            }
+        }
+        (used, false)
+    }
+
+    /// The current request is answered; a statement prepared only for it is closed.
+    #[inline]
+    fn answered(&mut self, out: &mut Vec<u8>) {
+        if let Phase::Results {
+            id: Some(DIRECT), ..
+        } = self.phase
+        {
+            self.statements.close(DIRECT, &mut self.packets, out);
+        }
+        self.phase = Phase::Idle;
+    }
+
+    /// What the caller may do when no further message is complete.
+    fn progress(&self) -> Progress {
+        match &self.phase {
+            Phase::Idle => Progress::Ready,
+            Phase::FileLoad(load) if load.takes_rows() => Progress::BulkReady,
+            Phase::InsertLoad(load) if load.takes_rows() => Progress::BulkReady,
+            _ => Progress::NeedMore,
+        }
+    }
+
+    pub(crate) fn receive_messages(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        let mut used = 0;
+        loop {
+            let (size, payload) = self.packets.read(&input[used..])?;
+            used += size;
+            let Some(payload) = payload else {
+                return Ok((used, self.progress()));
+            };
+            match self.packet(&payload, out, answer)? {
+                None => {}
+                // Bytes received unencrypted must not be taken for TLS data.
+                Some(Progress::StartTls) if used < input.len() => {
+                    return Err(SystemError::protocol(
+                        "TLS to begin",
+                        "unencrypted bytes before it",
+                    ));
+                }
+                Some(progress) => return Ok((used, progress)),
+            }
+        }
+    }
+}
+
+/// "This command is not supported in the prepared statement protocol yet".
+const CANNOT_BE_PREPARED: &str = "1295";
+
+impl MysqlWire {
+    pub(crate) fn prepare(&mut self, id: u32, pieces: &[Piece], out: &mut Vec<u8>) {
+        let text = Piece::join(pieces, |_, text| text.push('?'));
+        self.statements.close(id, &mut self.packets, out);
+        self.packets.begin_command();
+        self.packets.write(out, |out| {
+            out.push(command::STMT_PREPARE);
+            out.extend_from_slice(text.as_bytes());
+        });
+        self.phase = Phase::PrepareSent {
+            id,
+            text,
+            has_values: pieces.contains(&Piece::Value),
+        };
+    }
+
+    /// Takes one message of the answer to Prepare.
+    pub(crate) fn prepare_packet(
+        &mut self,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
+            Phase::PrepareSent {
+                id,
+                text,
+                has_values,
+            } if payload.first() == Some(&head::ERROR) => {
+                let error = refusal::read(payload, Moment::Statement);
+                if error.class.ends_the_session() {
+                    return Err(error);
+                }
+                if error.code == CANNOT_BE_PREPARED && !has_values {
+                    self.statements.put(id, Statement::Text(text));
+                    return Ok(self.prepared(id, out, answer));
+                }
+                answer.error = Some(error);
+                answer.transaction = TransactionStatus::Unknown;
+                return Ok(Some(Progress::Ready));
+            }
+            Phase::PrepareSent { id, .. } => {
+                let preparation = Preparation::read(payload, self.server.agreement)
+                    .ok_or_else(|| refusal::malformed("a prepared statement", payload))?;
+                (id, preparation)
+            }
+            Phase::Preparing {
+                id,
+                mut preparation,
+            } => {
+                preparation.packet(payload)?;
+                (id, preparation)
+            }
+            _ => return Err(refusal::unasked(payload)),
+        };
+        if !preparation.is_complete() {
+            self.phase = Phase::Preparing { id, preparation };
+            return Ok(None);
+        }
+        let prepared = preparation.finish();
+        self.statements.put(id, Statement::Prepared(prepared));
+        Ok(self.prepared(id, out, answer))
+    }
+
+    /// The server has prepared a statement; a direct statement is executed next.
+    fn prepared(&mut self, id: u32, out: &mut Vec<u8>, answer: &mut Answer) -> Option<Progress> {
+        if id != DIRECT {
+            return Some(Progress::Ready);
+        }
+        let values = std::mem::take(&mut self.statements.values);
+        let statement = self.statements.get_mut(id).expect("it was just prepared");
+        match statement.write(&values, &mut self.packets, out) {
+            Ok(format) => {
+                let results = Results::new(format);
+                self.phase = Phase::Results {
+                    results,
+                    id: Some(id),
+                };
+                None
+            }
+            Err(error) => {
+                self.statements.close(id, &mut self.packets, out);
+                answer.error = Some(error);
+                Some(Progress::Ready)
+            }
+        }
     }
 }

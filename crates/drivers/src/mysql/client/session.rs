@@ -2,12 +2,12 @@
 //! for the first request: greeting, TLS if requested, authentication, and the session statements.
 
 use crate::mysql::client::authentication::Authentication;
-use crate::mysql::client::file_load::OwnStatement;
-use crate::mysql::shared::constants::head;
-use crate::mysql::shared::greeting::{Agreement, Greeting};
-use crate::mysql::shared::packet::Packets;
-use crate::mysql::shared::refusal::Moment;
-use crate::mysql::shared::{greeting, refusal};
+use crate::mysql::client::load::OwnStatement;
+use crate::mysql::constants::head;
+use crate::mysql::greeting::{Agreement, Greeting};
+use crate::mysql::packet::Packets;
+use crate::mysql::refusal::Moment;
+use crate::mysql::{greeting, refusal};
 use crate::{ConnectOptions, ErrorClass, Keep, Progress, SystemError};
 
 /// What is known about the server from its greeting.

@@ -1,10 +1,9 @@
 //! Takes results and errors; appends the null server's packets. The errors for bytes that violate the protocol are here.
 
-use crate::mysql::shared::constants::{column_type, head};
-use crate::mysql::shared::greeting::Agreement;
-use crate::mysql::shared::packet::Packets;
-use crate::mysql::shared::results::Format;
-use crate::mysql::shared::scan::{write_length, write_text};
+use crate::mysql::constants::{column_type, head};
+use crate::mysql::greeting::Agreement;
+use crate::mysql::packet::{Packets, write_length, write_text};
+use crate::mysql::results::Format;
 use crate::{Certainty, ErrorClass, SystemError};
 
 /// The character set of binary data and numbers.
@@ -145,8 +144,8 @@ pub(crate) fn of_client(error: SystemError) -> SystemError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mysql::shared::refusal;
-    use crate::mysql::shared::refusal::Moment;
+    use crate::mysql::refusal;
+    use crate::mysql::refusal::Moment;
 
     #[test]
     fn the_driver_reads_each_class_that_the_server_writes() {

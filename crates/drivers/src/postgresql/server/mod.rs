@@ -5,10 +5,6 @@
 //! `COPY … FROM STDIN`. It does not support suspended portals (a row limit of Execute is ignored),
 //! `COPY … TO`, function calls, and cancel requests.
 
-pub(crate) mod copy;
-pub(crate) mod load;
-pub(crate) mod messages;
-pub(crate) mod portal;
 pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod startup;
@@ -17,16 +13,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::lexer::Literals;
-use crate::null::{ResultSize, Statement, query};
+use crate::null::{Lines, Meaning, ResultSize, Statement, Tuples, statements_in};
 use crate::postgresql::message;
 use crate::postgresql::message::{Fields, Message};
-use crate::postgresql::server::copy::Copy;
-use crate::postgresql::server::messages as tag;
-use crate::postgresql::server::messages::{aborted, unexpected};
-use crate::postgresql::server::portal::{Portal, Prepared};
-use crate::postgresql::server::reply::Status;
-use crate::server::{PIECE_BYTES, ServerEvent, WireServer};
-use crate::{ErrorClass, SystemError};
+use crate::postgresql::server::reply::{INT8, Status};
+use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
 
 /// The server side of one session.
 pub struct PostgresqlServer {
@@ -111,8 +102,7 @@ impl PostgresqlServer {
             }
             tag::QUERY => {
                 let text = String::from_utf8_lossy(fields.text()?);
-                self.queue
-                    .extend(query::statements(&text, Literals::Doubled));
+                self.queue.extend(statements_in(&text, Literals::Doubled));
                 if self.queue.is_empty() {
                     out.extend_from_slice(b"I\0\0\0\x04");
                     reply::ready(self.status, out);
@@ -309,5 +299,225 @@ impl WireServer for PostgresqlServer {
         }
         (self.running, self.sent) = (Running::None, 0);
         self.end_with(error, is_simple, out);
+    }
+}
+
+pub(crate) struct Copy {
+    table: String,
+    is_simple: bool,
+    rows: Rows,
+}
+
+enum Rows {
+    Text(Lines),
+    Binary(Tuples),
+}
+
+impl Copy {
+    pub(crate) fn new(table: &str, is_binary: bool, is_simple: bool) -> Self {
+        Self {
+            table: table.to_owned(),
+            is_simple,
+            rows: if is_binary {
+                Rows::Binary(Tuples::default())
+            } else {
+                Rows::Text(Lines::default())
+            },
+        }
+    }
+
+    /// Whether it belongs to a simple query.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.is_simple
+    }
+
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        match &mut self.rows {
+            Rows::Text(lines) => lines.take(bytes),
+            Rows::Binary(tuples) => tuples.take(bytes),
+        }
+    }
+
+    /// The table and the number of rows.
+    pub(crate) fn finish(self) -> (String, u64) {
+        let rows = match self.rows {
+            Rows::Text(lines) => lines.finish(),
+            Rows::Binary(tuples) => tuples.finish(),
+        };
+        (self.table, rows)
+    }
+}
+
+impl PostgresqlServer {
+    pub(crate) fn begins_copy(
+        &self,
+        statement: &Statement,
+        is_simple: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Copy> {
+        let Meaning::Load {
+            table, is_binary, ..
+        } = &statement.meaning
+        else {
+            return None;
+        };
+        if self.status == Status::Failed {
+            return None;
+        }
+        reply::copy_in(*is_binary, out);
+        Some(Copy::new(table, *is_binary, is_simple))
+    }
+
+    /// Reads a message while rows of a load are expected.
+    pub(crate) fn copying(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Step, SystemError> {
+        let Some(copy) = &mut self.copy else {
+            return Ok(Step::Go);
+        };
+        let is_simple = copy.is_simple();
+        match message.tag {
+            tag::COPY_DATA => copy.take(message.body),
+            tag::FLUSH | tag::SYNC => {}
+            tag::COPY_DONE => {
+                self.loaded = (self.copy.take()).map(Copy::finish).unwrap_or_default();
+                reply::complete("COPY ", Some(self.loaded.1), out);
+                if is_simple && self.queue.is_empty() {
+                    reply::ready(self.status, out);
+                }
+                return Ok(Step::Loaded);
+            }
+            tag::COPY_FAIL => {
+                let reason = Fields(message.body).text()?;
+                let message = format!(
+                    "COPY from stdin failed: {}",
+                    String::from_utf8_lossy(reason)
+                );
+                self.copy = None;
+                self.end_with(
+                    &SystemError::new(ErrorClass::Timeout, "57014", message),
+                    is_simple,
+                    out,
+                );
+            }
+            tag::TERMINATE => return Ok(Step::Over),
+            _ => return Err(unexpected(message)),
+        }
+        Ok(Step::Go)
+    }
+}
+
+/// The tags of a client's messages.
+pub(crate) mod tag {
+    use crate::postgresql::message;
+
+    pub const BIND: u8 = b'B';
+    pub const CLOSE: u8 = b'C';
+    pub const COPY_DATA: u8 = b'd';
+    pub const COPY_DONE: u8 = b'c';
+    pub const COPY_FAIL: u8 = b'f';
+    pub const DESCRIBE: u8 = b'D';
+    pub const EXECUTE: u8 = b'E';
+    pub const FLUSH: u8 = b'H';
+    pub const FUNCTION_CALL: u8 = b'F';
+    pub const PARSE: u8 = b'P';
+    pub const QUERY: u8 = b'Q';
+    pub const SYNC: u8 = b'S';
+    pub const TERMINATE: u8 = b'X';
+
+    pub const IS_TAG: [bool; 256] = message::table_of(b"BCdcfDEHFPQSXp");
+}
+
+/// The error of statements in a transaction that has had an error.
+pub(crate) fn aborted() -> SystemError {
+    let message = "current transaction is aborted, commands ignored until end of transaction block";
+    SystemError::new(ErrorClass::Other, "25P02", message)
+}
+
+/// The client violated the protocol.
+pub(crate) fn refused_client(expected: &str, found: &str) -> SystemError {
+    let message = format!("expected {expected}, the client sent {found}");
+    SystemError::new(ErrorClass::Protocol, "08P01", message)
+}
+
+/// A message that has no place where the session stands.
+pub(crate) fn unexpected(message: Message<'_>) -> SystemError {
+    let found = format!("message '{}'", message.tag.escape_ascii());
+    refused_client("a request", &found)
+}
+
+/// A prepared statement.
+pub(crate) struct Prepared {
+    pub(crate) statement: Statement,
+    /// Object ids of the parameter types.
+    pub(crate) types: Box<[u32]>,
+}
+
+impl Prepared {
+    /// `types` are those that the client declares; 0: the server chooses.
+    pub(crate) fn new(statement: Statement, parameters: u16, mut types: Vec<u32>) -> Self {
+        types.resize(usize::from(parameters).max(types.len()), 0);
+        for oid in types.iter_mut().filter(|oid| **oid == 0) {
+            *oid = INT8;
+        }
+        Self {
+            statement,
+            types: types.into(),
+        }
+    }
+}
+
+/// A statement whose parameters are bound. Their values are ignored.
+pub(crate) struct Portal {
+    pub(crate) prepared: Arc<Prepared>,
+    formats: Formats,
+}
+
+/// The format that the client requests for each column.
+enum Formats {
+    All { is_binary: bool },
+    Each(Box<[bool]>),
+}
+
+impl Portal {
+    /// `fields` are those of Bind after the names.
+    ///
+    /// # Errors
+    /// Where the message ends inside a field.
+    #[inline]
+    pub(crate) fn bind(
+        prepared: Arc<Prepared>,
+        mut fields: Fields<'_>,
+    ) -> Result<Self, SystemError> {
+        let parameter_formats = fields.count()?;
+        fields.bytes(2 * parameter_formats)?;
+        for _ in 0..fields.count()? {
+            // −1 is NULL, which has no bytes.
+            if let Ok(length) = usize::try_from(fields.int32()?) {
+                fields.bytes(length)?;
+            }
+        }
+        let formats = match fields.count()? {
+            0 => Formats::All { is_binary: false },
+            1 => Formats::All {
+                is_binary: fields.int16()? == 1,
+            },
+            many => Formats::Each(
+                (0..many)
+                    .map(|_| fields.int16().map(|format| format == 1))
+                    .collect::<Result<_, _>>()?,
+            ),
+        };
+        Ok(Self { prepared, formats })
+    }
+
+    #[inline]
+    pub(crate) fn is_binary(&self, column: usize) -> bool {
+        match &self.formats {
+            Formats::All { is_binary } => *is_binary,
+            Formats::Each(formats) => formats.get(column).copied().unwrap_or(false),
+        }
     }
 }

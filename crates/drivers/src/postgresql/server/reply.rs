@@ -1,8 +1,10 @@
 //! Takes results and errors; appends the null server's messages.
 
 use crate::null::{Change, Meaning, Statement};
-use crate::postgresql::server::portal::INT8;
 use crate::{Certainty, ErrorClass, SystemError};
+
+/// `bigint`: the type of parameters whose type the client does not declare, and of each column.
+pub(crate) const INT8: u32 = 20;
 
 /// The state of the session's transaction, as in ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use crate::lexer::Literals;
-use crate::null::{Statement, query};
+use crate::null::{Statement, parameters_in, statements_in};
 use crate::postgresql::message::Fields;
-use crate::postgresql::server::messages::aborted;
-use crate::postgresql::server::portal::{Portal, Prepared};
 use crate::postgresql::server::reply::Status;
-use crate::postgresql::server::{PostgresqlServer, Running, Step, reply};
+use crate::postgresql::server::{
+    Portal, PostgresqlServer, Prepared, Running, Step, aborted, reply,
+};
 use crate::{ErrorClass, SystemError};
 
 impl PostgresqlServer {
@@ -23,14 +23,14 @@ impl PostgresqlServer {
             .map(|_| fields.int32().map(i32::cast_unsigned))
             .collect::<Result<Vec<_>, _>>()?;
         let text = String::from_utf8_lossy(text);
-        let mut found = query::statements(&text, Literals::Doubled);
+        let mut found = statements_in(&text, Literals::Doubled);
         let statement = (found.next()).unwrap_or_else(|| Statement::of("", Literals::Doubled));
         if found.next().is_some() {
             let message = "cannot insert multiple commands into a prepared statement";
             self.refuse(&SystemError::new(ErrorClass::Syntax, "", message), out);
             return Ok(());
         }
-        let parameters = query::parameters(&text, Literals::Doubled);
+        let parameters = parameters_in(&text, Literals::Doubled);
         let prepared = Arc::new(Prepared::new(statement, parameters, types));
         self.statements.insert(name.into(), prepared);
         out.extend_from_slice(b"1\0\0\0\x04");

@@ -2,9 +2,8 @@
 
 use crate::SystemError;
 use crate::postgresql::message::Fields;
-use crate::postgresql::server::messages::refused_client;
 use crate::postgresql::server::reply::{Status, message};
-use crate::postgresql::server::{Phase, PostgresqlServer, reply};
+use crate::postgresql::server::{Phase, PostgresqlServer, refused_client, reply};
 
 /// The first message of a session; it has no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,228 @@
+//! What a session is opened with: the driver's options from the deployment document; its confinement to its own file; how
+//! it waits for locks; and the function of `x REGEXP p`, for which the library has only the operator.
+//!
+//! Patterns are those of the `sqlite3` shell and of POSIX: `.` is any character, also a newline, and
+//! `^` and `$` are the beginning and the end of the text. NULL on either side returns NULL. The function
+//! is called for every row of a scan: a constant pattern is looked up once per statement and compiled
+//! once per session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use regex::bytes::{Regex, RegexBuilder};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ffi};
+
+use crate::{ErrorClass, SystemError};
+
+/// Settings of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How long a statement waits for other sessions' locks. The library's default is not to wait.
+    pub busy_timeout: Duration,
+    /// Whether the file is opened read-only.
+    pub read_only: bool,
+    /// Whether statements reach no other file than this one.
+    pub is_confined: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(60),
+            read_only: false,
+            is_confined: false,
+        }
+    }
+}
+
+impl Options {
+    /// Reads `busy_timeout_s` (seconds), `mode` (`read-write` or `read-only`) and `other_files` (`allowed` or
+    /// `refused`).
+    ///
+    /// # Errors
+    /// Where a key or a value is invalid.
+    pub fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+        let mut parsed = Self::default();
+        for (key, value) in options {
+            match (key.as_str(), value.as_str()) {
+                ("busy_timeout_s", _) => {
+                    parsed.busy_timeout = value
+                        .parse()
+                        .ok()
+                        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                        .filter(|timeout| i32::try_from(timeout.as_millis()).is_ok())
+                        .ok_or_else(|| wrong(key, "seconds, from 0 to 2147483", value))?;
+                }
+                ("mode", "read-write") => parsed.read_only = false,
+                ("mode", "read-only") => parsed.read_only = true,
+                ("mode", _) => return Err(wrong(key, "read-write or read-only", value)),
+                ("other_files", "allowed") => parsed.is_confined = false,
+                ("other_files", "refused") => parsed.is_confined = true,
+                ("other_files", _) => return Err(wrong(key, "allowed or refused", value)),
+                _ => {
+                    return Err(SystemError::new(
+                        ErrorClass::Other,
+                        "",
+                        format!(
+                            "no option {key:?}; there are busy_timeout_s, mode and other_files"
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+fn wrong(key: &str, expected: &str, found: &str) -> SystemError {
+    SystemError::new(
+        ErrorClass::Other,
+        "",
+        format!("{key}: expected {expected}, found {found:?}"),
+    )
+}
+
+/// Pragmas that name directories, in which the library would then make files.
+const OF_DIRECTORIES: [&str; 2] = ["temp_store_directory", "data_store_directory"];
+
+pub(super) fn confine(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
+        // VACUUM itself attaches a temporary database, which has no name.
+        AuthAction::Attach { filename: "" } => Authorization::Allow,
+        AuthAction::Attach { .. } => Authorization::Deny,
+        // Its name is known only when the statement runs.
+        AuthAction::Unknown { code, .. } if code == ffi::SQLITE_ATTACH => Authorization::Deny,
+        AuthAction::Function {
+            function_name: "load_extension",
+        } => Authorization::Deny,
+        AuthAction::Pragma { pragma_name, .. } if is_of_directories(pragma_name) => {
+            Authorization::Deny
+        }
+        _ => Authorization::Allow,
+    }))
+}
+
+fn is_of_directories(pragma: &str) -> bool {
+    OF_DIRECTORIES
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(pragma))
+}
+
+/// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
+const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+pub(super) struct BusyHandler {
+    limit: Duration,
+    is_cancelled: AtomicBool,
+    is_exhausted: AtomicBool,
+}
+
+impl BusyHandler {
+    pub(super) fn new(limit: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            is_cancelled: AtomicBool::new(false),
+            is_exhausted: AtomicBool::new(false),
+        })
+    }
+
+    /// A request begins: the state of the last one is reset.
+    pub(super) fn begin(&self) {
+        self.is_cancelled.store(false, Ordering::Relaxed);
+        self.is_exhausted.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends a current wait soon.
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the wait ended without the lock. SQLITE_BUSY without such a wait is a deadlock: the
+    /// library does not call the busy handler where waiting would never end.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// The busy handler: waits for the `tries`-th time and returns whether to try again.
+    pub(super) fn wait(&self, tries: i32) -> bool {
+        let tries = usize::try_from(tries).unwrap_or(usize::MAX);
+        let left = self
+            .limit
+            .saturating_sub(Duration::from_millis(waited_ms(tries)));
+        if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
+            self.is_exhausted.store(true, Ordering::Relaxed);
+            return false;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(pause_ms(tries))));
+        true
+    }
+}
+
+fn pause_ms(tries: usize) -> u64 {
+    PAUSES_MS[tries.min(PAUSES_MS.len() - 1)]
+}
+
+/// The sum of the pauses before the `tries`-th try.
+fn waited_ms(tries: usize) -> u64 {
+    let listed = tries.min(PAUSES_MS.len());
+    let beyond = (tries - listed) as u64;
+    PAUSES_MS[..listed].iter().sum::<u64>() + beyond * PAUSES_MS[PAUSES_MS.len() - 1]
+}
+
+/// A workload has dozens of patterns; patterns from a column must not fill the memory.
+const MOST_PATTERNS: usize = 256;
+
+pub(super) fn define_regexp(connection: &Connection) -> rusqlite::Result<()> {
+    let patterns = Patterns::default();
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function("regexp", 2, flags, move |call| {
+        let (pattern, text) = (call.get_raw(0), call.get_raw(1));
+        if matches!(pattern, ValueRef::Null) || matches!(text, ValueRef::Null) {
+            return Ok(None);
+        }
+        let pattern: Arc<Arc<Regex>> =
+            call.get_or_create_aux(0, |pattern| patterns.get(&bytes_of(pattern)))?;
+        Ok(Some(pattern.is_match(&bytes_of(text))))
+    })
+}
+
+#[derive(Default)]
+struct Patterns(Mutex<HashMap<Vec<u8>, Arc<Regex>>>);
+
+impl Patterns {
+    fn get(&self, pattern: &[u8]) -> Result<Arc<Regex>, String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(regex) = known.get(pattern) {
+            return Ok(Arc::clone(regex));
+        }
+        let text = std::str::from_utf8(pattern)
+            .map_err(|_| "a regular expression must be UTF-8 text".to_owned())?;
+        let regex = RegexBuilder::new(text)
+            .dot_matches_new_line(true)
+            .build()
+            .map_err(|error| format!("regular expression {text:?}: {error}"))?;
+        if known.len() >= MOST_PATTERNS {
+            known.clear();
+        }
+        let regex = Arc::new(regex);
+        known.insert(pattern.to_vec(), Arc::clone(&regex));
+        Ok(regex)
+    }
+}
+
+/// The text to which the library would convert a value.
+fn bytes_of(value: ValueRef<'_>) -> std::borrow::Cow<'_, [u8]> {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.into(),
+        ValueRef::Integer(integer) => integer.to_string().into_bytes().into(),
+        ValueRef::Real(real) => format!("{real:?}").into_bytes().into(),
+        ValueRef::Null => [].as_slice().into(),
+    }
+}
