@@ -62,6 +62,77 @@ impl SystemError {
         }
     }
 
+    /// A request that the session cannot take, or not now: a mistake on our side of the wire.
+    #[cold]
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::new(ErrorClass::Other, "", message)
+    }
+
+    /// The user is not let in, or the server does not prove that it knows the password.
+    #[cold]
+    pub(crate) fn login(message: impl Into<String>) -> Self {
+        Self::new(ErrorClass::Authentication, "", message)
+    }
+
+    /// The password is not sent in clear text over a session that is not private.
+    #[cold]
+    pub(crate) fn in_clear_text() -> Self {
+        let message = "the server requires the password in clear text, which is sent only where TLS is required";
+        Self::new(ErrorClass::Authentication, "clear text", message)
+    }
+
+    /// A statement was given more or fewer values than it has.
+    #[cold]
+    pub(crate) fn wrong_count(expected: usize, found: usize) -> Self {
+        let message = format!("the statement has {expected} values, {found} were given");
+        Self::new(ErrorClass::Data, "", message)
+    }
+
+    /// A library's statement was given more or fewer values than it has parameters.
+    #[cold]
+    pub(crate) fn wrong_parameters(expected: usize, found: usize) -> Self {
+        let message = format!("the statement takes {expected} parameters, {found} were given");
+        Self::new(ErrorClass::Data, "", message)
+    }
+
+    /// The caller aborted a load.
+    #[cold]
+    pub(crate) fn load_aborted(reason: &str) -> Self {
+        Self::refused(format!("the load was aborted: {reason}"))
+    }
+
+    /// Bytes of the server that end too early, or are not what was `expected`.
+    #[cold]
+    pub(crate) fn malformed(expected: &str, bytes: &[u8]) -> Self {
+        let start = &bytes[..bytes.len().min(16)];
+        let more = if bytes.len() > start.len() {
+            " …"
+        } else {
+            ""
+        };
+        Self::protocol(
+            expected,
+            format_args!("{} bytes: {start:02x?}{more}", bytes.len()),
+        )
+    }
+
+    /// The same violation of the protocol, by a client.
+    pub(crate) fn of_client(self) -> Self {
+        let message = self.message.replace("the server sent", "the client sent");
+        Self { message, ..self }
+    }
+
+    /// The error as that of a statement, after which the session goes on.
+    ///
+    /// # Errors
+    /// Where it ends the session.
+    pub(crate) fn of_statement(self) -> Result<Self, Self> {
+        match self.class.ends_the_session() {
+            true => Err(self),
+            false => Ok(self),
+        }
+    }
+
     /// The server violated the protocol: it sent `found` instead of `expected`.
     #[must_use]
     pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
@@ -106,6 +177,15 @@ impl WrongOption {
             found: Some(found.to_owned()),
             expected: expected.into(),
         }
+    }
+
+    /// What the value means, which is one of the words that are known.
+    pub(crate) fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, Self> {
+        let found = known.iter().find(|(word, _)| *word == value);
+        found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+            let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+            Self::value(name, value, format!("one of {}", words.join(", ")))
+        })
     }
 
     /// An option that the driver does not have.

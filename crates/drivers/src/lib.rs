@@ -18,6 +18,7 @@ pub mod msql;
 pub mod mysql;
 pub mod null;
 pub mod null_documents;
+mod pbkdf2;
 pub mod postgresql;
 pub mod registry;
 mod request;
@@ -128,9 +129,7 @@ pub trait Wire: Send {
     /// # Errors
     /// Where the protocol cannot express the request, or has no pipelines. Nothing was appended.
     fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<(), SystemError> {
-        Err(SystemError::new(
-            ErrorClass::Other,
-            "",
+        Err(SystemError::refused(
             "this protocol answers one request at a time",
         ))
     }
@@ -262,6 +261,23 @@ pub trait Blocking: Send {
     fn canceller(&self) -> Option<Canceller> {
         None
     }
+}
+
+/// Runs the session statements of a session that was just opened.
+pub(crate) fn run_session_statements(
+    session: &mut impl Blocking,
+    statements: &[String],
+) -> Result<(), SystemError> {
+    let mut answer = Answer::default();
+    for statement in statements {
+        answer.clear(Keep::Count);
+        session.request(&Request::Text(statement), &mut answer)?;
+        if let Some(error) = answer.error.take() {
+            let message = format!("session statement {statement:?}: {}", error.message);
+            return Err(SystemError { message, ..error });
+        }
+    }
+    Ok(())
 }
 
 /// Cancels the current call of a [`Blocking`] connection; does nothing where there is none.

@@ -16,12 +16,13 @@ use assay_values::{CellType, Piece, Row, Value, write_json_string};
 use serde_json::Value as Json;
 
 use crate::null::{Change, LocalSession, Meaning, Statement};
+use crate::request::ById;
 use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, SystemError};
 
 /// A session of the null document system.
 pub struct NullDocumentsConnection {
     session: LocalSession,
-    prepared: Vec<Option<Box<[Piece]>>>,
+    prepared: ById<Box<[Piece]>>,
     /// Buffer in which a document is assembled.
     text: Vec<u8>,
 }
@@ -38,7 +39,7 @@ impl NullDocumentsConnection {
     pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
             session: LocalSession::open(deployment)?,
-            prepared: Vec::new(),
+            prepared: ById::default(),
             text: Vec::new(),
         })
     }
@@ -159,23 +160,20 @@ impl Blocking for NullDocumentsConnection {
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
             // Nothing is compiled, so errors are reported when the statement is executed.
             Request::Prepare { id, pieces } => {
-                let index = id as usize;
-                if self.prepared.len() <= index {
-                    self.prepared.resize(index + 1, None);
-                }
-                self.prepared[index] = Some(pieces.into());
+                *self.prepared.place(id) = Some(pieces.into());
                 Ok(())
             }
-            Request::Execute { id, parameters } => {
-                let Some(pieces) = self.prepared.get_mut(id as usize).and_then(Option::take) else {
-                    let message = format!("statement {id} was never prepared");
-                    answer.error = Some(SystemError::new(ErrorClass::Other, "", message));
-                    return Ok(());
-                };
-                let executed = self.direct(&pieces, parameters, answer);
-                self.prepared[id as usize] = Some(pieces);
-                executed
-            }
+            Request::Execute { id, parameters } => match self.prepared.take(id) {
+                Ok(pieces) => {
+                    let executed = self.direct(&pieces, parameters, answer);
+                    *self.prepared.place(id) = Some(pieces);
+                    executed
+                }
+                Err(error) => {
+                    answer.error = Some(error);
+                    Ok(())
+                }
+            },
             Request::Bulk { text, .. } => {
                 match read(text.as_bytes()).map(|parsed| parsed.statement.meaning) {
                     Ok(Meaning::Insert { table, .. }) => self.session.begin_bulk(Some(table)),

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use assay_values::{ColumnType, Piece, Value};
 
+use crate::{ErrorClass, SystemError};
+
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
@@ -62,6 +64,66 @@ impl Request<'_> {
     }
 }
 
+/// What a session keeps of its prepared statements, by their ids.
+#[derive(Debug)]
+pub(crate) struct ById<T>(Vec<Option<T>>);
+
+impl<T> Default for ById<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ById<T> {
+    /// `None` where preparing failed, or was never requested.
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&T> {
+        self.0.get(id as usize)?.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        self.0.get_mut(id as usize)?.as_mut()
+    }
+
+    /// # Errors
+    /// Where there is no such statement.
+    #[inline]
+    pub(crate) fn known(&self, id: u32) -> Result<&T, SystemError> {
+        let message = "the statement was not prepared in this session";
+        self.get(id).ok_or_else(|| SystemError::refused(message))
+    }
+
+    /// Where the statement of this id is kept.
+    pub(crate) fn place(&mut self, id: u32) -> &mut Option<T> {
+        let index = id as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        &mut self.0[index]
+    }
+
+    /// Takes the statement out, so that the session can execute it; [`ById::place`] takes it back.
+    ///
+    /// # Errors
+    /// Where there is no such statement.
+    pub(crate) fn take(&mut self, id: u32) -> Result<T, SystemError> {
+        self.place(id).take().ok_or_else(|| never_prepared(id))
+    }
+
+    /// The ids of all statements.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
+        let ids = (0..).zip(&self.0);
+        ids.filter_map(|(id, statement)| statement.as_ref().map(|_| id))
+    }
+}
+
+/// The error of an execution in a library.
+#[cold]
+pub(crate) fn never_prepared(id: u32) -> SystemError {
+    SystemError::refused(format!("statement {id} was never prepared"))
+}
+
 /// How the rows of a bulk load are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkForm {
@@ -71,9 +133,6 @@ pub enum BulkForm {
     /// `INSERT … VALUES (…), (…)` with many rows per statement; `text` ends in the word VALUES.
     MultiRow,
 }
-
-/// The code of the refusal to send a password in clear text over a session that is not private.
-pub(crate) const IN_CLEAR_TEXT: &str = "clear text";
 
 /// User, password, database and session settings. The engine knows the server's address.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +168,17 @@ pub struct LocalOptions<'a> {
     pub connect_timeout: Duration,
     /// The driver's own options, from the deployment document.
     pub options: &'a BTreeMap<String, String>,
+}
+
+impl<'a> LocalOptions<'a> {
+    /// The file of a library that needs one.
+    pub(crate) fn database_file(&self) -> Result<&'a str, SystemError> {
+        let file = self.file.filter(|file| !file.is_empty());
+        file.ok_or_else(|| {
+            let message = "expected a database file, found none";
+            SystemError::new(ErrorClass::ConnectionRefused, "", message)
+        })
+    }
 }
 
 /// Who answers at an address.

@@ -31,7 +31,7 @@ pub use digest::{RowHash, row_sum};
 pub use distribution::{Distribution, duration};
 pub use error_class::ErrorClass;
 pub use literal::LiteralStyle;
-pub use number_text::{write_double, write_int, write_unsigned};
+pub use number_text::{write_double, write_hex, write_int, write_unsigned, write_uuid};
 pub use piece::Piece;
 pub use random::Random;
 pub use row::{Cell, Row, RowSource, SourceError};

@@ -1,4 +1,4 @@
-//! Takes numbers; appends their text for files and text protocols.
+//! Takes numbers and bytes; appends their text for files and text protocols.
 
 use std::io::Write as _;
 
@@ -26,6 +26,24 @@ pub fn write_unsigned(mut number: u64, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends two hexadecimal digits for each byte.
+pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.extend([byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
+    }
+}
+
+/// Appends the digits of a UUID in their five groups.
+pub fn write_uuid(bytes: [u8; 16], out: &mut Vec<u8>) {
+    for (at, byte) in bytes.into_iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            out.push(b'-');
+        }
+        write_hex(&[byte], out);
+    }
 }
 
 /// The exponents of ten that are written without an exponent.

@@ -2,7 +2,7 @@
 
 use crate::calendar;
 use crate::decimal::Decimal;
-use crate::number_text::{write_double, write_int};
+use crate::number_text::{write_double, write_hex, write_int};
 
 /// A script variable, a bound parameter, or one cell of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,12 +47,8 @@ impl Value {
             Self::Double(number) => write_double(*number, out),
             Self::Text(text) | Self::Document(text) => out.extend_from_slice(text.as_bytes()),
             Self::Bytes(bytes) => {
-                const DIGITS: &[u8; 16] = b"0123456789abcdef";
                 out.extend_from_slice(b"\\x");
-                for byte in bytes {
-                    let halves = [byte >> 4, byte & 15];
-                    out.extend(halves.map(|half| DIGITS[usize::from(half)]));
-                }
+                write_hex(bytes, out);
             }
             Self::Decimal(decimal) => decimal.write_text(out),
             Self::Date(days) => calendar::write_date(*days, out),

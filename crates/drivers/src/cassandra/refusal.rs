@@ -20,7 +20,7 @@ pub(crate) fn code_of(body: &[u8]) -> Option<i32> {
 pub(crate) fn read(body: &[u8], moment: Moment) -> SystemError {
     let mut scan = Scan(body);
     let (Some(number), Some(message)) = (scan.i32_be(), scan.short_bytes()) else {
-        return SystemError::protocol("an error with its code and message", describe(body));
+        return SystemError::malformed("an error with its code and message", body);
     };
     let message = String::from_utf8_lossy(message);
     let class = class_of(number, &message, moment);
@@ -111,24 +111,6 @@ fn may_be_done(number: i32, mut scan: Scan<'_>) -> bool {
         code::SERVER | code::TRUNCATE | code::WRITE_FAILURE | code::CAS_WRITE_UNKNOWN => true,
         _ => false,
     }
-}
-
-/// A body that ended within `what`, or held something else.
-#[cold]
-pub(crate) fn malformed(what: &str, body: &[u8]) -> SystemError {
-    SystemError::protocol(what, describe(body))
-}
-
-/// A request that this session cannot take: a mistake on our side of the wire.
-#[cold]
-pub(crate) fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Other, "", message)
-}
-
-pub(crate) fn describe(body: &[u8]) -> String {
-    let start = &body[..body.len().min(16)];
-    let more = if body.len() > start.len() { " …" } else { "" };
-    format!("{} bytes: {start:02x?}{more}", body.len())
 }
 
 #[cfg(test)]

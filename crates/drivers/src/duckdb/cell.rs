@@ -6,7 +6,7 @@
 use std::io::Write as _;
 
 use assay_values::calendar::{write_date, write_time, write_timestamp, write_two_digits};
-use assay_values::{Decimal, write_double, write_int, write_json_string};
+use assay_values::{Decimal, write_double, write_hex, write_int, write_json_string, write_uuid};
 
 use crate::duckdb::column::ColumnKind;
 use crate::duckdb::data_chunk::Vector;
@@ -16,7 +16,6 @@ use crate::duckdb::library::{ListEntry, RawInterval, type_id as t};
 const OFFSET_BITS: u32 = 24;
 /// The offset is kept as this minus the seconds, so that times sort by their instant.
 const LARGEST_OFFSET_S: i64 = 15 * 3600 + 59 * 60 + 59;
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Appends the text of a value that is neither NULL nor nested.
 pub(super) fn write(kind: &ColumnKind, vector: &Vector, row: usize, out: &mut Vec<u8>) {
@@ -67,7 +66,10 @@ fn scalar(id: u32, vector: &Vector, row: usize, out: &mut Vec<u8>) {
         t::FLOAT => write_float(vector.value(row), out),
         t::DOUBLE => write_double(vector.value(row), out),
         t::VARCHAR => out.extend_from_slice(vector.bytes(row)),
-        t::BLOB => write_hex(vector.bytes(row), out),
+        t::BLOB => {
+            out.extend_from_slice(b"\\x");
+            write_hex(vector.bytes(row), out);
+        }
         t::BIT => write_bits(vector.bytes(row), out),
         t::DATE => match vector.value::<i32>(row) {
             i32::MAX => out.extend_from_slice(b"infinity"),
@@ -88,7 +90,11 @@ fn scalar(id: u32, vector: &Vector, row: usize, out: &mut Vec<u8>) {
             }
         }
         t::INTERVAL => write_interval(vector.value(row), out),
-        t::UUID => write_uuid(vector.value(row), out),
+        // The library flips the first bit, so that signed numbers sort like the texts.
+        t::UUID => {
+            let bits = vector.value::<i128>(row).cast_unsigned() ^ (1 << 127);
+            write_uuid(bits.to_be_bytes(), out);
+        }
         // The type of a column that is only NULL.
         _ => {}
     }
@@ -130,14 +136,6 @@ pub(super) fn write_float(number: f32, out: &mut Vec<u8>) {
     write!(out, "{digits}e{sign}{exponent:0>2}").expect("writing to memory is infallible");
 }
 
-fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"\\x");
-    for byte in bytes {
-        let halves = [byte >> 4, byte & 15];
-        out.extend(halves.map(|half| DIGITS[usize::from(half)]));
-    }
-}
-
 /// The first byte says how many bits of the second are not used; they come first.
 fn write_bits(bytes: &[u8], out: &mut Vec<u8>) {
     let Some((&unused, bytes)) = bytes.split_first() else {
@@ -164,18 +162,6 @@ fn write_time_tz(bits: u64, out: &mut Vec<u8>) {
     for &part in &rest[..shown] {
         out.push(b':');
         write_two_digits(part, out);
-    }
-}
-
-/// The library flips the first bit, so that signed numbers sort like the texts.
-fn write_uuid(bits: i128, out: &mut Vec<u8>) {
-    let bytes = (bits.cast_unsigned() ^ (1 << 127)).to_be_bytes();
-    for (number, byte) in bytes.iter().enumerate() {
-        if matches!(number, 4 | 6 | 8 | 10) {
-            out.push(b'-');
-        }
-        let halves = [byte >> 4, byte & 15];
-        out.extend(halves.map(|half| DIGITS[usize::from(half)]));
     }
 }
 

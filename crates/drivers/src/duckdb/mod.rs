@@ -21,16 +21,16 @@ use assay_values::Row;
 use crate::duckdb::appender::Appender;
 use crate::duckdb::database::{Connection, Database, Options};
 use crate::duckdb::statement::{Buffers, Control, Statement, spelled};
+use crate::request::{ById, never_prepared};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, Keep, LocalOptions, Request, SystemError,
-    TransactionStatus,
+    TransactionStatus, run_session_statements,
 };
 
 /// One session with a database.
 pub struct DuckdbConnection {
     // Statements and loads are dropped before the connection that they belong to.
-    /// Prepared statements by id.
-    prepared: Vec<Option<Statement>>,
+    prepared: ById<Statement>,
     begin: Statement,
     commit: Statement,
     rollback: Statement,
@@ -55,13 +55,10 @@ impl DuckdbConnection {
     /// # Errors
     /// Where no file or no library is given, one of the two cannot be opened, or a session statement fails.
     pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let file = deployment
-            .file
-            .filter(|file| !file.is_empty())
-            .ok_or_else(|| {
-                refusal::connecting("expected a database file, found none".to_owned())
-            })?;
-        let database = Database::open(file, Options::parse(deployment.options)?)?;
+        let database = Database::open(
+            deployment.database_file()?,
+            Options::parse(deployment.options)?,
+        )?;
         let version = database.library.version();
         let connection = Arc::new(database.connect()?);
         let own = |text: &str| match Statement::compile(&connection, text)? {
@@ -69,7 +66,7 @@ impl DuckdbConnection {
             None => Err(refusal::connecting(format!("{text:?} is no statement"))),
         };
         let mut opened = Self {
-            prepared: Vec::new(),
+            prepared: ById::default(),
             begin: own("BEGIN")?,
             commit: own("COMMIT")?,
             rollback: own("ROLLBACK")?,
@@ -81,26 +78,12 @@ impl DuckdbConnection {
             version,
             connection,
         };
-        let mut answer = Answer::default();
-        for statement in deployment.session_statements {
-            answer.clear(Keep::Count);
-            opened.request(&Request::Text(statement), &mut answer)?;
-            if let Some(error) = answer.error.take() {
-                return Err(SystemError {
-                    message: format!("session statement {statement:?}: {}", error.message),
-                    ..error
-                });
-            }
-        }
+        run_session_statements(&mut opened, deployment.session_statements)?;
         Ok(opened)
     }
 
     fn prepare(&mut self, id: u32, text: &str) -> Result<(), SystemError> {
-        let index = id as usize;
-        if self.prepared.len() <= index {
-            self.prepared.resize_with(index + 1, || None);
-        }
-        self.prepared[index] = Statement::compile(&self.connection, text)?;
+        *self.prepared.place(id) = Statement::compile(&self.connection, text)?;
         Ok(())
     }
 
@@ -116,12 +99,8 @@ impl DuckdbConnection {
             Request::Commit => (&self.commit, [].as_slice()),
             Request::Rollback => (&self.rollback, [].as_slice()),
             Request::Execute { id, parameters } => {
-                let known = self.prepared.get(id as usize).and_then(Option::as_ref);
-                let statement = known.ok_or_else(|| {
-                    let message = format!("statement {id} was never prepared");
-                    (SystemError::new(ErrorClass::Other, "", message), None)
-                })?;
-                (statement, parameters)
+                let known = self.prepared.get(id);
+                (known.ok_or_else(|| (never_prepared(id), None))?, parameters)
             }
             _ => {
                 let (text, values) = match *request {

@@ -114,15 +114,8 @@ impl Statement {
         answer: &mut Answer,
     ) -> Result<(), SystemError> {
         if values.len() != self.parameters.len() {
-            return Err(SystemError::new(
-                ErrorClass::Data,
-                "",
-                format!(
-                    "the statement takes {} parameters, {} were given",
-                    self.parameters.len(),
-                    values.len()
-                ),
-            ));
+            let (expected, found) = (self.parameters.len(), values.len());
+            return Err(SystemError::wrong_parameters(expected, found));
         }
         for (index, (value, parameter)) in (1..).zip(values.iter().zip(&self.parameters)) {
             // SAFETY: the statement is alive, and has this parameter.

@@ -77,9 +77,8 @@ impl Settings {
                     settings.journal = Some(truth);
                 }
                 "read_concern" => {
-                    let known = READ_CONCERNS.into_iter().find(|known| known == value);
-                    let words = || wrong(&format!("one of {}", READ_CONCERNS.join(", ")));
-                    settings.read_concern = Some(known.ok_or_else(words)?);
+                    let known = READ_CONCERNS.map(|level| (level, level));
+                    settings.read_concern = Some(WrongOption::one_of(name, value, &known)?);
                 }
                 "batch_size" => {
                     let rows = value.parse().ok().filter(|&rows: &i32| rows > 0);
@@ -87,12 +86,8 @@ impl Settings {
                     settings.batch_size = Some(rows);
                 }
                 "auth_mechanism" => {
-                    let known = Mechanism::ALL.iter().find(|(known, _)| known == value);
-                    let words = || {
-                        let names = Mechanism::ALL.map(|(name, _)| name);
-                        wrong(&format!("one of {}", names.join(", ")))
-                    };
-                    settings.mechanism = Some(known.ok_or_else(words)?.1);
+                    let mechanism = WrongOption::one_of(name, value, &Mechanism::ALL)?;
+                    settings.mechanism = Some(mechanism);
                 }
                 "auth_source" => settings.auth_source = Some(value.clone()),
                 _ => return Err(WrongOption::unknown(name, NAMES)),

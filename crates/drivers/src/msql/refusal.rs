@@ -83,12 +83,6 @@ pub(crate) fn malformed(expected: &str, text: &[u8]) -> SystemError {
     SystemError::protocol(expected, format_args!("{found:?}{more}"))
 }
 
-/// A request that is not valid in this state of the session: an error of the caller.
-#[cold]
-pub(crate) fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Other, "", message)
-}
-
 /// A value that a statement of mSQL cannot hold.
 #[cold]
 pub(crate) fn unsendable(message: impl Into<String>) -> SystemError {

@@ -42,10 +42,7 @@ impl MsqlServer {
     fn packet(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<bool, SystemError> {
         if text.len() > MAX_SENT_BYTES {
             let found = format_args!("one of {} bytes", text.len());
-            return Err(of_client(SystemError::protocol(
-                "a packet of at most 32 KiB",
-                found,
-            )));
+            return Err(SystemError::protocol("a packet of at most 32 KiB", found).of_client());
         }
         if self.phase == Phase::Greeted {
             self.phase = Phase::Open;
@@ -61,7 +58,7 @@ impl MsqlServer {
             }
             _ => {
                 let error = refusal::malformed("a command of the mSQL protocol", text);
-                return Err(of_client(error));
+                return Err(error.of_client());
             }
         }
         Ok(false)
@@ -89,12 +86,6 @@ fn write_error(error: &SystemError, out: &mut Vec<u8>) {
     });
 }
 
-/// What went wrong is the client's.
-fn of_client(error: SystemError) -> SystemError {
-    let message = error.message.replace("the server sent", "the client sent");
-    SystemError { message, ..error }
-}
-
 impl WireServer for MsqlServer {
     fn connected(&mut self, out: &mut Vec<u8>) {
         match &self.admission {
@@ -117,7 +108,9 @@ impl WireServer for MsqlServer {
         let mut used = 0;
         let mut has_statement = false;
         while self.phase != Phase::Over && !has_statement {
-            let Some((size, text)) = packet::read(&input[used..]).map_err(of_client)? else {
+            let Some((size, text)) =
+                packet::read(&input[used..]).map_err(SystemError::of_client)?
+            else {
                 return Ok((used, ServerEvent::More));
             };
             used += size;

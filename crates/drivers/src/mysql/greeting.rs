@@ -10,7 +10,7 @@ use crate::scan::Scan;
 const LARGEST_MESSAGE: u32 = 1 << 30;
 
 /// The capabilities this driver requests from any server.
-const REQUESTED: u32 = capability::LONG_PASSWORD
+pub(crate) const REQUESTED: u32 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
     // An UPDATE counts the rows it matched, as in every other system here, not those it changed.
     | capability::FOUND_ROWS

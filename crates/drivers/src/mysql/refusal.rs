@@ -19,7 +19,7 @@ pub(crate) enum Moment {
 pub(crate) fn read(payload: &[u8], moment: Moment) -> SystemError {
     let mut scan = Scan(payload);
     let (Some(head::ERROR), Some(number)) = (scan.u8(), scan.u16_le()) else {
-        return SystemError::protocol("an error packet", describe(payload));
+        return SystemError::malformed("an error packet", payload);
     };
     let mut state: &[u8] = b"";
     if scan.0.first() == Some(&b'#') && scan.0.len() > 5 {
@@ -70,23 +70,13 @@ pub(crate) fn out_of_order(expected: u8, found: u8, payload: &[u8]) -> SystemErr
     )
 }
 
-/// A payload that is truncated, or is not `expected`.
-pub(crate) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
-    SystemError::protocol(expected, describe(payload))
-}
-
 /// A message outside a request: a server that ends the session may send one at any time.
 pub(crate) fn unasked(payload: &[u8]) -> SystemError {
     if payload.first() == Some(&head::ERROR) {
         let error = read(payload, Moment::Statement);
         return error.lost();
     }
-    malformed("no message", payload)
-}
-
-/// A request that is not valid in this state of the session: an error of the caller.
-pub(crate) fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Other, "", message)
+    SystemError::malformed("no message", payload)
 }
 
 /// A server may request any file of this machine; none is sent.
@@ -94,25 +84,6 @@ pub(crate) fn no_file() -> SystemError {
     let message = "the server requested a file of this machine (LOAD DATA LOCAL), which is never sent; \
                    only a bulk load sends rows";
     SystemError::new(ErrorClass::Permission, "", message)
-}
-
-/// The error of a load that the caller aborted.
-pub(crate) fn load_aborted(reason: &str) -> SystemError {
-    SystemError::new(
-        ErrorClass::Other,
-        "",
-        format!("the load was aborted: {reason}"),
-    )
-}
-
-fn describe(payload: &[u8]) -> String {
-    let start = &payload[..payload.len().min(16)];
-    let more = if payload.len() > start.len() {
-        " …"
-    } else {
-        ""
-    };
-    format!("{} bytes: {start:02x?}{more}", payload.len())
 }
 
 fn class_of(number: u16, state: &[u8], moment: Moment) -> ErrorClass {

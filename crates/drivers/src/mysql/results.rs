@@ -120,7 +120,7 @@ impl Results {
             Stage::Head => return self.head(payload, agreement, columns, answer),
             Stage::Definition { left } => {
                 self.definition(payload, columns, answer)
-                    .ok_or_else(|| refusal::malformed("a column definition", payload))?;
+                    .ok_or_else(|| SystemError::malformed("a column definition", payload))?;
                 self.after_definition(left - 1, agreement);
             }
             Stage::DefinitionsEnd | Stage::Row => self.stage = Stage::Row,
@@ -140,7 +140,7 @@ impl Results {
             Some(&head::LOCAL_FILE) => return Ok(Step::WantsFile),
             _ => {}
         }
-        let malformed = || refusal::malformed("the number of columns", payload);
+        let malformed = || SystemError::malformed("the number of columns", payload);
         let mut scan = Scan(payload);
         let count = scan.length().and_then(|count| usize::try_from(count).ok());
         let count = count
@@ -222,12 +222,12 @@ impl Results {
             Format::Binary => binary_row(payload, columns, text, answer),
         };
         read.map(|()| Step::More)
-            .ok_or_else(|| refusal::malformed("a row", payload))
+            .ok_or_else(|| SystemError::malformed("a row", payload))
     }
 
     fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let ok = ServerOk::read(payload)
-            .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
+            .ok_or_else(|| SystemError::malformed("the end of a result", payload))?;
         answer.affected = answer.affected.saturating_add(ok.affected);
         answer.has_warnings |= ok.warnings > 0;
         // Of several statements in one text: what has no rows may have changed some, and nothing is open after it.
@@ -241,7 +241,7 @@ impl Results {
     fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let mut scan = Scan(&payload[1..]);
         let (Some(_warnings), Some(status)) = (scan.u16_le(), scan.u16_le()) else {
-            return Err(refusal::malformed("the end of the rows", payload));
+            return Err(SystemError::malformed("the end of the rows", payload));
         };
         Ok(self.next_or_end(status, answer))
     }
@@ -280,10 +280,7 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
 /// Puts the statement's error into the answer; returns one that ends the session. The packet has no
 /// status: some errors roll the transaction back, most do not.
 fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
-    let error = refusal::read(payload, Moment::Statement);
-    if error.class.ends_the_session() {
-        return Err(error);
-    }
+    let error = refusal::read(payload, Moment::Statement).of_statement()?;
     answer.is_unprepared = refusal::is_unprepared(&error.code);
     if !answer.is_unprepared {
         answer.transaction = TransactionStatus::Unknown;

@@ -22,6 +22,7 @@ use assay_values::{Piece, Row};
 
 use crate::lexer::Literals;
 use crate::null::model::caused_by_option;
+use crate::request::ById;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
     TransactionStatus,
@@ -30,7 +31,7 @@ use crate::{
 /// A session of the null system.
 pub struct NullConnection {
     session: LocalSession,
-    prepared: Vec<Option<Statement>>,
+    prepared: ById<Statement>,
     transaction: TransactionStatus,
 }
 
@@ -43,7 +44,7 @@ impl NullConnection {
     pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
             session: LocalSession::open(deployment)?,
-            prepared: Vec::new(),
+            prepared: ById::default(),
             transaction: TransactionStatus::None,
         })
     }
@@ -92,24 +93,20 @@ impl Blocking for NullConnection {
             Request::Commit => self.execute(&Meaning::Commit.bare(), answer),
             Request::Rollback => self.execute(&Meaning::Rollback.bare(), answer),
             Request::Prepare { id, pieces } => {
-                let index = id as usize;
-                if self.prepared.len() <= index {
-                    self.prepared.resize(index + 1, None);
-                }
-                self.prepared[index] = Some(statement_of(pieces));
+                *self.prepared.place(id) = Some(statement_of(pieces));
                 Ok(())
             }
-            Request::Execute { id, .. } => {
-                let Some(statement) = self.prepared.get_mut(id as usize).and_then(Option::take)
-                else {
-                    let message = format!("statement {id} was never prepared");
-                    answer.error = Some(SystemError::new(ErrorClass::Other, "", message));
-                    return Ok(());
-                };
-                let executed = self.execute(&statement, answer);
-                self.prepared[id as usize] = Some(statement);
-                executed
-            }
+            Request::Execute { id, .. } => match self.prepared.take(id) {
+                Ok(statement) => {
+                    let executed = self.execute(&statement, answer);
+                    *self.prepared.place(id) = Some(statement);
+                    executed
+                }
+                Err(error) => {
+                    answer.error = Some(error);
+                    Ok(())
+                }
+            },
             Request::Bulk {
                 text,
                 form: BulkForm::Native | BulkForm::MultiRow,

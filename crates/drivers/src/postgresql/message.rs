@@ -217,7 +217,3 @@ pub(crate) fn cold(
     out.extend_from_slice(&buffer);
     Ok(())
 }
-
-pub(crate) fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Other, "", message)
-}

@@ -17,12 +17,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement, ffi};
 
+use crate::request::{ById, never_prepared};
 use crate::sqlite::bulk::Bulk;
 use crate::sqlite::opening::{BusyHandler, Options, confine};
 use crate::sqlite::refusal::Failure;
 use crate::{
-    Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
-    TransactionStatus,
+    Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, SystemError, TransactionStatus,
+    run_session_statements,
 };
 
 /// One session with a database file.
@@ -30,7 +31,9 @@ pub struct SqliteConnection {
     connection: Connection,
     busy_handler: Arc<BusyHandler>,
     /// Texts of prepared statements by id; the library's handles are cached by text.
-    prepared: Vec<Option<Box<str>>>,
+    prepared: ById<Box<str>>,
+    /// How many statements the library keeps.
+    cached: usize,
     bulk: Option<Bulk>,
     version: String,
 }
@@ -45,17 +48,7 @@ impl SqliteConnection {
     /// # Errors
     /// Where no file is given, it cannot be opened or is not a database, or a session statement fails.
     pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let file = deployment
-            .file
-            .filter(|file| !file.is_empty())
-            .ok_or_else(|| {
-                SystemError::new(
-                    ErrorClass::ConnectionRefused,
-                    "",
-                    "expected a database file, found none",
-                )
-            })?;
-        let path = Path::new(file);
+        let path = Path::new(deployment.database_file()?);
         let options = Options::parse(deployment.options)?;
         let mode = if options.read_only {
             OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -85,46 +78,30 @@ impl SqliteConnection {
         let mut opened = Self {
             connection,
             busy_handler,
-            prepared: Vec::new(),
+            prepared: ById::default(),
+            cached: 0,
             bulk: None,
             version: format!("SQLite {}", rusqlite::version()),
         };
-        let mut answer = Answer::default();
-        for statement in deployment.session_statements {
-            answer.clear(crate::Keep::Count);
-            opened.request(&Request::Text(statement), &mut answer)?;
-            if let Some(error) = answer.error.take() {
-                return Err(SystemError {
-                    message: format!("session statement {statement:?}: {}", error.message),
-                    ..error
-                });
-            }
-        }
+        run_session_statements(&mut opened, deployment.session_statements)?;
         Ok(opened)
     }
 
     fn prepare(&mut self, id: u32, text: &str) -> rusqlite::Result<()> {
-        let index = id as usize;
-        if self.prepared.len() <= index {
-            self.prepared.resize(index + 1, None);
+        let capacity = id as usize + 8;
+        if self.cached < capacity {
             // All statements of the workload stay cached, with room for a few internal ones.
             self.connection
-                .set_prepared_statement_cache_capacity(index + 8);
+                .set_prepared_statement_cache_capacity(capacity);
+            self.cached = capacity;
         }
         drop(self.connection.prepare_cached(text)?);
-        self.prepared[index] = Some(text.into());
+        *self.prepared.place(id) = Some(text.into());
         Ok(())
     }
 
     fn execute(&self, id: u32, parameters: &[Value], answer: &mut Answer) -> Result<(), Failure> {
-        let text = self.prepared.get(id as usize).and_then(Option::as_deref);
-        let text = text.ok_or_else(|| {
-            SystemError::new(
-                ErrorClass::Other,
-                "",
-                format!("statement {id} was never prepared"),
-            )
-        })?;
+        let text = self.prepared.get(id).ok_or_else(|| never_prepared(id))?;
         let mut statement = self.connection.prepare_cached(text)?;
         self.run(&mut statement, parameters, answer)
     }
@@ -283,16 +260,10 @@ impl SqliteConnection {
         parameters: &[Value],
         answer: &mut Answer,
     ) -> Result<(), Failure> {
-        if statement.parameter_count() != parameters.len() {
-            return Err(Failure::Driver(SystemError::new(
-                ErrorClass::Data,
-                "",
-                format!(
-                    "the statement takes {} parameters, {} were given",
-                    statement.parameter_count(),
-                    parameters.len()
-                ),
-            )));
+        let (expected, found) = (statement.parameter_count(), parameters.len());
+        if expected != found {
+            let error = SystemError::wrong_parameters(expected, found);
+            return Err(Failure::Driver(error));
         }
         for (index, value) in parameters.iter().enumerate() {
             bind(statement, index + 1, value)?;

@@ -96,7 +96,7 @@ pub(crate) fn write_all<'a>(
     out: &mut Vec<u8>,
 ) -> Result<(), SystemError> {
     if values.len() != columns.len() {
-        return Err(wrong_count(columns.len(), values.len()));
+        return Err(SystemError::wrong_count(columns.len(), values.len()));
     }
     // The server never names more columns than this: it counts them in two bytes as well.
     let count = u16::try_from(columns.len()).unwrap_or(u16::MAX);
@@ -105,12 +105,6 @@ pub(crate) fn write_all<'a>(
         write(&column.kind, value, out).ok_or_else(|| mismatch(number, column, value))?;
     }
     Ok(())
-}
-
-#[cold]
-fn wrong_count(expected: usize, found: usize) -> SystemError {
-    let message = format!("the statement has {expected} values, {found} were given");
-    SystemError::new(ErrorClass::Data, "", message)
 }
 
 #[cold]

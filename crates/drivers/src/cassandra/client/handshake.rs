@@ -37,7 +37,7 @@ const CQL_VERSION: &str = "3.0.0";
 
 /// The version and the compression that both sides can.
 pub(crate) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version, SystemError> {
-    let malformed = || refusal::malformed("what the server supports", body);
+    let malformed = || SystemError::malformed("what the server supports", body);
     let mut scan = Scan(body);
     let (mut has_v4, mut has_v5, mut has_lz4) = (false, false, false);
     for _ in 0..scan.u16_be().ok_or_else(malformed)? {

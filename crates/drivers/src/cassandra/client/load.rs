@@ -112,7 +112,7 @@ impl Load {
                 self.is_busy.push(false);
                 Ok(next)
             }
-            _ => Err(refusal::refused(
+            _ => Err(SystemError::refused(
                 "more rows were sent than the protocol can number",
             )),
         }
@@ -140,7 +140,7 @@ impl Load {
             && self.error.is_none()
         {
             let message = format!("the load was given up: {reason}");
-            self.error = Some(refusal::refused(&message));
+            self.error = Some(SystemError::refused(message));
         }
         self.is_over = true;
         // The engine waits for bytes while an answer is due.
@@ -179,11 +179,8 @@ impl Load {
             opcode::RESULT => self.stored += 1,
             opcode::SUPPORTED => {}
             opcode::ERROR => {
-                let error = refusal::read(body, Moment::Request);
-                if error.class.ends_the_session() {
-                    return Err(error);
-                }
-                self.error.get_or_insert(error);
+                self.error
+                    .get_or_insert(refusal::read(body, Moment::Request).of_statement()?);
             }
             other => {
                 return Err(SystemError::protocol(

@@ -136,7 +136,7 @@ impl Wire for CassandraWire {
                 form: BulkForm::MultiRow,
                 ..
             } => {
-                return Err(refusal::refused("CQL has no INSERT of several rows"));
+                return Err(SystemError::refused("CQL has no INSERT of several rows"));
             }
             Request::Begin | Request::Commit | Request::Rollback => return Err(no_transactions()),
         };
@@ -171,7 +171,7 @@ impl Wire for CassandraWire {
         let session = &mut side.session;
         if session.in_flight.requests.len() >= MAX_STREAMS - 1 {
             let message = format!("a pipeline has at most {} requests", MAX_STREAMS - 1);
-            return Err(refusal::refused(&message));
+            return Err(SystemError::refused(message));
         }
         match *request {
             Request::Execute { id, parameters } => session.execute(id, parameters, out)?,
@@ -179,7 +179,7 @@ impl Wire for CassandraWire {
             Request::Direct { pieces, parameters } => session.direct(pieces, parameters, out)?,
             Request::Begin | Request::Commit | Request::Rollback => return Err(no_transactions()),
             Request::Prepare { .. } | Request::Bulk { .. } => {
-                return Err(refusal::refused("a pipeline holds executions alone"));
+                return Err(SystemError::refused("a pipeline holds executions alone"));
             }
         }
         side.phase = Phase::Queue;
@@ -289,8 +289,8 @@ impl ClientSide {
         if message.opcode == opcode::EVENT {
             return Ok(Outcome::More);
         }
-        let body =
-            behind_extras(message).ok_or_else(|| refusal::malformed("a message", message.body))?;
+        let body = behind_extras(message)
+            .ok_or_else(|| SystemError::malformed("a message", message.body))?;
         let (stream, code) = (message.stream, message.opcode);
         if stream < 0 {
             return Err(unasked(code, body));
@@ -523,7 +523,7 @@ impl ClientSide {
                 self.phase = Phase::Idle;
                 Ok(())
             }
-            _ => Err(refusal::refused(
+            _ => Err(SystemError::refused(
                 "a request before the session was ready for it",
             )),
         }

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use assay_values::calendar::{write_date, write_timestamp, write_two_digits};
-use assay_values::{CellType, Value, write_double, write_int, write_json_string};
+use assay_values::{CellType, Value, write_double, write_int, write_json_string, write_uuid};
 
 use crate::Answer;
 use crate::cassandra::client::varint::{read_vint, write_decimal, write_digits};
@@ -369,16 +369,6 @@ fn write_time(ns: i64, out: &mut Vec<u8>) -> Option<()> {
         }
     }
     Some(())
-}
-
-fn write_uuid(bytes: [u8; 16], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for (at, byte) in bytes.into_iter().enumerate() {
-        if [4, 6, 8, 10].contains(&at) {
-            out.push(b'-');
-        }
-        out.extend([byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
-    }
 }
 
 fn write_address(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {

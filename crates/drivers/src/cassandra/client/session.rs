@@ -15,6 +15,7 @@ use crate::cassandra::notation::{
 };
 use crate::cassandra::refusal;
 use crate::cassandra::refusal::Moment;
+use crate::request::ById;
 use crate::scan::Scan;
 use crate::{Answer, SystemError};
 
@@ -22,8 +23,7 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     pub(crate) frame_writer: FrameWriter,
     pub(crate) in_flight: InFlight,
-    /// By the ids that the engine gives them; `None` where preparing failed or was never asked.
-    statements: Vec<Option<Statement>>,
+    statements: ById<Statement>,
     /// The statement of the load that begins.
     pub(crate) load: Option<Prepared>,
     /// Columns of the last result of a text.
@@ -41,7 +41,7 @@ impl Session {
             settings,
             frame_writer,
             in_flight: InFlight::default(),
-            statements: Vec::new(),
+            statements: ById::default(),
             load: None,
             columns: Vec::new(),
             text: Vec::new(),
@@ -68,7 +68,7 @@ impl Session {
         pieces: &[Piece],
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
-        self.forget(id);
+        *self.statements.place(id) = None;
         let text = marked(pieces);
         let ask = Ask::Prepare { id, text };
         self.begin(ask, out)
@@ -122,11 +122,7 @@ impl Session {
         values: &[Value],
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
-        let Some(statement) = self.statements.get(id as usize).and_then(Option::as_ref) else {
-            return Err(refusal::refused(
-                "the statement was not prepared in this session",
-            ));
-        };
+        let statement = self.statements.known(id)?;
         let is_v5 = self.frame_writer.is_v5();
         let sent = &mut self.in_flight.sent;
         let start = sent.len();
@@ -165,9 +161,7 @@ impl Session {
         };
         let statement = match request.ask {
             Ask::Execute { id: OWN, .. } | Ask::PrepareAgain { id: OWN } => request.own.as_deref(),
-            Ask::Execute { id, .. } | Ask::PrepareAgain { id } => {
-                self.statements.get(id as usize).and_then(Option::as_ref)
-            }
+            Ask::Execute { id, .. } | Ask::PrepareAgain { id } => self.statements.get(id),
             _ => None,
         };
         let code = match request.ask {
@@ -245,7 +239,7 @@ impl Session {
         answer: &mut Answer,
     ) -> Result<bool, SystemError> {
         let mut scan = Scan(body);
-        let malformed = || refusal::malformed("a result", body);
+        let malformed = || SystemError::malformed("a result", body);
         match (scan.i32_be(), self.oldest()) {
             (
                 Some(result_kind::VOID | result_kind::SET_KEYSPACE | result_kind::SCHEMA_CHANGE),
@@ -279,14 +273,11 @@ impl Session {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<bool, SystemError> {
-        let malformed = || refusal::malformed("rows", body);
+        let malformed = || SystemError::malformed("rows", body);
         let request = self.in_flight.requests.front_mut().ok_or_else(malformed)?;
         let statement = match (&request.ask, &mut request.own) {
             (Ask::Execute { id: OWN, .. }, own) => own.as_deref_mut(),
-            (Ask::Execute { id, .. }, _) => self
-                .statements
-                .get_mut(*id as usize)
-                .and_then(Option::as_mut),
+            (Ask::Execute { id, .. }, _) => self.statements.get_mut(*id),
             _ => None,
         };
         let prepared = statement.map(|statement| &mut statement.prepared);
@@ -318,8 +309,7 @@ impl Session {
         let nothing = Ask::Ping;
         match std::mem::replace(&mut request.ask, nothing) {
             Ask::Prepare { id, text } => {
-                let statement = Statement { text, prepared };
-                self.put(id, statement);
+                *self.statements.place(id) = Some(Statement { text, prepared });
                 return Ok(true);
             }
             Ask::PrepareLoad { .. } => {
@@ -350,7 +340,7 @@ impl Session {
                 request.ask = Ask::Execute { id, is_again: true };
                 let old = match id {
                     OWN => request.own.as_deref_mut(),
-                    id => (self.statements.get_mut(id as usize)).and_then(Option::as_mut),
+                    id => self.statements.get_mut(id),
                 };
                 let Some(old) = old else {
                     return Ok(true);
@@ -360,7 +350,7 @@ impl Session {
                 if !is_same {
                     let message =
                         "the types of the statement's values changed while it was executed";
-                    answer.error = Some(refusal::refused(message));
+                    answer.error = Some(SystemError::refused(message));
                     return Ok(true);
                 }
             }
@@ -386,26 +376,8 @@ impl Session {
             request.ask = Ask::PrepareAgain { id };
             return self.send(0, None, out).map(|()| false);
         }
-        let error = refusal::read(body, moment);
-        if error.class.ends_the_session() {
-            return Err(error);
-        }
-        answer.error = Some(error);
+        answer.error = Some(refusal::read(body, moment).of_statement()?);
         Ok(true)
-    }
-
-    fn put(&mut self, id: u32, statement: Statement) {
-        let index = id as usize;
-        if self.statements.len() <= index {
-            self.statements.resize_with(index + 1, || None);
-        }
-        self.statements[index] = Some(statement);
-    }
-
-    fn forget(&mut self, id: u32) {
-        if let Some(statement) = self.statements.get_mut(id as usize) {
-            *statement = None;
-        }
     }
 }
 

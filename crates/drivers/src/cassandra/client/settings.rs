@@ -58,9 +58,11 @@ impl Settings {
         let mut settings = Self::default();
         for (name, value) in options {
             match name.as_str() {
-                "consistency" => settings.consistency = one_of(name, value, CONSISTENCIES)?,
+                "consistency" => {
+                    settings.consistency = WrongOption::one_of(name, value, CONSISTENCIES)?
+                }
                 "serial_consistency" => {
-                    let level = one_of(name, value, SERIAL_CONSISTENCIES)?;
+                    let level = WrongOption::one_of(name, value, SERIAL_CONSISTENCIES)?;
                     settings.serial_consistency = Some(level);
                 }
                 "page_size" => {
@@ -69,21 +71,13 @@ impl Settings {
                         WrongOption::value(name, value, "a number of rows, from 1")
                     })?;
                 }
-                "compression" => settings.is_lz4 = one_of(name, value, COMPRESSIONS)?,
-                "protocol" => settings.version = Some(one_of(name, value, VERSIONS)?),
+                "compression" => settings.is_lz4 = WrongOption::one_of(name, value, COMPRESSIONS)?,
+                "protocol" => settings.version = Some(WrongOption::one_of(name, value, VERSIONS)?),
                 _ => return Err(WrongOption::unknown(name, NAMES)),
             }
         }
         Ok(settings)
     }
-}
-
-fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, WrongOption> {
-    let found = known.iter().find(|(word, _)| *word == value);
-    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-        WrongOption::value(name, value, format!("one of {}", words.join(", ")))
-    })
 }
 
 /// Where the flags stand in what was written: [`with_page`] sets one.

@@ -12,7 +12,6 @@ pub(crate) mod request;
 use crate::cassandra::frame_reader::{FrameReader, Message};
 use crate::cassandra::frame_writer::FrameWriter;
 use crate::cassandra::notation::{RESPONSE, Version, opcode};
-use crate::cassandra::refusal;
 use crate::cassandra::server::reply::Page;
 use crate::cassandra::server::request::{Asked, Parameters};
 use crate::null::{ResultSize, Statement};
@@ -85,7 +84,7 @@ impl ServerSide {
     #[inline]
     fn message(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
         self.stream = message.stream;
-        let malformed = || of_client(refusal::malformed("a request", message.body));
+        let malformed = || SystemError::malformed("a request", message.body).of_client();
         if message.version & RESPONSE != 0 {
             return Err(malformed());
         }
@@ -161,7 +160,7 @@ impl ServerSide {
             }
             opcode::STARTUP => {
                 let is_lz4 = request::wants_lz4(message.body)
-                    .ok_or_else(|| of_client(refusal::malformed("STARTUP", message.body)))?;
+                    .ok_or_else(|| SystemError::malformed("STARTUP", message.body).of_client())?;
                 self.send(opcode::READY, out, |_| {});
                 let is_framed = version == Version::V5;
                 self.frame_writer.agree(is_framed, is_lz4);
@@ -252,12 +251,6 @@ impl ServerSide {
     }
 }
 
-/// What went wrong is the client's.
-fn of_client(error: SystemError) -> SystemError {
-    let message = error.message.replace("the server sent", "the client sent");
-    SystemError { message, ..error }
-}
-
 impl WireServer for CassandraServer {
     /// The client speaks first, unless it is turned away.
     fn connected(&mut self, _out: &mut Vec<u8>) {}
@@ -273,7 +266,10 @@ impl WireServer for CassandraServer {
             if self.side.phase == Phase::Over {
                 return Ok((used, ServerEvent::Over));
             }
-            let (size, message) = self.frame_reader.next(&input[used..]).map_err(of_client)?;
+            let (size, message) = self
+                .frame_reader
+                .next(&input[used..])
+                .map_err(SystemError::of_client)?;
             used += size;
             let Some(message) = message else {
                 return Ok((used, ServerEvent::More));

@@ -282,7 +282,7 @@ impl Command {
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
         if values.len() != self.slots {
-            return Err(wrong_count(self.slots, values.len()));
+            return Err(SystemError::wrong_count(self.slots, values.len()));
         }
         open.clear();
         let mut at = 0;
@@ -335,12 +335,6 @@ fn complete(fields: &mut Vec<(Box<str>, Json)>, settings: &Settings) {
         "find" if !has(fields, "batchSize") => fields.extend(batch_size),
         _ => {}
     }
-}
-
-#[cold]
-fn wrong_count(expected: usize, found: usize) -> SystemError {
-    let message = format!("the statement has {expected} values, {found} were given");
-    SystemError::new(ErrorClass::Data, "", message)
 }
 
 #[cold]

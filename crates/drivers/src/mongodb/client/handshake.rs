@@ -6,7 +6,6 @@ use crate::mongodb::client::session::Session;
 use crate::mongodb::scan::{Element, Elements, Malformed, kind, subtype};
 use crate::mongodb::settings::Mechanism;
 use crate::mongodb::write;
-use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// Where the opening stands.
@@ -119,7 +118,7 @@ impl Hello {
             None if !self.says_mechanisms || self.mechanisms.is_empty() => {
                 Ok(Mechanism::ScramSha256)
             }
-            None => Err(refused(
+            None => Err(SystemError::login(
                 "the server offers none of SCRAM-SHA-256, SCRAM-SHA-1 and PLAIN",
             )),
         }
@@ -190,11 +189,7 @@ pub(crate) fn authenticate(
     let mechanism = hello.mechanism(session.settings.mechanism)?;
     let (next, payload) = match mechanism {
         Mechanism::Plain if !options.is_private => {
-            return Err(SystemError::new(
-                ErrorClass::Authentication,
-                IN_CLEAR_TEXT,
-                "the server requires the password in clear text, which is sent only where TLS is required",
-            ));
+            return Err(SystemError::in_clear_text());
         }
         Mechanism::Plain => {
             let payload = format!("\0{}\0{password}", options.user).into_bytes();
@@ -241,7 +236,7 @@ pub(crate) fn step(
         return Ok(true);
     }
     if is_done {
-        return Err(refused(
+        return Err(SystemError::login(
             "the server ended SCRAM authentication before it proved that it knows the password",
         ));
     }
@@ -306,10 +301,6 @@ fn fill(bytes: &mut [u8]) -> Result<(), SystemError> {
         let message = format!("the operating system has no random bytes: {error}");
         SystemError::new(ErrorClass::Other, "", message)
     })
-}
-
-fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Authentication, "", message)
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Load {
             && self.error.is_none()
         {
             let message = format!("the load was given up: {reason}");
-            self.error = Some(reply::refused(&message));
+            self.error = Some(SystemError::refused(&message));
         }
         self.is_over = true;
         if self.error.is_none()
@@ -183,10 +183,7 @@ impl Load {
         let moment = session.moment(CommandKind::Write(WriteExtent::SeveralStatements));
         if let Some(error) = reply::error_of(&reply, moment) {
             session.failed();
-            if error.class.ends_the_session() {
-                return Err(error);
-            }
-            self.error.get_or_insert(error);
+            self.error.get_or_insert(error.of_statement()?);
         }
         let is_complete = self.unanswered.is_empty() && (self.is_over || self.error.is_some());
         if is_complete {

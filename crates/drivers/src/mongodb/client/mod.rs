@@ -28,6 +28,7 @@ use crate::mongodb::message;
 use crate::mongodb::message::{Message, flag};
 use crate::mongodb::scan::kind;
 use crate::mongodb::settings::Settings;
+use crate::request::ById;
 use crate::{
     Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Keep, Progress, Request, Sender,
     SystemError, Wire, WrongOption,
@@ -36,8 +37,7 @@ use crate::{
 /// One session with a MongoDB server, or with anything that speaks its protocol.
 pub struct MongodbWire {
     side: Box<ClientSide>,
-    /// By the ids that the engine gives them; `None` where compiling failed or was never asked.
-    commands: Vec<Option<Command>>,
+    commands: ById<Command>,
 }
 
 impl MongodbWire {
@@ -55,7 +55,7 @@ impl MongodbWire {
                 server_version: String::new(),
                 connection_id: 0,
             }),
-            commands: Vec::new(),
+            commands: ById::default(),
         }
     }
 
@@ -71,13 +71,9 @@ impl MongodbWire {
     }
 
     fn prepare(&mut self, id: u32, pieces: &[Piece]) -> Result<(), SystemError> {
-        let index = id as usize;
-        if self.commands.len() <= index {
-            self.commands.resize_with(index + 1, || None);
-        }
-        self.commands[index] = None;
+        *self.commands.place(id) = None;
         let command = Command::compile(pieces, &self.side.session.settings)?;
-        self.commands[index] = Some(command);
+        *self.commands.place(id) = Some(command);
         Ok(())
     }
 
@@ -158,12 +154,7 @@ impl Wire for MongodbWire {
         let session = &mut self.side.session;
         let phase = match *request {
             Request::Execute { id, parameters } => {
-                let Some(command) = self.commands.get(id as usize).and_then(Option::as_ref) else {
-                    return Err(reply::refused(
-                        "the statement was not prepared in this session",
-                    ));
-                };
-                execute(session, command, parameters, out)?
+                execute(session, self.commands.known(id)?, parameters, out)?
             }
             Request::Text(text) => self.direct(&[Piece::Text(text.into())], &[], out)?,
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, out)?,
@@ -183,7 +174,9 @@ impl Wire for MongodbWire {
                 form: BulkForm::MultiRow,
                 ..
             } => {
-                return Err(reply::refused("the protocol has no INSERT of several rows"));
+                return Err(SystemError::refused(
+                    "the protocol has no INSERT of several rows",
+                ));
             }
         };
         self.side.phase = phase;
@@ -366,9 +359,7 @@ impl ClientSide {
         }
         if let Some(error) = reply::error_of(&reply, self.session.moment(command)) {
             self.session.failed();
-            if error.class.ends_the_session() {
-                return Err(error);
-            }
+            let error = error.of_statement()?;
             // A transaction that is rolled back may be undone already.
             if command != CommandKind::Abort {
                 answer.error = Some(error);
@@ -506,7 +497,7 @@ impl ClientSide {
                 self.rows.begin();
                 Ok(())
             }
-            _ => Err(reply::refused(
+            _ => Err(SystemError::refused(
                 "a request before the session was ready for it",
             )),
         }

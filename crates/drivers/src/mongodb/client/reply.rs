@@ -345,17 +345,5 @@ fn class_of(code: i64, moment: Moment) -> ErrorClass {
 /// An answer that is no document, or not one of this kind.
 #[cold]
 pub(crate) fn malformed(body: &[u8]) -> SystemError {
-    SystemError::protocol("an answer as BSON", describe(body))
-}
-
-/// A request that this session cannot take: a mistake on our side of the wire.
-#[cold]
-pub(crate) fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Other, "", message)
-}
-
-pub(crate) fn describe(body: &[u8]) -> String {
-    let start = &body[..body.len().min(16)];
-    let more = if body.len() > start.len() { " …" } else { "" };
-    format!("{} bytes: {start:02x?}{more}", body.len())
+    SystemError::malformed("an answer as BSON", body)
 }

@@ -6,7 +6,7 @@
 use std::io::Write as _;
 
 use assay_values::calendar::write_timestamp;
-use assay_values::{CellType, write_double, write_int, write_json_string};
+use assay_values::{CellType, write_double, write_hex, write_int, write_json_string, write_uuid};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -210,12 +210,10 @@ pub(crate) fn cell_text<'a>(
         kind::STRING | kind::SYMBOL => return element.text().ok_or(Malformed).map(Some),
         kind::BINARY => {
             let (subtype, bytes) = element.binary().ok_or(Malformed)?;
-            if subtype == subtype::UUID && bytes.len() == 16 {
-                write_uuid(bytes, scratch);
-            } else if subtype == subtype::OLD_GENERIC {
-                return bytes.get(4..).ok_or(Malformed).map(Some);
-            } else {
-                return Ok(Some(bytes));
+            match (subtype, bytes.try_into()) {
+                (subtype::UUID, Ok(bytes)) => write_uuid(bytes, scratch),
+                (subtype::OLD_GENERIC, _) => return bytes.get(4..).ok_or(Malformed).map(Some),
+                _ => return Ok(Some(bytes)),
             }
         }
         kind::INT32 | kind::INT64 => write_int(element.whole().ok_or(Malformed)?, scratch),
@@ -388,22 +386,6 @@ fn write_object(document: &[u8], depth: usize, out: &mut Vec<u8>) -> Result<(), 
 
 fn write_string(text: &[u8], out: &mut Vec<u8>) {
     write_json_string(&String::from_utf8_lossy(text), out);
-}
-
-fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        out.extend([byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
-    }
-}
-
-fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            out.push(b'-');
-        }
-        write_hex(&[*byte], out);
-    }
 }
 
 fn truth(element: &Element<'_>) -> &'static [u8] {

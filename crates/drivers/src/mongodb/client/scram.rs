@@ -3,13 +3,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
+use crate::SystemError;
 use crate::mongodb::settings::Mechanism;
-use crate::{ErrorClass, SystemError};
+use crate::pbkdf2::pbkdf2;
 
 /// Where the conversation stands.
 pub(crate) struct Scram {
@@ -41,61 +42,16 @@ impl Hash {
 
     fn hmac(self, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
         match self {
-            Self::Sha1 => {
-                let mut mac = Hmac::<Sha1>::new_from_slice(key).expect("any length is a key");
-                parts.iter().for_each(|part| mac.update(part));
-                mac.finalize().into_bytes().to_vec()
-            }
-            Self::Sha256 => {
-                let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is a key");
-                parts.iter().for_each(|part| mac.update(part));
-                mac.finalize().into_bytes().to_vec()
-            }
+            Self::Sha1 => hmac::<Hmac<Sha1>>(key, parts),
+            Self::Sha256 => hmac::<Hmac<Sha256>>(key, parts),
         }
     }
 
-    /// PBKDF2 of one block.
     fn salted(self, secret: &[u8], salt: &[u8], rounds: u32) -> Vec<u8> {
         match self {
-            Self::Sha1 => {
-                let mac = Hmac::<Sha1>::new_from_slice(secret).expect("any length is a key");
-                let mut found = [0; 20];
-                rounds_of(salt, rounds, &mut found, |bytes, tail, out| {
-                    let mut mac = mac.clone();
-                    mac.update(bytes);
-                    mac.update(tail);
-                    out.copy_from_slice(&mac.finalize().into_bytes());
-                });
-                found.to_vec()
-            }
-            Self::Sha256 => {
-                let mac = Hmac::<Sha256>::new_from_slice(secret).expect("any length is a key");
-                let mut found = [0; 32];
-                rounds_of(salt, rounds, &mut found, |bytes, tail, out| {
-                    let mut mac = mac.clone();
-                    mac.update(bytes);
-                    mac.update(tail);
-                    out.copy_from_slice(&mac.finalize().into_bytes());
-                });
-                found.to_vec()
-            }
+            Self::Sha1 => pbkdf2::<Hmac<Sha1>>(secret, salt, rounds).to_vec(),
+            Self::Sha256 => pbkdf2::<Hmac<Sha256>>(secret, salt, rounds).to_vec(),
         }
-    }
-}
-
-fn rounds_of<const N: usize>(
-    salt: &[u8],
-    rounds: u32,
-    found: &mut [u8; N],
-    mac: impl Fn(&[u8], &[u8], &mut [u8; N]),
-) {
-    let mut block = [0; N];
-    mac(salt, &1_u32.to_be_bytes(), &mut block);
-    *found = block;
-    for _ in 1..rounds {
-        let last = block;
-        mac(&last, &[], &mut block);
-        xor(found, &block);
     }
 }
 
@@ -103,6 +59,12 @@ fn xor(into: &mut [u8], with: &[u8]) {
     for (byte, other) in into.iter_mut().zip(with) {
         *byte ^= other;
     }
+}
+
+fn hmac<M: Mac + KeyInit>(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+    let mut mac = <M as KeyInit>::new_from_slice(key).expect("any length is a key");
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().to_vec()
 }
 
 impl Scram {
@@ -124,7 +86,7 @@ impl Scram {
             }
             _ => {
                 let prepared = stringprep::saslprep(password).map_err(|error| {
-                    refused(&format!(
+                    SystemError::login(format!(
                         "the password cannot be used with SCRAM-SHA-256: {error}"
                     ))
                 })?;
@@ -207,16 +169,13 @@ impl Scram {
 }
 
 fn not_proven(why: &str) -> SystemError {
-    refused(&format!("the server failed SCRAM authentication: {why}"))
-}
-
-fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Authentication, "", message)
+    SystemError::login(format!("the server failed SCRAM authentication: {why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_values::ErrorClass;
 
     /// The conversations of RFC 7677 and of MongoDB's specification of authentication.
     #[test]

@@ -155,7 +155,7 @@ impl WireServer for MongodbServer {
             if self.is_over {
                 return Ok((used, ServerEvent::Over));
             }
-            let next = message::next(&input[used..]).map_err(of_client)?;
+            let next = message::next(&input[used..]).map_err(SystemError::of_client)?;
             let Some((size, message)) = next else {
                 return Ok((used, ServerEvent::More));
             };
@@ -197,10 +197,4 @@ impl WireServer for MongodbServer {
             _ => self.send(out, |out| reply::error(error, out)),
         }
     }
-}
-
-/// The client is at fault.
-fn of_client(error: SystemError) -> SystemError {
-    let message = error.message.replace("the server sent", "the client sent");
-    SystemError { message, ..error }
 }

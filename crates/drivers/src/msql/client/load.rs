@@ -32,7 +32,7 @@ impl Load {
     /// Where it is something else.
     pub(crate) fn new(text: &str) -> Result<Self, SystemError> {
         let Some(head) = head_of(text.trim_end()) else {
-            return Err(refusal::refused(
+            return Err(SystemError::refused(
                 "mSQL loads rows by INSERT statements alone; expected one that ends in VALUES",
             ));
         };
@@ -79,8 +79,8 @@ impl Load {
     /// No more rows come.
     pub(crate) fn end(&mut self, abort: Option<&str>) -> Ping {
         if let Some(reason) = abort {
-            let error = || refusal::refused(&format!("the load was aborted: {reason}"));
-            self.error.get_or_insert_with(error);
+            self.error
+                .get_or_insert_with(|| SystemError::load_aborted(reason));
         }
         self.is_over = true;
         if self.unanswered > 0 {
@@ -96,11 +96,8 @@ impl Load {
         match Reply::read(text) {
             Reply::Done => self.stored += u64::from(is_row),
             Reply::Error(message) => {
-                let error = refusal::read(message, Moment::Statement);
-                if error.class.ends_the_session() {
-                    return Err(error);
-                }
-                self.error.get_or_insert(error);
+                self.error
+                    .get_or_insert(refusal::read(message, Moment::Statement).of_statement()?);
             }
             _ => return Err(refusal::malformed("the reply to an INSERT", text)),
         }

@@ -14,6 +14,7 @@ use crate::msql::client::load::{Load, Ping};
 use crate::msql::client::reply::{Reply, Results};
 use crate::msql::packet::command;
 use crate::msql::{packet, refusal};
+use crate::request::ById;
 use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError, Wire};
 
 /// One session with an mSQL server.
@@ -22,7 +23,7 @@ pub struct MsqlWire {
     version: String,
     phase: Phase,
     /// The pieces of prepared statements, by their ids.
-    prepared: Vec<Option<Box<[Piece]>>>,
+    prepared: ById<Box<[Piece]>>,
 }
 
 /// The state of the session.
@@ -46,17 +47,8 @@ impl MsqlWire {
             options,
             version: String::new(),
             phase: Phase::Handshake(Handshake::Greeting),
-            prepared: Vec::new(),
+            prepared: ById::default(),
         }
-    }
-
-    fn prepare(&mut self, id: u32, pieces: &[Piece], out: &mut Vec<u8>) {
-        let index = id as usize;
-        if self.prepared.len() <= index {
-            self.prepared.resize(index + 1, None);
-        }
-        self.prepared[index] = Some(pieces.into());
-        self.ping(out);
     }
 
     fn ping(&self, out: &mut Vec<u8>) {
@@ -142,19 +134,13 @@ impl Wire for MsqlWire {
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
         if !matches!(self.phase, Phase::Idle) {
-            return Err(refusal::refused(
+            return Err(SystemError::refused(
                 "a request was made before the session was ready",
             ));
         }
         self.phase = match *request {
             Request::Execute { id, parameters } => {
-                let prepared = self.prepared.get(id as usize).and_then(Option::as_ref);
-                let Some(pieces) = prepared else {
-                    return Err(refusal::refused(
-                        "the statement is not prepared in this session",
-                    ));
-                };
-                statement::send(pieces, parameters, out)?;
+                statement::send(self.prepared.known(id)?, parameters, out)?;
                 Phase::Results(Results::Head)
             }
             Request::Direct { pieces, parameters } => {
@@ -170,7 +156,8 @@ impl Wire for MsqlWire {
             }
             // The server cannot prepare: the pieces are kept here.
             Request::Prepare { id, pieces } => {
-                self.prepare(id, pieces, out);
+                *self.prepared.place(id) = Some(pieces.into());
+                self.ping(out);
                 Phase::Ping
             }
             Request::Bulk { text, .. } => {

@@ -74,11 +74,7 @@ impl Results {
     pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool, SystemError> {
         let reply = Reply::read(text);
         if let Reply::Error(message) = reply {
-            let error = refusal::read(message, Moment::Statement);
-            if error.class.ends_the_session() {
-                return Err(error);
-            }
-            answer.error = Some(error);
+            answer.error = Some(refusal::read(message, Moment::Statement).of_statement()?);
             return Ok(true);
         }
         match (*self, reply) {

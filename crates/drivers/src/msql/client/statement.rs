@@ -21,12 +21,9 @@ pub(crate) fn send(
     parameters: &[Value],
     out: &mut Vec<u8>,
 ) -> Result<(), SystemError> {
-    if Piece::count_values(pieces) != parameters.len() {
-        return Err(unsendable(format!(
-            "the statement has {} values, and {} were given",
-            Piece::count_values(pieces),
-            parameters.len()
-        )));
+    let expected = Piece::count_values(pieces);
+    if expected != parameters.len() {
+        return Err(SystemError::wrong_count(expected, parameters.len()));
     }
     send_with(out, |out| {
         let mut values = parameters.iter();

@@ -4,13 +4,11 @@
 //! needs it over another connection gets it encrypted with the server's RSA key, never with
 //! `mysql_clear_password`, which any impostor could request.
 
+use crate::SystemError;
 use crate::mysql::client::proof;
 use crate::mysql::client::proof::ExtendedSalt;
 use crate::mysql::constants::head;
-use crate::mysql::refusal;
-use crate::request::IN_CLEAR_TEXT;
 use crate::scan::Scan;
-use crate::{ErrorClass, SystemError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
@@ -101,7 +99,7 @@ impl Authentication {
                 let data = payload.strip_prefix(&[head::MORE_AUTHENTICATION]);
                 self.signed(data.unwrap_or(payload)).map(Some)
             }
-            _ => Err(refusal::malformed(
+            _ => Err(SystemError::malformed(
                 "an answer to the authentication",
                 payload,
             )),
@@ -111,10 +109,10 @@ impl Authentication {
     /// The proof of `parsec`, with the salt that was asked for.
     fn signed(&self, data: &[u8]) -> Result<Vec<u8>, SystemError> {
         let salt = ExtendedSalt::read(data)
-            .ok_or_else(|| refusal::malformed("the salt of an account with parsec", data))?;
+            .ok_or_else(|| SystemError::malformed("the salt of an account with parsec", data))?;
         let mut scramble = [0; proof::SCRAMBLE_BYTES];
         getrandom::fill(&mut scramble)
-            .map_err(|error| refused(format!("cannot get random bytes: {error}")))?;
+            .map_err(|error| SystemError::login(format!("cannot get random bytes: {error}")))?;
         Ok(proof::parsec(&self.password, &salt, &self.nonce, scramble))
     }
 
@@ -123,18 +121,14 @@ impl Authentication {
         let name = scan.until_zero().unwrap_or(b"mysql_old_password");
         let Some(method) = Method::named(name) else {
             let supported: Vec<&str> = Method::ALL.iter().map(|&(name, _)| name).collect();
-            return Err(refused(format!(
+            return Err(SystemError::login(format!(
                 "the server requires the authentication method {}; supported are {}",
                 String::from_utf8_lossy(name),
                 supported.join(", ")
             )));
         };
         if method == Method::ClearText && !self.is_private {
-            return Err(SystemError::new(
-                ErrorClass::Authentication,
-                IN_CLEAR_TEXT,
-                "the server requires the password in clear text, which is sent only where TLS is required",
-            ));
+            return Err(SystemError::in_clear_text());
         }
         self.method = method;
         self.waits_for_key = false;
@@ -161,7 +155,10 @@ impl Authentication {
                 self.waits_for_key = true;
                 Ok(Some(vec![SEND_PUBLIC_KEY]))
             }
-            _ => Err(refusal::malformed("a step of caching_sha2_password", data)),
+            _ => Err(SystemError::malformed(
+                "a step of caching_sha2_password",
+                data,
+            )),
         }
     }
 
@@ -171,25 +168,21 @@ impl Authentication {
 
     fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, SystemError> {
         let Some(key) = proof::key_from_pem(pem) else {
-            return Err(refusal::malformed("an RSA public key", pem));
+            return Err(SystemError::malformed("an RSA public key", pem));
         };
         if self.nonce.is_empty() {
-            return Err(refused(
-                "the server sent no nonce to encrypt the password with".to_owned(),
+            return Err(SystemError::login(
+                "the server sent no nonce to encrypt the password with",
             ));
         }
         let secret = proof::masked_password(&self.password, &self.nonce);
         proof::encrypt(&key, &secret, &mut getrandom::SysRng).map_err(|error| match error {
             rsa::Error::MessageTooLong => {
-                refused("the password is too long for the server's key".to_owned())
+                SystemError::login("the password is too long for the server's key")
             }
-            other => refused(format!(
+            other => SystemError::login(format!(
                 "cannot encrypt the password with the server's key: {other}"
             )),
         })
     }
-}
-
-fn refused(message: String) -> SystemError {
-    SystemError::new(ErrorClass::Authentication, "", message)
 }

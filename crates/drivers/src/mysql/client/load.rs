@@ -85,7 +85,7 @@ impl FileLoad {
     }
 
     pub(crate) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
-        self.error = abort.map(refusal::load_aborted);
+        self.error = abort.map(SystemError::load_aborted);
         packets.append(out, &[]);
         self.stage = FileStage::Ended;
     }
@@ -109,11 +109,8 @@ impl FileLoad {
         }
         match (&self.stage, payload.first()) {
             (_, Some(&head::ERROR)) => {
-                let error = refusal::read(payload, Moment::Statement);
-                if error.class.ends_the_session() {
-                    return Err(error);
-                }
-                self.error.get_or_insert(error);
+                self.error
+                    .get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
                 Ok(Some(self.finish(answer)))
             }
             (FileStage::Requested, Some(&head::LOCAL_FILE)) => {
@@ -127,7 +124,7 @@ impl FileLoad {
                 Ok(Some(self.finish(answer)))
             }
             (FileStage::Ended, Some(&head::OK)) => self.ended(payload, packets, out, answer),
-            _ => Err(refusal::malformed("the answer to a load", payload)),
+            _ => Err(SystemError::malformed("the answer to a load", payload)),
         }
     }
 
@@ -139,7 +136,7 @@ impl FileLoad {
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         let ok = ServerOk::read(payload)
-            .ok_or_else(|| refusal::malformed("the end of a load", payload))?;
+            .ok_or_else(|| SystemError::malformed("the end of a load", payload))?;
         self.affected = ok.affected;
         if ok.warnings == 0 || self.error.is_some() {
             return Ok(Some(self.finish(answer)));
@@ -329,7 +326,7 @@ impl InsertLoad {
     pub(crate) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
         if let Some(reason) = abort {
             self.error
-                .get_or_insert_with(|| refusal::load_aborted(reason));
+                .get_or_insert_with(|| SystemError::load_aborted(reason));
         }
         if self.error.is_some() {
             self.batch.clear();
@@ -351,18 +348,15 @@ impl InsertLoad {
         match payload.first() {
             Some(&head::OK) => {
                 let ok = ServerOk::read(payload)
-                    .ok_or_else(|| refusal::malformed("the end of an INSERT", payload))?;
+                    .ok_or_else(|| SystemError::malformed("the end of an INSERT", payload))?;
                 self.affected = self.affected.saturating_add(ok.affected);
                 self.warnings += u64::from(ok.warnings);
             }
             Some(&head::ERROR) => {
-                let error = refusal::read(payload, Moment::Statement);
-                if error.class.ends_the_session() {
-                    return Err(error);
-                }
-                self.error.get_or_insert(error);
+                self.error
+                    .get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
             }
-            _ => return Err(refusal::malformed("the answer to an INSERT", payload)),
+            _ => return Err(SystemError::malformed("the answer to an INSERT", payload)),
         }
         self.unanswered = self.unanswered.saturating_sub(1);
         match self.stage {

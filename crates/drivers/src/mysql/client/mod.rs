@@ -110,15 +110,15 @@ impl Wire for MysqlWire {
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
         if !matches!(self.phase, Phase::Idle) {
-            return Err(refusal::refused(
+            return Err(SystemError::refused(
                 "a request was made before the session was ready",
             ));
         }
         match *request {
             Request::Execute { id, parameters } => {
                 let Some(statement) = self.statements.get_mut(id) else {
-                    return Err(refusal::refused(
-                        "the statement is not prepared in this session",
+                    return Err(SystemError::refused(
+                        "the statement was not prepared in this session",
                     ));
                 };
                 let format = statement.write(parameters, &mut self.packets, out)?;
@@ -373,10 +373,7 @@ impl MysqlWire {
                 text,
                 has_values,
             } if payload.first() == Some(&head::ERROR) => {
-                let error = refusal::read(payload, Moment::Statement);
-                if error.class.ends_the_session() {
-                    return Err(error);
-                }
+                let error = refusal::read(payload, Moment::Statement).of_statement()?;
                 if error.code == CANNOT_BE_PREPARED && !has_values {
                     self.statements.put(id, Statement::Text(text));
                     return Ok(self.prepared(id, out, answer));
@@ -387,7 +384,7 @@ impl MysqlWire {
             }
             Phase::PrepareSent { id, .. } => {
                 let preparation = Preparation::read(payload, self.server.agreement)
-                    .ok_or_else(|| refusal::malformed("a prepared statement", payload))?;
+                    .ok_or_else(|| SystemError::malformed("a prepared statement", payload))?;
                 (id, preparation)
             }
             Phase::Preparing {

@@ -13,13 +13,15 @@
 
 use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use hmac::Hmac;
 use rsa::PublicKey;
 use rsa::pkcs1::DecodeRsaPublicKey as _;
 use rsa::pkcs8::DecodePublicKey as _;
 use rsa::rand_core::TryCryptoRng;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
+
+use crate::pbkdf2::pbkdf2;
 
 /// `SHA1(password) ^ SHA1(nonce ‖ SHA1(SHA1(password)))`; empty for an empty password.
 pub(crate) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
@@ -111,26 +113,10 @@ pub(crate) fn parsec(
     [&client_scramble[..], &signature.to_bytes()].concat()
 }
 
-/// The first 32 bytes of PBKDF2 with HMAC-SHA-512 (RFC 8018, section 5.2), which are part of its first block.
+/// The first 32 bytes of PBKDF2 with HMAC-SHA-512.
 fn derived(password: &[u8], salt: &[u8], rounds: u32) -> [u8; 32] {
-    let keyed = Hmac::<Sha512>::new_from_slice(password).expect("HMAC takes keys of any length");
-    let hash = |data: &[u8]| -> [u8; 64] {
-        keyed
-            .clone()
-            .chain_update(data)
-            .finalize()
-            .into_bytes()
-            .into()
-    };
-    let mut last = hash(&[salt, &[0, 0, 0, 1]].concat());
-    let mut sum = last;
-    for _ in 1..rounds {
-        last = hash(&last);
-        for (byte, with) in sum.iter_mut().zip(last) {
-            *byte ^= with;
-        }
-    }
-    *sum.first_chunk().expect("a block has 64 bytes")
+    let block = pbkdf2::<Hmac<Sha512>>(password, salt, rounds);
+    *block.first_chunk().expect("a block has 64 bytes")
 }
 
 /// Reads `-----BEGIN PUBLIC KEY-----` (SubjectPublicKeyInfo) or `… RSA PUBLIC KEY` (PKCS #1), of 1024 to 8192

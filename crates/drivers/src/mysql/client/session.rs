@@ -89,7 +89,7 @@ impl Opening {
             return Err(refusal::read(payload, Moment::Connecting));
         }
         let greeting = Greeting::read(payload)
-            .ok_or_else(|| refusal::malformed("a greeting (handshake version 10)", payload))?;
+            .ok_or_else(|| SystemError::malformed("a greeting (handshake version 10)", payload))?;
         if let Some(objection) = greeting.objection() {
             return Err(SystemError::new(ErrorClass::Protocol, "", objection));
         }

@@ -7,9 +7,9 @@ use assay_values::calendar::{DAY_S, moment_of};
 use crate::mysql::constants::{column_type as kind, command};
 use crate::mysql::greeting::Agreement;
 use crate::mysql::packet::{Packets, write_length, write_text};
-use crate::mysql::refusal;
 use crate::mysql::results::Format;
 use crate::mysql::rows::Column;
+use crate::request::ById;
 use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 
@@ -243,7 +243,7 @@ impl Preparation {
             self.to_skip -= 1;
         } else if self.columns > 0 {
             let column = Column::read_named(payload)
-                .ok_or_else(|| refusal::malformed("a column definition", payload))?;
+                .ok_or_else(|| SystemError::malformed("a column definition", payload))?;
             self.prepared.columns.push(column);
             self.columns -= 1;
         } else {
@@ -266,8 +266,7 @@ pub(crate) const DIRECT: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(crate) struct Statements {
-    /// `None` where Prepare failed or was never requested.
-    by_id: Vec<Option<Statement>>,
+    by_id: ById<Statement>,
     direct: Option<Statement>,
     /// The parameter values of the direct statement, until the server has prepared it.
     pub values: Vec<Value>,
@@ -278,7 +277,7 @@ impl Statements {
     pub fn get(&self, id: u32) -> Option<&Statement> {
         match id {
             DIRECT => self.direct.as_ref(),
-            id => self.by_id.get(id as usize)?.as_ref(),
+            id => self.by_id.get(id),
         }
     }
 
@@ -286,7 +285,7 @@ impl Statements {
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Statement> {
         match id {
             DIRECT => self.direct.as_mut(),
-            id => self.by_id.get_mut(id as usize)?.as_mut(),
+            id => self.by_id.get_mut(id),
         }
     }
 
@@ -309,14 +308,10 @@ impl Statements {
     }
 
     fn place(&mut self, id: u32) -> &mut Option<Statement> {
-        if id == DIRECT {
-            return &mut self.direct;
+        match id {
+            DIRECT => &mut self.direct,
+            id => self.by_id.place(id),
         }
-        let index = id as usize;
-        if self.by_id.len() <= index {
-            self.by_id.resize_with(index + 1, || None);
-        }
-        &mut self.by_id[index]
     }
 }
 

@@ -13,10 +13,10 @@ use crate::lexer::Literals;
 use crate::mysql::constants::{
     AUTOCOMMIT, IN_TRANSACTION, MORE_RESULTS, UTF8MB4_BIN, capability, command, extended, head,
 };
-use crate::mysql::greeting::Agreement;
+use crate::mysql::greeting::{Agreement, REQUESTED};
 use crate::mysql::packet::{Packets, write_length};
 use crate::mysql::results::Format;
-use crate::mysql::server::reply::{malformed, of_client};
+use crate::mysql::server::reply::malformed;
 use crate::null::{Lines, Meaning, ResultSize, Statement, parameters_in, statements_in};
 use crate::scan::Scan;
 use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
@@ -160,7 +160,10 @@ impl MysqlServer {
             if matches!(self.phase, Phase::Open) && !self.is_within {
                 self.packets.begin_command();
             }
-            let (size, payload) = self.packets.read(&input[used..]).map_err(of_client)?;
+            let (size, payload) = self
+                .packets
+                .read(&input[used..])
+                .map_err(SystemError::of_client)?;
             used += size;
             let Some(payload) = payload else {
                 self.is_within |= size > 0;
@@ -428,19 +431,7 @@ const VERSION: &str = concat!(
 );
 
 /// The capabilities offered. `LONG_PASSWORD` is cleared, which announces extended flags.
-const OFFERED: u32 = capability::FOUND_ROWS
-    | capability::LONG_FLAG
-    | capability::CONNECT_WITH_DB
-    | capability::LOCAL_FILES
-    | capability::PROTOCOL_41
-    | capability::TRANSACTIONS
-    | capability::SECURE_CONNECTION
-    | capability::MULTI_STATEMENTS
-    | capability::MULTI_RESULTS
-    | capability::PS_MULTI_RESULTS
-    | capability::PLUGIN_AUTH
-    | capability::PLUGIN_AUTH_LENENC_DATA
-    | capability::DEPRECATE_EOF;
+const OFFERED: u32 = REQUESTED & !capability::LONG_PASSWORD | capability::CONNECT_WITH_DB;
 
 /// Appends the payload of the greeting (handshake version 10).
 pub(crate) fn write_greeting(session_id: u32, out: &mut Vec<u8>) {

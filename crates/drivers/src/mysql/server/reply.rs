@@ -135,12 +135,6 @@ pub(crate) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
     SystemError::new(ErrorClass::Protocol, "", message)
 }
 
-/// An error of [`Packets`], whose message names the server where the client sent the bytes.
-pub(crate) fn of_client(error: SystemError) -> SystemError {
-    let message = error.message.replace("the server sent", "the client sent");
-    SystemError { message, ..error }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! Rows share a message until the send buffer holds 64 KiB; the message's length is updated after
 //! every row, so that the buffer can be sent at any time.
 
-use assay_values::{Cell, ColumnType, Row, braced_of_json};
+use assay_values::{Cell, ColumnType, Row, braced_of_json, write_hex};
 
 use crate::postgresql::client::copy_binary;
 use crate::postgresql::client::copy_binary::BinaryRow;
@@ -108,7 +108,11 @@ fn text_row(row: &Row, types: &[ColumnType], out: &mut Vec<u8>) -> Result<(), St
         }
         match (cell, types.get(index)) {
             (Cell::Null, _) => out.extend_from_slice(b"\\N"),
-            (Cell::Text(bytes), Some(ColumnType::Bytes)) => hexadecimal(bytes, out),
+            (Cell::Text(bytes), Some(ColumnType::Bytes)) => {
+                // The backslash is escaped too.
+                out.extend_from_slice(br"\\x");
+                write_hex(bytes, out);
+            }
             (Cell::Text(text), Some(&ColumnType::Array(of))) => {
                 let array = braced_of_json(text, of).ok_or_else(|| {
                     let (number, text) = (index + 1, String::from_utf8_lossy(text));
@@ -125,16 +129,6 @@ fn text_row(row: &Row, types: &[ColumnType], out: &mut Vec<u8>) -> Result<(), St
     }
     out.push(b'\n');
     Ok(())
-}
-
-/// Appends bytes as `\x…`; that backslash is escaped too.
-fn hexadecimal(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend_from_slice(br"\\x");
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
-    }
 }
 
 /// What follows the backslash for each byte; 0 for bytes that are not escaped.

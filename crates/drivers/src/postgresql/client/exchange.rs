@@ -14,6 +14,7 @@ use crate::postgresql::client::rows::{Column, CommandTag};
 use crate::postgresql::client::statement::Statement;
 use crate::postgresql::client::{refusal, rows};
 use crate::postgresql::message::{Fields, Message, copy_fail, tag};
+use crate::request::ById;
 use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
 
 /// A request that was sent and is not answered yet. It holds plain numbers only, since one is made for
@@ -192,7 +193,7 @@ impl Exchange {
             }
             _ => return None,
         };
-        kept.statements.get(id as usize)?.as_deref()
+        kept.statements.get(id).map(Arc::as_ref)
     }
 
     #[cold]
@@ -357,7 +358,7 @@ impl Exchange {
             {
                 let Description { text, count, .. } = std::mem::take(&mut kept.description);
                 let statement = Statement::unknown(id, text, count)?;
-                kept.statements[id as usize] = Some(statement.shared());
+                *kept.statements.place(id) = Some(statement.shared());
                 answer.error = None;
             }
             return Ok(Progress::Ready);
@@ -367,7 +368,7 @@ impl Exchange {
                 let described = std::mem::take(&mut kept.description);
                 let statement =
                     Statement::new(id, described.text, described.types, described.columns)?;
-                kept.statements[id as usize] = Some(statement.shared());
+                *kept.statements.place(id) = Some(statement.shared());
             }
             Sent::Pipeline { owed: 0 } => {}
             Sent::Pipeline { owed } => {
@@ -447,8 +448,7 @@ impl Description {
 #[repr(C)]
 pub(crate) struct SessionState {
     pub names: crate::postgresql::client::statement::Names,
-    /// By statement id; `None` where Prepare failed or was never requested.
-    pub statements: Vec<Option<Arc<Statement>>>,
+    pub statements: ById<Arc<Statement>>,
     pub description: Description,
     /// The current pipeline: the prepared statement of each request, `None` where it was sent as text.
     pub pipeline: Vec<Option<u32>>,
@@ -471,7 +471,7 @@ impl SessionState {
     #[cold]
     pub fn undeclare(&mut self) {
         for id in self.declaring.drain(..) {
-            if let Some(Some(statement)) = self.statements.get_mut(id as usize) {
+            if let Some(statement) = self.statements.get_mut(id) {
                 *statement = statement.undeclared().shared();
             }
         }

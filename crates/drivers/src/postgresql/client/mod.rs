@@ -23,7 +23,7 @@ use crate::postgresql::client::exchange::{Description, Exchange, Sent, SessionSt
 use crate::postgresql::client::startup::{Server, Startup};
 use crate::postgresql::client::statement::{Names, Statement};
 use crate::postgresql::message;
-use crate::postgresql::message::{cold, copy_fail, query, refused};
+use crate::postgresql::message::{cold, copy_fail, query};
 use crate::{
     Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError,
     Wire,
@@ -94,14 +94,6 @@ impl PostgresqlWire {
         self.phase = Phase::Starting;
     }
 
-    #[inline]
-    pub(crate) fn prepared(&self, id: u32) -> Result<&Statement, SystemError> {
-        match self.kept.statements.get(id as usize) {
-            Some(Some(statement)) => Ok(statement),
-            _ => Err(refused("the statement is not prepared in this session")),
-        }
-    }
-
     /// Prepares a statement again for values of other types, and appends its execution by `write`.
     #[cold]
     pub(crate) fn declare(
@@ -113,7 +105,11 @@ impl PostgresqlWire {
     ) -> Result<(), SystemError> {
         let start = out.len();
         let names = self.kept.names;
-        let declared = self.prepared(id)?.declare(names, parameters, out)?;
+        let declared = self
+            .kept
+            .statements
+            .known(id)?
+            .declare(names, parameters, out)?;
         let (statement, written) = match write(&declared, names, parameters, out) {
             Ok(_) => (declared, Ok(())),
             Err(error) => {
@@ -121,7 +117,7 @@ impl PostgresqlWire {
                 (declared.undeclared(), Err(error))
             }
         };
-        self.kept.statements[id as usize] = Some(statement.shared());
+        *self.kept.statements.place(id) = Some(statement.shared());
         if written.is_ok() {
             self.kept.declaring.push(id);
         }
@@ -136,12 +132,7 @@ impl PostgresqlWire {
     ) -> Result<Sent, SystemError> {
         let (text, count) = statement::spelled(pieces);
         let name = self.kept.names.of(id);
-        let index = id as usize;
-        let statements = &mut self.kept.statements;
-        if statements.len() <= index {
-            statements.resize_with(index + 1, || None);
-        }
-        let was_prepared = statements[index].is_some();
+        let was_prepared = self.kept.statements.place(id).is_some();
         cold(out, |buffer| {
             if was_prepared {
                 frontend::close(b'S', &name, buffer)?;
@@ -246,11 +237,11 @@ impl Wire for PostgresqlWire {
         match self.phase {
             Phase::Idle => {}
             Phase::Queueing(_) => self.kept.undeclare(), // the pipeline is not sent
-            _ => return Err(refused(TOO_EARLY)),
+            _ => return Err(SystemError::refused(TOO_EARLY)),
         }
         let sent = match *request {
             Request::Execute { id, parameters } => {
-                let statement = self.prepared(id)?;
+                let statement = self.kept.statements.known(id)?;
                 let sent = Sent::Execute {
                     id,
                     tag: statement.tag,
@@ -297,7 +288,7 @@ impl Wire for PostgresqlWire {
                 form: BulkForm::MultiRow,
                 ..
             } => {
-                return Err(refused(
+                return Err(SystemError::refused(
                     "expected a bulk load in the native form (COPY … FROM STDIN), found multi-row",
                 ));
             }
@@ -315,18 +306,23 @@ impl Wire for PostgresqlWire {
         let queued = match self.phase {
             Phase::Idle => 0,
             Phase::Queueing(queued) => queued,
-            _ => return Err(refused(TOO_EARLY)),
+            _ => return Err(SystemError::refused(TOO_EARLY)),
         };
         let is_text = matches!(request, Request::Text(_));
         if queued > 0 && is_text != self.kept.batched_send.is_open() {
-            return Err(refused(MIXED));
+            return Err(SystemError::refused(MIXED));
         }
         if queued == 0 {
             self.kept.batched_send = BatchedSend::default();
         }
         let id = match *request {
             Request::Execute { id, parameters } => {
-                if !self.prepared(id)?.queue(self.kept.names, parameters, out)? {
+                if !self
+                    .kept
+                    .statements
+                    .known(id)?
+                    .queue(self.kept.names, parameters, out)?
+                {
                     self.declare(id, parameters, Statement::queue, out)?;
                 }
                 Some(id)
@@ -344,7 +340,9 @@ impl Wire for PostgresqlWire {
                 None
             }
             Request::Prepare { .. } | Request::Bulk { .. } => {
-                return Err(refused("only executions can be part of a pipeline"));
+                return Err(SystemError::refused(
+                    "only executions can be part of a pipeline",
+                ));
             }
         };
         self.kept.pipeline.truncate(queued);
@@ -416,12 +414,10 @@ impl Wire for PostgresqlWire {
 
     fn terminate(&mut self, out: &mut Vec<u8>) {
         // Behind a pooler the server's session goes on, with the statements that it has.
-        for (id, statement) in (0..).zip(&self.kept.statements) {
-            if statement.is_some() {
-                // A name is short enough for a message, and holds no zero byte.
-                let name = self.kept.names.of(id);
-                let _ = cold(out, |buffer| frontend::close(b'S', &name, buffer));
-            }
+        for id in self.kept.statements.ids() {
+            // A name is short enough for a message, and holds no zero byte.
+            let name = self.kept.names.of(id);
+            let _ = cold(out, |buffer| frontend::close(b'S', &name, buffer));
         }
         out.extend_from_slice(b"X\0\0\0\x04");
     }

@@ -12,7 +12,6 @@ use postgres_protocol::message::frontend;
 
 use crate::postgresql::client::refusal;
 use crate::postgresql::message::{Fields, Message, cold, query, tag};
-use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, Sender, SystemError};
 
 #[derive(Default)]
@@ -223,11 +222,7 @@ impl Authentication {
             (3, Self::Open) => {
                 let password = password(options, "in clear text")?;
                 if !options.is_private {
-                    return Err(SystemError::new(
-                        ErrorClass::Authentication,
-                        IN_CLEAR_TEXT,
-                        "the server requires the password in clear text, which is sent only where TLS is required",
-                    ));
+                    return Err(SystemError::in_clear_text());
                 }
                 cold(out, |buffer| {
                     frontend::password_message(password.as_bytes(), buffer)
@@ -253,7 +248,7 @@ impl Authentication {
                 scram.finish(fields.0).map_err(|error| not_proven(&error))?;
             }
             (2 | 6 | 7 | 8 | 9, Self::Open) => {
-                return Err(refused(
+                return Err(SystemError::login(
                     "the server requires Kerberos, GSSAPI or SSPI, which this driver does not support",
                 ));
             }
@@ -278,7 +273,7 @@ fn begin_scram(
     loop {
         match fields.text()? {
             b"" => {
-                return Err(refused(
+                return Err(SystemError::login(
                     "the server does not offer the authentication mechanism SCRAM-SHA-256",
                 ));
             }
@@ -296,19 +291,15 @@ fn begin_scram(
 
 fn password<'a>(options: &'a ConnectOptions, how: &str) -> Result<&'a str, SystemError> {
     options.password.as_deref().ok_or_else(|| {
-        refused(&format!(
+        SystemError::login(format!(
             "the server requires a password {how} for user \"{}\", but none is given",
             options.user
         ))
     })
 }
 
-fn refused(message: &str) -> SystemError {
-    SystemError::new(ErrorClass::Authentication, "", message)
-}
-
 fn not_proven(error: &std::io::Error) -> SystemError {
-    refused(&format!(
+    SystemError::login(format!(
         "the server failed SCRAM-SHA-256 authentication: {error}"
     ))
 }
