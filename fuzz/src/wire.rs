@@ -302,7 +302,8 @@ pub const VARIANTS: [&str; 3] = [
     "cassandra compression=lz4",
 ];
 
-fn wire_of(variant: &str) -> AnyWire {
+/// The driver of a protocol, and options of it.
+pub fn wire_of(variant: &str) -> AnyWire {
     let mut words = variant.split(' ');
     let protocol = words.next().unwrap_or_default();
     let option = |word: &str| {
@@ -328,7 +329,8 @@ fn wire_of(variant: &str) -> AnyWire {
     })
 }
 
-fn server_of(variant: &str, admission: Result<u32, SystemError>) -> AnyServer {
+/// The null server of the same.
+pub fn server_of(variant: &str, admission: Result<u32, SystemError>) -> AnyServer {
     let protocol = variant.split(' ').next();
     let server = SERVERS.iter().find(|known| Some(known.name) == protocol);
     (server.expect("it is in the list").new_server)(admission)

@@ -2,7 +2,7 @@
 //!
 //! A column with fixed decimals prints all of them. Others print the shortest text that parses as the
 //! same number (FLOAT: at most 6 significant digits, which is lossy), with an exponent outside
-//! 1e-15 … 1e15. The rules were found by comparing both protocols (`tests/drivers/mysql_live`).
+//! 1e-15 … 1e15. The rules were found by comparing both protocols (`tests/drivers/mysql/statements.rs`).
 
 use std::io::Write as _;
 

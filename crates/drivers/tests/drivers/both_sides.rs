@@ -1,75 +1,44 @@
 //! Connects each driver with the server side of its own protocol, without a socket: each side must
 //! read what the other side writes, however the bytes are cut.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::pieces::pieces;
 use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
-use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
-use assay_drivers::servers::{AnyServer, NewServer, SERVERS};
+use assay_drivers::registry::{AnyWire, DRIVERS};
+use assay_drivers::servers::{AnyServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, ServerEvent,
-    SystemError, Wire, WireServer,
+    Answer, BulkForm, ErrorClass, Keep, Progress, Request, ServerEvent, SystemError, Wire as _,
+    WireServer as _,
 };
 use assay_values::{Piece, Row, Value};
 
+use crate::fuzz::wire::{server_of, wire_of};
+use crate::support::{named, pieces};
+
 /// Both sides of one session, and the bytes in transit.
-struct Session {
-    wire: AnyWire,
+pub struct Session {
+    pub wire: AnyWire,
     server: AnyServer,
     model: SessionModel,
-    to_server: Vec<u8>,
-    to_client: Vec<u8>,
+    pub to_server: Vec<u8>,
+    pub to_client: Vec<u8>,
     /// How many bytes are read at a time.
     cut: usize,
 }
 
-fn server_model(options: &[(&str, &str)]) -> ServerModel {
-    let options: BTreeMap<_, _> = options
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    ServerModel::new(&options).expect("the options are valid")
-}
-
-/// A protocol, then options of its driver.
-fn parts(variant: &str) -> (AnyWire, NewServer) {
-    let mut words = variant.split(' ');
-    let protocol = words.next().expect("a name");
-    let option = |word: &str| {
-        let (name, value) = word.split_once('=').expect("name=value");
-        (name.to_owned(), value.to_owned())
-    };
-    let driver = DRIVERS.iter().find(|known| known.name == protocol);
-    let Some(SessionKind::Wire(begin)) = driver.map(|known| known.sessions) else {
-        panic!("{protocol} has no driver");
-    };
-    let options = ConnectOptions {
-        user: "user".to_owned(),
-        password: Some("anything".to_owned()),
-        database: "any".to_owned(),
-        is_private: true,
-        session_statements: vec!["SET a = 1".to_owned()],
-        options: words.map(option).collect(),
-        ..ConnectOptions::default()
-    };
-    let server = SERVERS.iter().find(|known| known.name == protocol);
-    (
-        begin(options),
-        server.expect("it is in both lists").new_server,
-    )
+pub fn server_model(options: &[(&str, &str)]) -> ServerModel {
+    ServerModel::new(&named(options)).expect("the options are valid")
 }
 
 impl Session {
-    fn open(protocol: &str, server_model: &ServerModel, cut: usize) -> Self {
-        let (wire, receive) = parts(protocol);
+    /// `variant`: a protocol, then options of its driver.
+    pub fn open(variant: &str, server_model: &ServerModel, cut: usize) -> Self {
         let model = server_model
             .open_session()
             .expect("the deployment is not full");
         let mut session = Self {
-            wire,
-            server: receive(Ok(7)),
+            wire: wire_of(variant),
+            server: server_of(variant, Ok(7)),
             model,
             to_server: Vec::new(),
             to_client: Vec::new(),
@@ -82,20 +51,23 @@ impl Session {
             .exchange(&mut answer)
             .expect("the session is accepted");
         assert_eq!(progress, Progress::Ready);
-        // CQL does not number sessions.
+        let numbers_sessions = !matches!(
+            session.wire,
+            AnyWire::CassandraWire(_) | AnyWire::MsqlWire(_)
+        );
         assert_eq!(
             session.wire.session_id(),
-            if is_sql(protocol) { 7 } else { 0 }
+            if numbers_sessions { 7 } else { 0 }
         );
         session
     }
 
     /// Moves bytes between both sides until the client is ready.
-    fn exchange(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
+    pub fn exchange(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
         for _ in 0..100_000 {
             self.serve()?;
             let mut end = 0;
-            while end < self.to_client.len() {
+            loop {
                 end = (end + self.cut).min(self.to_client.len());
                 let (used, progress) =
                     self.wire
@@ -105,12 +77,15 @@ impl Session {
                 if progress != Progress::NeedMore {
                     return Ok(progress);
                 }
+                if end == self.to_client.len() {
+                    break;
+                }
             }
         }
         panic!("neither side sends anything");
     }
 
-    fn serve(&mut self) -> Result<(), SystemError> {
+    pub fn serve(&mut self) -> Result<(), SystemError> {
         let mut end = 0;
         while end < self.to_server.len() {
             end = (end + self.cut).min(self.to_server.len());
@@ -147,7 +122,7 @@ impl Session {
         Ok(())
     }
 
-    fn ask(&mut self, request: &Request<'_>) -> Answer {
+    pub fn ask(&mut self, request: &Request<'_>) -> Answer {
         let mut answer = Answer::new(Keep::Rows);
         self.wire
             .request(request, &mut self.to_server)
@@ -157,7 +132,7 @@ impl Session {
         answer
     }
 
-    fn text(&mut self, text: &str) -> Answer {
+    pub fn text(&mut self, text: &str) -> Answer {
         self.ask(&Request::Text(text))
     }
 
@@ -218,7 +193,7 @@ fn load_texts(variant: &str) -> &'static [&'static str] {
     }
 }
 
-fn cells(answer: &Answer) -> Vec<Vec<String>> {
+pub fn cells(answer: &Answer) -> Vec<Vec<String>> {
     let text = |cell: &Option<Box<[u8]>>| {
         String::from_utf8_lossy(cell.as_deref().unwrap_or(b"NULL")).into_owned()
     };
@@ -325,9 +300,9 @@ fn a_statement_error_leaves_the_session_open() {
 #[test]
 fn a_refused_client_receives_the_reason() {
     for protocol in protocols() {
-        let (mut wire, receive) = parts(protocol);
+        let mut wire = wire_of(protocol);
         let full = SystemError::new(ErrorClass::TooManyConnections, "", "100 are enough");
-        let mut server = receive(Err(full));
+        let mut server = server_of(protocol, Err(full));
         let (mut to_client, mut to_server) = (Vec::new(), Vec::new());
         server.connected(&mut to_client);
         wire.connected(&mut to_server);

@@ -3,7 +3,7 @@
 //! there, as seeds for a fuzzer.
 
 #[path = "../../../../fuzz/src/wire.rs"]
-mod wire;
+pub mod wire;
 
 use assay_drivers::registry::{DRIVERS, SessionKind};
 use assay_drivers::servers::SERVERS;
@@ -14,7 +14,7 @@ const ROUNDS: u64 = 4_000;
 
 #[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
 /// Changes, removes or inserts a few bytes, or truncates.
-fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+pub fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=below(3, random) {
         let at = below(bytes.len(), random);
@@ -31,7 +31,7 @@ fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-fn below(end: usize, random: &mut Random) -> usize {
+pub fn below(end: usize, random: &mut Random) -> usize {
     let highest = i64::try_from(end.max(1) - 1).expect("it is short");
     usize::try_from(random.between(0, highest)).expect("it is not below 0")
 }

@@ -5,6 +5,8 @@ use assay_drivers::msql::MsqlWire;
 use assay_drivers::{Answer, ConnectOptions, ErrorClass, Keep, Progress, Request, Wire as _};
 use assay_values::{Piece, Value};
 
+use crate::support;
+
 /// Packets: a length of four bytes, the lowest first, and text.
 fn packets(texts: &[&str]) -> Vec<u8> {
     let packet = |text: &&str| {
@@ -130,15 +132,7 @@ fn values_are_written_into_the_statement() {
 
 /// Why the session is over after these bytes.
 fn refused(mut wire: MsqlWire, bytes: &[u8]) -> String {
-    let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-    let error = match wire.receive(bytes, &mut out, &mut answer) {
-        Err(error) => error,
-        Ok(end) => panic!("it was believed: {end:?} {bytes:02x?}"),
-    };
-    assert!(error.class.ends_the_session(), "{error}");
-    let again = wire.receive(&packets(&["1"]), &mut out, &mut answer);
-    assert!(again.is_err(), "it stays over");
-    error.message
+    support::refused(&mut wire, bytes).message
 }
 
 #[test]

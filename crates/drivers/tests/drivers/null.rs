@@ -1,39 +1,18 @@
 //! The null system answers, delays and fails exactly as its options say.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::pieces::pieces;
+use crate::support::{local, named, pieces, text};
 use assay_drivers::null::NullConnection;
-use assay_drivers::{
-    Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Request, SystemError,
-};
+use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Keep, Request, SystemError};
 use assay_values::Row;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
-    let options: BTreeMap<_, _> = options
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    NullConnection::open(&LocalOptions {
-        password: None,
-        file: None,
-        session_statements: &[],
-        connect_timeout: std::time::Duration::from_secs(30),
-        options: &options,
-    })
+    NullConnection::open(&local(None, &named(options), &[]))
 }
 
 fn open(options: &[(&str, &str)]) -> NullConnection {
     try_open(options).expect("the session opens")
-}
-
-fn text(session: &mut NullConnection, sql: &str) -> Answer {
-    let mut answer = Answer::new(Keep::Rows);
-    session
-        .request(&Request::Text(sql), &mut answer)
-        .expect("the session stays open");
-    answer
 }
 
 fn timed(session: &mut NullConnection) -> Duration {

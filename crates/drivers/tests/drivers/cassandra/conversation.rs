@@ -4,8 +4,8 @@
 use assay_drivers::{Answer, Request};
 use assay_values::{Decimal, Piece, Row, Value};
 
-use crate::cassandra::peer::Client;
-use crate::pieces::pieces;
+use crate::cassandra::Client;
+use crate::support::pieces;
 
 const COLUMNS: &[(&str, &str)] = &[
     ("id", "int"),

@@ -2,27 +2,22 @@
 //! bytes cannot hold.
 
 use assay_drivers::cassandra::CassandraWire;
-use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, Wire as _};
+use assay_drivers::{Answer, ErrorClass, Progress, Request, Wire as _};
 
-use crate::cassandra::peer::options;
+use crate::cassandra::options;
 use crate::cassandra::scripted::{
     ERROR, PREPARED, READY, RESULT, SUPPORTED, VOID, message, opened, row,
 };
+use crate::support;
 
-/// The driver asks, and this comes back: why the session is over.
+/// Why the session is over after these bytes.
 fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {
-    let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-    let error = match wire.receive(bytes, &mut out, &mut answer) {
-        Err(error) => error,
-        Ok(end) => panic!("it was believed: {end:?} {bytes:02x?}"),
-    };
+    let error = support::refused(wire, bytes);
     let class = error.class;
     assert!(
         matches!(class, ErrorClass::Protocol | ErrorClass::LostConnection),
         "{error}"
     );
-    let again = wire.receive(bytes, &mut out, &mut answer);
-    assert!(again.is_err(), "it stays over");
     error.message
 }
 

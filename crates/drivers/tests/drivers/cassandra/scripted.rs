@@ -7,8 +7,8 @@ use assay_drivers::{
 };
 use assay_values::{Piece, Row};
 
-use crate::cassandra::peer::options;
-use crate::pieces::pieces;
+use crate::cassandra::options;
+use crate::support::pieces;
 
 pub const ERROR: u8 = 0x00;
 pub const READY: u8 = 0x02;

@@ -6,13 +6,12 @@ use assay_drivers::TransactionStatus as Status;
 use assay_drivers::{Blocking as _, Certainty, ErrorClass, Request};
 use assay_values::Value;
 
-use crate::duckdb::support::{
-    Folder, ask, done, execute, open, prepare, refused, shown, text, try_open,
-};
+use crate::duckdb::{execute, folder, open, prepare, refused, shown, try_open};
+use crate::support::{ask, done, text};
 
 #[test]
 fn an_error_has_the_class_of_its_cause() {
-    let Some(folder) = Folder::new("classes") else {
+    let Some(folder) = folder("classes") else {
         return;
     };
     let mut session = open(&folder.file());
@@ -43,7 +42,7 @@ fn an_error_has_the_class_of_its_cause() {
         assert_eq!(status, Status::None);
         assert!(!error.message.contains("LINE 1"), "{}", error.message);
     }
-    let pieces = crate::pieces::pieces("SELECT ? + 1");
+    let pieces = crate::support::pieces("SELECT ? + 1");
     let answer = ask(
         &mut session,
         &Request::Direct {
@@ -65,7 +64,7 @@ fn an_error_has_the_class_of_its_cause() {
 
 #[test]
 fn the_state_of_the_transaction_is_known_after_every_statement() {
-    let Some(folder) = Folder::new("states") else {
+    let Some(folder) = folder("states") else {
         return;
     };
     let mut session = open(&folder.file());
@@ -95,7 +94,7 @@ fn the_state_of_the_transaction_is_known_after_every_statement() {
 
 #[test]
 fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
-    let Some(folder) = Folder::new("conflict") else {
+    let Some(folder) = folder("conflict") else {
         return;
     };
     let (mut one, mut other) = (open(&folder.file()), open(&folder.file()));
@@ -135,7 +134,7 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
 
 #[test]
 fn a_statement_is_cancelled_and_the_session_goes_on() {
-    let Some(folder) = Folder::new("cancel") else {
+    let Some(folder) = folder("cancel") else {
         return;
     };
     let mut session = open(&folder.file());
@@ -171,7 +170,7 @@ fn a_statement_is_cancelled_and_the_session_goes_on() {
 
 #[test]
 fn what_cannot_be_opened_is_refused_with_the_reason() {
-    let Some(folder) = Folder::new("opening") else {
+    let Some(folder) = folder("opening") else {
         return;
     };
     let words = folder.0.join("words.txt");

@@ -4,8 +4,8 @@
 use assay_drivers::{Answer, Request};
 use assay_values::{ColumnType, Decimal, Piece, Row, Value};
 
-use crate::mongodb::peer::Client;
-use crate::pieces::pieces;
+use crate::mongodb::Client;
+use crate::support::pieces;
 
 pub fn converse(client: &mut Client) {
     text(client, r#"{"drop": "types"}"#);

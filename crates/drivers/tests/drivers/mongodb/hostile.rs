@@ -4,22 +4,15 @@
 use assay_drivers::mongodb::MongodbWire;
 use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, Wire as _};
 
-use crate::mongodb::peer::options;
+use crate::mongodb::options;
 use crate::mongodb::scripted::{
     answer_to, array, document, hello, int, long, ok, opened, sub, text,
 };
+use crate::support;
 
-/// The driver waits for an answer, and receives this: the reason for which the session is over.
+/// Why the session is over after these bytes.
 fn refused(wire: &mut MongodbWire, bytes: &[u8]) -> String {
-    let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-    let error = match wire.receive(bytes, &mut out, &mut answer) {
-        Err(error) => error,
-        Ok(end) => panic!("it was believed: {end:?} {bytes:02x?}"),
-    };
-    let again = wire.receive(bytes, &mut out, &mut answer);
-    assert!(again.is_err(), "it stays over");
-    assert!(error.class.ends_the_session(), "{error}");
-    error.message
+    support::refused(wire, bytes).message
 }
 
 fn asked() -> MongodbWire {

@@ -1,144 +1,26 @@
 //! The driver and the null server of its protocol, without a socket: each side must read what the other writes,
 //! however the bytes are cut.
 
-use std::time::Instant;
-
 use assay_drivers::mongodb::{MongodbServer, MongodbWire};
-use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
 use assay_drivers::{
-    Answer, BulkForm, Certainty, ConnectOptions, ErrorClass, Keep, Progress, Request, ServerEvent,
+    Answer, BulkForm, Certainty, ConnectOptions, ErrorClass, Progress, Request, ServerEvent,
     SystemError, TransactionStatus, Wire as _, WireServer as _,
 };
 use assay_values::{Row, Value};
 
-use crate::pieces::pieces;
-
-struct Session {
-    wire: MongodbWire,
-    server: MongodbServer,
-    model: SessionModel,
-    to_server: Vec<u8>,
-    to_client: Vec<u8>,
-    /// How many bytes are read at a time.
-    cut: usize,
-}
-
-fn model(options: &[(&str, &str)]) -> ServerModel {
-    let options = options
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    ServerModel::new(&options).expect("the options are valid")
-}
-
-impl Session {
-    fn open(model: &ServerModel, cut: usize, options: &[(&str, &str)]) -> Self {
-        let option = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let mut session = Self {
-            wire: MongodbWire::new(ConnectOptions {
-                user: "user".to_owned(),
-                password: Some("anything".to_owned()),
-                is_private: true,
-                session_statements: vec!["{\"ping\": 1}".to_owned()],
-                options: options.iter().map(option).collect(),
-                ..ConnectOptions::default()
-            }),
-            server: MongodbServer::new(Ok(7)),
-            model: model.open_session().expect("the deployment is not full"),
-            to_server: Vec::new(),
-            to_client: Vec::new(),
-            cut,
-        };
-        session.wire.connected(&mut session.to_server);
-        let opened = session.exchange(&mut Answer::default());
-        assert_eq!(opened, Ok(Progress::Ready));
-        assert_eq!(session.wire.session_id(), 7);
-        session
-    }
-
-    /// Passes bytes between the two until the client is ready.
-    fn exchange(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
-        for _ in 0..100_000 {
-            self.serve()?;
-            let mut end = 0;
-            loop {
-                end = (end + self.cut).min(self.to_client.len());
-                let (used, progress) =
-                    self.wire
-                        .receive(&self.to_client[..end], &mut self.to_server, answer)?;
-                self.to_client.drain(..used);
-                end -= used;
-                if progress != Progress::NeedMore {
-                    return Ok(progress);
-                }
-                if end == self.to_client.len() {
-                    break;
-                }
-            }
-        }
-        panic!("neither side sends anything any more");
-    }
-
-    fn serve(&mut self) -> Result<(), SystemError> {
-        let mut end = 0;
-        while end < self.to_server.len() {
-            end = (end + self.cut).min(self.to_server.len());
-            loop {
-                let input = &self.to_server[..end];
-                let (used, event) = self.server.receive(input, &mut self.to_client)?;
-                let goes_on = match event {
-                    ServerEvent::Execute(statement) => {
-                        let reply = self.model.plan_reply(statement, Instant::now());
-                        let mut given = self.model.answer(statement);
-                        match reply {
-                            PlannedReply::Answered {
-                                error: Some(error), ..
-                            } => self.server.fail(&error, &mut self.to_client),
-                            _ => while !self.server.answer(&mut given, &mut self.to_client) {},
-                        }
-                        true
-                    }
-                    _ => false,
-                };
-                self.to_server.drain(..used);
-                end -= used;
-                if !goes_on {
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn ask(&mut self, request: &Request<'_>) -> Answer {
-        let mut answer = Answer::new(Keep::Rows);
-        self.wire
-            .request(request, &mut self.to_server)
-            .expect("it can be expressed");
-        let progress = self.exchange(&mut answer).expect("the session goes on");
-        assert_eq!(progress, Progress::Ready);
-        answer
-    }
-
-    fn text(&mut self, text: &str) -> Answer {
-        self.ask(&Request::Text(text))
-    }
-}
+use crate::both_sides::{self, Session, server_model};
+use crate::support::pieces;
 
 fn cells(answer: &Answer) -> Vec<String> {
-    let text = |row: &Vec<Option<Box<[u8]>>>| {
-        let cell = row[0].as_deref().unwrap_or(b"NULL");
-        String::from_utf8_lossy(cell).into_owned()
-    };
-    answer.kept.iter().map(text).collect()
+    both_sides::cells(answer).concat()
 }
 
 #[test]
 fn commands_are_answered_however_the_bytes_are_cut() {
     for cut in [1, 7, 1 << 20] {
-        for options in [&[][..], &[("batch_size", "1")]] {
-            let model = model(&[("rows", "3")]);
-            let mut session = Session::open(&model, cut, options);
+        for variant in ["mongodb", "mongodb batch_size=1"] {
+            let model = server_model(&[("rows", "3")]);
+            let mut session = Session::open(variant, &model, cut);
             let marked = r#"{"find": "t", "filter": {"a": ?, "b": [{"c": ?}]}}"#;
             let pieces = &pieces(marked);
             session.ask(&Request::Prepare { id: 2, pieces });
@@ -154,7 +36,7 @@ fn commands_are_answered_however_the_bytes_are_cut() {
                     let answer = session.ask(&request);
                     assert_eq!(answer.error, None);
                     assert_eq!(answer.columns, ["n"]);
-                    assert_eq!(cells(&answer), ["1", "2", "3"], "{cut} {options:?}");
+                    assert_eq!(cells(&answer), ["1", "2", "3"], "{cut} {variant}");
                 }
             }
             session.text(r#"{"create": "t"}"#);
@@ -171,8 +53,8 @@ fn commands_are_answered_however_the_bytes_are_cut() {
 
 #[test]
 fn rows_of_a_load_are_counted() {
-    let model = model(&[]);
-    let mut session = Session::open(&model, 1 << 16, &[]);
+    let model = server_model(&[]);
+    let mut session = Session::open("mongodb", &model, 1 << 16);
     session.text(r#"{"create": "t"}"#);
     let request = Request::Bulk {
         text: r#"{"insert": "t", "fields": ["a", "b", "c"]}"#,
@@ -215,8 +97,8 @@ fn rows_of_a_load_are_counted() {
 /// A transaction that fails can only be rolled back, and then the session goes on.
 #[test]
 fn errors_are_of_the_statement_and_end_its_transaction() {
-    let model = model(&[("fail", "serialization@#2"), ("unknown", "timeout@#5")]);
-    let mut session = Session::open(&model, 5, &[("write_concern", "majority")]);
+    let model = server_model(&[("fail", "serialization@#2"), ("unknown", "timeout@#5")]);
+    let mut session = Session::open("mongodb write_concern=majority", &model, 5);
     assert_eq!(
         session.ask(&Request::Begin).transaction,
         TransactionStatus::Open
@@ -294,8 +176,8 @@ fn a_login_that_needs_the_password_is_refused_with_what_can_be_done() {
 
 #[test]
 fn a_client_that_lists_what_there_is_finds_nothing() {
-    let model = model(&[]);
-    let mut session = Session::open(&model, 1 << 20, &[]);
+    let model = server_model(&[]);
+    let mut session = Session::open("mongodb", &model, 1 << 20);
     for command in ["listCollections", "listIndexes", "listDatabases"] {
         let answer = session.text(&format!("{{\"{command}\": 1}}"));
         assert_eq!(answer.error, None, "{command}");

@@ -8,8 +8,8 @@ use assay_drivers::{
 };
 use assay_values::{Row, Value};
 
-use crate::mongodb::peer::options;
-use crate::pieces::pieces;
+use crate::mongodb::options;
+use crate::support::pieces;
 
 /// A BSON document of these elements.
 pub fn document(elements: &[Vec<u8>]) -> Vec<u8> {

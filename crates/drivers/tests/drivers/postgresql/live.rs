@@ -12,9 +12,9 @@ use assay_drivers::{
 };
 use assay_values::{Row, Value};
 
+use crate::postgresql;
 use crate::postgresql::conversation::{self, Conversation};
-use crate::postgresql::pump::{Pump, SILENCE};
-use crate::postgresql::recorded;
+use crate::postgresql::conversation::{Pump, SILENCE};
 use crate::postgresql::server::Server;
 
 #[test]
@@ -23,7 +23,7 @@ fn a_real_server_agrees() {
         return;
     };
     make_users(&server);
-    for (name, text) in recorded::ALL {
+    for (name, text) in postgresql::ALL {
         hold(&server, name, text);
     }
     scram_opens_a_session_and_a_wrong_password_does_not(&server);
@@ -197,7 +197,7 @@ fn a_terminated_session_ends_with_the_servers_words(server: &Server) {
     let (mut victim, mut other) = (unix(server), unix(server));
     let prepare = Request::Prepare {
         id: 0,
-        pieces: &crate::pieces::pieces("SELECT pg_sleep(?)"),
+        pieces: &crate::support::pieces("SELECT pg_sleep(?)"),
     };
     victim
         .wire

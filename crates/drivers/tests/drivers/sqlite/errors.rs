@@ -7,12 +7,13 @@ use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Blocking, ErrorClass, LocalOptions, Request};
 use assay_values::Value;
 
-use crate::sqlite::support::{Folder, ask, class, done, open, shown, shown_by, text, try_open};
+use crate::sqlite::{class, open, shown, shown_by, try_open};
+use crate::support::{Folder, ask, done, text};
 
 #[test]
 fn errors_have_classes_and_the_session_stays_open() {
     use ErrorClass as Class;
-    let folder = Folder::new("classes");
+    let folder = Folder::new("sqlite-classes");
     let mut session = open(&folder.file());
     done(
         &mut session,
@@ -46,7 +47,7 @@ fn errors_have_classes_and_the_session_stays_open() {
         &mut session,
         &Request::Prepare {
             id: 0,
-            pieces: &crate::pieces::pieces("SELECT ? + ?"),
+            pieces: &crate::support::pieces("SELECT ? + ?"),
         },
     );
     let error = ask(
@@ -83,7 +84,7 @@ fn errors_have_classes_and_the_session_stays_open() {
 
 #[test]
 fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
-    let folder = Folder::new("busy");
+    let folder = Folder::new("sqlite-busy");
     let (mut first, mut second) = (open(&folder.file()), open(&folder.file()));
     done(&mut first, "CREATE TABLE t (a)");
     done(&mut first, "INSERT INTO t VALUES (1)");
@@ -126,7 +127,7 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
 
 #[test]
 fn a_long_call_can_be_cancelled_from_another_thread() {
-    let folder = Folder::new("cancel");
+    let folder = Folder::new("sqlite-cancel");
     let (mut first, mut second) = (
         open(&folder.file()),
         try_open(&folder.file(), &[]).expect("opens"),
@@ -159,7 +160,7 @@ fn a_long_call_can_be_cancelled_from_another_thread() {
 
 #[test]
 fn a_session_that_cannot_open_reports_the_reason() {
-    let folder = Folder::new("open");
+    let folder = Folder::new("sqlite-open");
     let refused = |file: &Path, options: &[(&str, &str)]| {
         try_open(file, options)
             .err()
@@ -216,7 +217,7 @@ fn a_session_that_cannot_open_reports_the_reason() {
 
 #[test]
 fn a_read_only_session_cannot_write_and_foreign_keys_are_off_as_in_the_shell() {
-    let folder = Folder::new("read-only");
+    let folder = Folder::new("sqlite-read-only");
     let mut writer = open(&folder.file());
     done(&mut writer, "CREATE TABLE t (a PRIMARY KEY)");
     assert_eq!(shown_by(&mut writer, "PRAGMA foreign_keys"), ["0"]);

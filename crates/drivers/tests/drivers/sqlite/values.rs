@@ -1,13 +1,15 @@
 //! The values and digests that statements return.
 
-use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request};
-use assay_values::Value;
+use assay_drivers::sqlite::SqliteConnection;
+use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Keep, Request};
+use assay_values::{Row, Value};
 
-use crate::sqlite::support::{Folder, ask, done, open, shown, shown_by, text};
+use crate::sqlite::{open, shown, shown_by};
+use crate::support::{Folder, ask, done, text};
 
 #[test]
 fn values_are_returned_as_the_text_of_the_library() {
-    let folder = Folder::new("values");
+    let folder = Folder::new("sqlite-values");
     let mut session = open(&folder.file());
     let mut seed: u64 = 1;
     let mut next = || {
@@ -25,7 +27,7 @@ fn values_are_returned_as_the_text_of_the_library() {
         &mut session,
         &Request::Prepare {
             id: 3,
-            pieces: &crate::pieces::pieces("INSERT INTO t VALUES (?, ?, ?, x'41', NULL)"),
+            pieces: &crate::support::pieces("INSERT INTO t VALUES (?, ?, ?, x'41', NULL)"),
         },
     );
     for number in [0, 1, -1, i64::MAX, i64::MIN] {
@@ -72,7 +74,7 @@ fn values_are_returned_as_the_text_of_the_library() {
 
 #[test]
 fn counting_digesting_and_keeping_rows_agree() {
-    let folder = Folder::new("keep");
+    let folder = Folder::new("sqlite-keep");
     let mut session = open(&folder.file());
     done(&mut session, "CREATE TABLE t (a INTEGER, b TEXT)");
     assert_eq!(
@@ -118,7 +120,7 @@ fn counting_digesting_and_keeping_rows_agree() {
 
 #[test]
 fn regexp_agrees_with_posix_and_the_shell() {
-    let folder = Folder::new("regexp");
+    let folder = Folder::new("sqlite-regexp");
     let mut session = open(&folder.file());
     for (value, pattern, expected) in [
         ("'012345678X'", "^[0-9Xx]{10}$", "1"),
@@ -151,7 +153,7 @@ fn regexp_agrees_with_posix_and_the_shell() {
 
 #[test]
 fn a_pattern_that_is_a_column_is_compiled_anew_for_each_row() {
-    let folder = Folder::new("patterns");
+    let folder = Folder::new("sqlite-patterns");
     let mut session = open(&folder.file());
     done(&mut session, "CREATE TABLE v (s, p)");
     done(
@@ -177,4 +179,126 @@ fn a_pattern_that_is_a_column_is_compiled_anew_for_each_row() {
         wrong.message.contains("regular expression \"(\""),
         "{wrong}"
     );
+}
+
+#[test]
+fn bulk_rows_are_stored_like_literals_in_a_script() {
+    let folder = Folder::new("sqlite-bulk");
+    let mut session = open(&folder.file());
+    let create = "(i INTEGER, b BIGINT, d DECIMAL(9,2), r DOUBLE, v VARCHAR(9), t TEXT)";
+    let cells = [
+        "007",
+        "-0",
+        "38",
+        "-12",
+        "1.50",
+        "1e3",
+        "0042",
+        "1.0",
+        "",
+        " 5 ",
+        "x",
+        "9223372036854775808",
+    ];
+    done(&mut session, &format!("CREATE TABLE literals {create}"));
+    done(&mut session, &format!("CREATE TABLE bulk {create}"));
+    done(&mut session, "BEGIN");
+    let insert = "INSERT INTO bulk (i, b, d, r, v, t) VALUES (?, ?, ?, ?, ?, ?)";
+    ask(
+        &mut session,
+        &Request::Bulk {
+            text: insert,
+            form: BulkForm::Native,
+            types: &[],
+        },
+    );
+    let mut row = Row::new();
+    for turn in 0..100 {
+        let value =
+            |column: usize| (turn % 7 != column).then(|| cells[(turn + column) % cells.len()]);
+        row.clear();
+        let mut literals = Vec::new();
+        for column in 0..6 {
+            match value(column) {
+                None => row.push_null(),
+                Some(cell) => row.push_bytes(cell.as_bytes()),
+            }
+            literals.push(value(column).map_or("NULL".to_owned(), |cell| format!("'{cell}'")));
+        }
+        session.bulk_row(&row).expect("the session stays open");
+        // The session is in a bulk load; another statement in between is allowed in process.
+        done(
+            &mut session,
+            &format!("INSERT INTO literals VALUES ({})", literals.join(", ")),
+        );
+    }
+    let mut answer = Answer::default();
+    session
+        .bulk_end(None, &mut answer)
+        .expect("the session stays open");
+    assert_eq!((answer.error, answer.affected), (None, 100));
+    done(&mut session, "COMMIT");
+    let columns = ["i", "b", "d", "r", "v", "t"]
+        .map(|c| format!("typeof({c}), {c}"))
+        .join(", ");
+    let dump = |table: &str| format!("SELECT {columns} FROM {table} ORDER BY rowid");
+    let loaded = shown_by(&mut session, &dump("bulk"));
+    assert_eq!(loaded, shown_by(&mut session, &dump("literals")));
+    assert!(loaded[0].contains("integer|"), "{}", loaded[0]);
+}
+
+#[test]
+fn a_failed_load_names_its_first_bad_row_and_an_aborted_load_its_reason() {
+    let folder = Folder::new("sqlite-bulk-errors");
+    let mut session = open(&folder.file());
+    done(
+        &mut session,
+        "CREATE TABLE t (a INTEGER NOT NULL, b UNIQUE)",
+    );
+    let bulk = Request::Bulk {
+        text: "INSERT INTO t (a, b) VALUES (?, ?)",
+        form: BulkForm::Native,
+        types: &[],
+    };
+    let mut row = Row::new();
+    let mut load = |session: &mut SqliteConnection, abort: Option<&str>| {
+        assert_eq!(ask(session, &bulk).error, None);
+        for number in 0..300 {
+            row.clear();
+            row.push_int(number);
+            row.push_int(if number == 130 { 77 } else { number });
+            session.bulk_row(&row).expect("the session stays open");
+        }
+        let mut answer = Answer::default();
+        session
+            .bulk_end(abort, &mut answer)
+            .expect("the session stays open");
+        answer.error.expect("the load fails")
+    };
+    done(&mut session, "BEGIN");
+    let error = load(&mut session, None);
+    assert_eq!(error.class, ErrorClass::Constraint);
+    assert!(
+        error
+            .message
+            .starts_with("row 131: UNIQUE constraint failed"),
+        "{error}"
+    );
+    done(&mut session, "ROLLBACK");
+    assert_eq!(
+        load(&mut session, Some("the source ended")).message,
+        "the source ended"
+    );
+    done(&mut session, "DELETE FROM t");
+    row.clear();
+    row.push_int(1);
+    ask(&mut session, &bulk);
+    session.bulk_row(&row).expect("the session stays open");
+    let mut answer = Answer::default();
+    session
+        .bulk_end(None, &mut answer)
+        .expect("the session stays open");
+    let error = answer.error.expect("a cell is missing");
+    assert_eq!(error.message, "row 1: expected 2 cells, found 1");
+    assert_eq!(shown_by(&mut session, "SELECT count(*) FROM t"), ["0"]);
 }

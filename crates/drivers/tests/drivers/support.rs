@@ -1,15 +1,123 @@
-//! Takes a driver; connects it with a real server, whose bytes can be written down, or with what was written
-//! down.
+//! Shared by the tests of this crate: statements in pieces, options, sessions of a library on files of their own, and
+//! drivers at a real server or at what was written down of one.
 
-pub mod conversations;
-
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_drivers::{Answer, BulkForm, Keep, Progress, Request, SystemError, Wire};
-use assay_values::{ColumnType, Row};
+use assay_drivers::{
+    Answer, Blocking, BulkForm, Keep, LocalOptions, Progress, Request, SystemError, Wire,
+};
+use assay_values::{ColumnType, Piece, Row};
+
+/// A `?` within quotes is text.
+pub fn pieces(marked: &str) -> Vec<Piece> {
+    let (mut pieces, mut text, mut quote) = (Vec::new(), String::new(), None);
+    for letter in marked.chars() {
+        match (letter, quote) {
+            ('?', None) => {
+                pieces.push(Piece::Text(std::mem::take(&mut text).into()));
+                pieces.push(Piece::Value);
+                continue;
+            }
+            ('\'' | '"', None) => quote = Some(letter),
+            (letter, Some(open)) if letter == open => quote = None,
+            _ => {}
+        }
+        text.push(letter);
+    }
+    pieces.push(Piece::Text(text.into()));
+    pieces
+}
+
+/// Options by their names.
+pub fn named(options: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let option = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    options.iter().map(option).collect()
+}
+
+/// A temporary folder, removed when dropped.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("assay-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary directory takes a folder");
+        Self(path)
+    }
+
+    /// The file of the test's database.
+    pub fn file(&self) -> PathBuf {
+        self.0.join("test.db")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A session of a library.
+pub fn local<'a>(
+    file: Option<&'a str>,
+    options: &'a BTreeMap<String, String>,
+    session_statements: &'a [String],
+) -> LocalOptions<'a> {
+    LocalOptions {
+        password: None,
+        file,
+        session_statements,
+        connect_timeout: Duration::from_secs(30),
+        options,
+    }
+}
+
+pub fn ask(session: &mut impl Blocking, request: &Request<'_>) -> Answer {
+    let mut answer = Answer::new(Keep::Rows);
+    session
+        .request(request, &mut answer)
+        .expect("the session stays open");
+    answer
+}
+
+pub fn text(session: &mut impl Blocking, sql: &str) -> Answer {
+    ask(session, &Request::Text(sql))
+}
+
+/// Executes a statement without an error; returns how many rows it changed.
+pub fn done(session: &mut impl Blocking, sql: &str) -> u64 {
+    let answer = text(session, sql);
+    assert_eq!(answer.error, None, "{sql}");
+    answer.affected
+}
+
+/// The cells of the rows, separated by bars.
+pub fn rows(answer: &Answer, null: &str) -> Vec<String> {
+    assert_eq!(answer.error, None);
+    let cell = |cell: &Option<Box<[u8]>>| match cell {
+        Some(text) => String::from_utf8_lossy(text).into_owned(),
+        None => null.to_owned(),
+    };
+    let row = |row: &Vec<_>| row.iter().map(cell).collect::<Vec<_>>().join("|");
+    answer.kept.iter().map(row).collect()
+}
+
+/// The driver waits for an answer, and receives this: why the session is over.
+pub fn refused(wire: &mut impl Wire, bytes: &[u8]) -> SystemError {
+    let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
+    let error = match wire.receive(bytes, &mut out, &mut answer) {
+        Err(error) => error,
+        Ok(end) => panic!("it was believed: {end:?} {bytes:02x?}"),
+    };
+    assert!(error.class.ends_the_session(), "{error}");
+    let again = wire.receive(bytes, &mut out, &mut answer);
+    assert!(again.is_err(), "it stays over");
+    error
+}
 
 /// What one side did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,4 +303,58 @@ impl<W: Wire> Client<W> {
     pub fn say(&mut self, text: String) {
         self.events.push(Event::Said(text));
     }
+}
+
+fn file(driver: &str, name: &str) -> PathBuf {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/drivers");
+    (tests.join(driver).join("conversations").join(name)).with_extension("txt")
+}
+
+pub fn write(driver: &str, name: &str, events: &[Event]) {
+    let mut text = String::new();
+    for event in events {
+        let (mark, line) = match event {
+            Event::Sent(bytes) => ('>', hex(bytes)),
+            Event::Received(bytes) => ('<', hex(bytes)),
+            Event::Said(said) => ('=', said.clone()),
+        };
+        writeln!(text, "{mark} {line}").expect("memory is written to");
+    }
+    std::fs::write(file(driver, name), text).expect("the file can be written");
+}
+
+pub fn read(driver: &str, name: &str) -> Vec<Event> {
+    let text = std::fs::read_to_string(file(driver, name)).expect("it was recorded");
+    let event = |line: &str| {
+        let (mark, line) = line.split_at(2);
+        match mark {
+            "> " => Event::Sent(bytes(line)),
+            "< " => Event::Received(bytes(line)),
+            _ => Event::Said(line.to_owned()),
+        }
+    };
+    text.lines().map(event).collect()
+}
+
+/// What the driver made of it all.
+pub fn said(events: &[Event]) -> Vec<&str> {
+    (events.iter())
+        .filter_map(|event| match event {
+            Event::Said(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let pairs = hex.as_bytes().chunks_exact(2);
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).expect("digits");
+        u8::from_str_radix(pair, 16).expect("digits")
+    };
+    pairs.map(byte).collect()
 }

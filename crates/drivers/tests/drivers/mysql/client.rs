@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
-use crate::pieces::pieces;
+use crate::support::pieces;
 use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{
     Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, SystemError, Wire,
@@ -45,6 +45,10 @@ impl Client {
             },
             false,
         )
+    }
+
+    pub fn root(server: &Server, database: &str) -> Self {
+        Self::unix(server, options("root", None, database)).expect("root is accepted")
     }
 
     pub fn tcp(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {

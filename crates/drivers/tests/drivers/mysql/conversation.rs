@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::pieces::pieces;
+use crate::support::pieces;
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Request};
 use assay_values::{Row, Value};
 
@@ -140,7 +140,7 @@ pub struct Recording {
 impl Recording {
     fn path(server: &str) -> PathBuf {
         PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/drivers/mysql_recorded/{server}.txt"))
+            .join(format!("tests/drivers/mysql/conversations/{server}.txt"))
     }
 
     pub fn read(server: &str) -> Self {
@@ -168,8 +168,7 @@ impl Recording {
     }
 
     pub fn write(&self, server: &str) {
-        let mut text =
-            "# Made by ASSAY_TEST_RECORD=1 cargo test --test mysql_recorded\n".to_owned();
+        let mut text = "# Made by ASSAY_TEST_RECORD=1 cargo test --test drivers mysql\n".to_owned();
         for (side, bytes) in &self.bytes {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             let _ = writeln!(text, "{side} {hex}");

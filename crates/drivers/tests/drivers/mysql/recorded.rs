@@ -1,14 +1,14 @@
 //! Replays conversations recorded from real servers: the driver must send the same bytes and return the
 //! same answers, however the received bytes are cut; damaged bytes must be refused.
 //!
-//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `mysql_live`).
+//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `live`).
 
 use std::io::{Error, ErrorKind, Read, Write};
 
-use crate::mysql_support::client::{Client, options};
-use crate::mysql_support::conversation::{self, Recording, SERVERS, Step};
-use crate::mysql_support::server::Server;
-use crate::pieces::pieces;
+use crate::mysql::client::Client;
+use crate::mysql::conversation::{self, Recording, SERVERS, Step};
+use crate::mysql::server::Server;
+use crate::support::pieces;
 use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
 
@@ -302,7 +302,7 @@ fn recordings_are_made_on_request() {
                 continue;
             }
         };
-        let mut root = Client::unix(&server, options("root", None, "")).expect("root is accepted");
+        let mut root = Client::root(&server, "");
         root.rows("CREATE DATABASE own");
         root.rows("CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
         root.rows("GRANT ALL ON own.* TO 'guest'@'127.0.0.1'");

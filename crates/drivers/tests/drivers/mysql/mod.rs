@@ -1,0 +1,8 @@
+//! Shared by the tests of the MySQL driver.
+
+mod client;
+mod conversation;
+mod live;
+mod recorded;
+mod server;
+mod statements;

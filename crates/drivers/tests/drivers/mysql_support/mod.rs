@@ -1,5 +1,0 @@
-//! Shared by the tests of the MySQL driver.
-
-pub mod client;
-pub mod conversation;
-pub mod server;
