@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::Written;
+use crate::columns::Written;
 use crate::input::Input;
 use crate::item::Kind;
 use crate::keys::Keys;

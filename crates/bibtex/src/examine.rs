@@ -4,16 +4,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::columns::{AUTHOR, EDITOR, PAGES};
+use crate::columns::{Fields, Written};
 use crate::entry::{Entry, Field};
-use crate::fields::{Fields, Written};
+use crate::entry::{PieceKind, SyntaxError};
 use crate::item::{Item, Kind};
 use crate::keys::Keys;
-use crate::macros::Macros;
+use crate::keys::Macros;
 use crate::names::has_empty_name;
 use crate::pages::NoCount;
 use crate::problems::Flaw;
 use crate::splitter::Splitter;
-use crate::tokens::{PieceKind, SyntaxError};
 
 /// With more fields than this, duplicates are found with a hash table instead of pairwise comparison.
 const MANY_FIELDS: usize = 64;

@@ -16,28 +16,20 @@
 //! Memory is bounded by one entry ([`MAX_ENTRY_BYTES`]), a window, the names and macros found, and 12
 //! bytes for every citation key of the current file.
 
-mod byte_class;
 mod chance;
-mod chunks;
 mod columns;
-mod contents;
 mod cursor;
+mod dates;
 mod enlarge;
 mod entry;
 mod examine;
-mod fields;
-mod hash;
 mod heads;
 mod input;
 mod item;
 mod keys;
-mod macros;
-mod months;
 mod names;
 mod pages;
-mod position;
 mod problems;
-mod quiet;
 mod reader;
 mod replicate;
 mod row;
@@ -45,13 +37,8 @@ mod scan;
 mod source;
 mod splitter;
 mod sql;
-mod strings;
 mod synthesize;
 mod tex;
-mod tex_commands;
-mod timestamp;
-mod tokens;
-mod unclosed;
 
 pub use assay_values::LiteralStyle;
 pub use columns::COLUMNS;

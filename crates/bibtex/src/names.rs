@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::byte_class::is_space;
-use crate::hash::TextHash;
+use crate::item::is_space;
+use crate::keys::TextHash;
 use crate::tex::Cleaner;
 
 /// Appends the names in `text`, without TeX markup and joined by ` and `, to `out`; `parts` receives

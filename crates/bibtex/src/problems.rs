@@ -1,7 +1,10 @@
-//! Takes the errors and warnings of an input; keeps the first hundred with their places, and counts all.
+//! Takes the errors and warnings of an input; keeps the first hundred with their places, and counts all. Counts the items
+//! of a file by kind.
 
 use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
+
+use crate::item::Kind;
 
 /// Problems kept in full; the others are only counted.
 const KEPT: usize = 100;
@@ -133,4 +136,44 @@ impl Problems {
 /// A number with its noun: `1 file`, `2 files`.
 pub(crate) fn counted(number: u64, singular: &str, plural: &str) -> String {
     format!("{number} {}", if number == 1 { singular } else { plural })
+}
+
+/// The numbers of items found in one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents {
+    /// Index into the list of inputs.
+    pub(crate) file: usize,
+    pub(crate) bytes: u64,
+    pub(crate) entries: u64,
+    pub(crate) strings: u64,
+    pub(crate) preambles: u64,
+    pub(crate) digest: u128,
+}
+
+impl Contents {
+    /// Counts an item of this kind.
+    pub(crate) fn count(&mut self, kind: Kind) {
+        match kind {
+            Kind::Entry => self.entries += 1,
+            Kind::String => self.strings += 1,
+            Kind::Preamble => self.preambles += 1,
+        }
+    }
+
+    /// Whether the file has no items.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries + self.strings + self.preambles == 0
+    }
+}
+
+/// The error for a file of `bytes` bytes without items.
+pub(crate) fn nothing_found(bytes: u64) -> Flaw {
+    Flaw {
+        place: Place::default(),
+        message: match bytes {
+            0 => "expected BibTeX entries, found an empty file".to_owned(),
+            _ => format!("expected BibTeX entries, found none in {bytes} bytes of other text"),
+        },
+        hint: Some("an entry begins with `@type{key,`".to_owned()),
+    }
 }

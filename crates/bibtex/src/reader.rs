@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use assay_values::SourceError;
 
-use crate::chunks::Chunks;
-use crate::contents::{Contents, nothing_found};
+use crate::columns::Written;
 use crate::cursor::Failure;
 use crate::examine::{Examiner, Rejection};
-use crate::fields::Written;
+use crate::input::Chunks;
 use crate::input::{Encoding, Input, base_name};
 use crate::item::Kind;
+use crate::problems::{Contents, nothing_found};
 use crate::problems::{Flaw, Place, Problems, Severity, Skipped, counted};
 use crate::splitter::Splitter;
 

@@ -18,11 +18,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::chance::{length_between, letter};
 use crate::columns::{BIBDATE, REMARK};
+use crate::columns::{Fields, Written};
+use crate::dates::Bibdate;
 use crate::entry::Entry;
-use crate::fields::{Fields, Written};
+use crate::entry::PieceKind;
 use crate::item::{Item, Kind};
-use crate::timestamp::Bibdate;
-use crate::tokens::PieceKind;
 use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 
 /// How a bibliography is enlarged.

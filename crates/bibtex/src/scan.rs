@@ -7,9 +7,9 @@ use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::contents::Contents;
 use crate::input::{Encoding, Input, base_name};
 use crate::item::Kind;
+use crate::problems::Contents;
 use crate::problems::Problems;
 use crate::reader::{Reader, Reading};
 

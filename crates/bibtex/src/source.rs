@@ -12,7 +12,7 @@ use crate::problems::Problems;
 use crate::reader::{Reader, Reading};
 use crate::replicate::{Replicas, Replicator};
 use crate::row::RowWriter;
-use crate::strings::Strings;
+use crate::row::Strings;
 
 /// Indexes of the tables in [`BibSource`].
 pub(crate) const BIBTAB: usize = 0;

@@ -9,13 +9,13 @@
 
 use memchr::{memchr, memchr2_iter};
 
-use crate::byte_class::{describe, is_space, is_word_byte};
-use crate::chunks::Chunks;
 use crate::cursor::{Cursor, Failure};
+use crate::heads::never_ends;
 use crate::heads::{has_more_heads_than, is_definition, next_head};
+use crate::input::Chunks;
 use crate::item::{Item, Kind, MAX_ENTRY_BYTES, MAX_TYPE_BYTES};
+use crate::item::{describe, is_space, is_word_byte};
 use crate::problems::{Flaw, Place, Skipped};
-use crate::unclosed::never_ends;
 
 /// An entry that has not ended after this many bytes (and after each doubling of them) is taken to lack a
 /// brace if more than this many of its lines look like the beginning of an entry. Without this check,

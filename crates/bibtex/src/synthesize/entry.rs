@@ -6,11 +6,11 @@ use assay_values::Random;
 use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 
 use crate::chance::{Purpose, chance, pick, stream};
+use crate::dates::MONTHS;
 use crate::synthesize::identity::{Identity, numbers_of};
-use crate::synthesize::library;
 use crate::synthesize::shapes::{Family, Shape, kind};
+use crate::synthesize::words;
 use crate::synthesize::words::{capitalised, length, person, phrase, word};
-use crate::timestamp::MONTHS;
 
 /// Appends entry `index` and an empty line.
 pub(super) fn write(out: &mut String, seed: u64, index: u64) {
@@ -82,7 +82,7 @@ impl Fields<'_> {
         let seed = self.seed;
         match family {
             Family::Article => {
-                let journal = library::journal(&mut self.random, seed);
+                let journal = words::journal(&mut self.random, seed);
                 if !self.defects.has(14) {
                     bare(self.out, "journal", &journal.name);
                 }
@@ -115,7 +115,7 @@ impl Fields<'_> {
             Family::Thesis if !self.defects.has(22) => self.long("school", 40),
             Family::Report if !self.defects.has(23) => self.long("institution", 40),
             Family::Book | Family::Other if kind != "Manual" && !self.defects.has(18) => {
-                let publisher = library::publisher(&mut self.random, seed);
+                let publisher = words::publisher(&mut self.random, seed);
                 bare(self.out, "publisher", &publisher);
                 if !self.defects.has(19) {
                     bare(self.out, "address", &format!("{publisher}:adr"));

@@ -6,9 +6,7 @@
 //! bibliography begins with the same entries as a smaller one.
 
 mod entry;
-mod files;
 mod identity;
-mod library;
 mod shapes;
 mod words;
 
@@ -16,11 +14,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use identity::{FILES, place_of};
 use serde::{Deserialize, Serialize};
 
 use crate::input::unreadable;
 use crate::sql::WriteError;
-use files::{FILES, place_of};
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -79,7 +77,7 @@ impl Output {
             out: BufWriter::with_capacity(1 << 18, created),
             bytes: 0,
         };
-        output.write(&library::prologue(seed))?;
+        output.write(&words::prologue(seed))?;
         Ok(output)
     }
 
