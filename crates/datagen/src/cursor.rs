@@ -1,18 +1,19 @@
 //! Takes a table and a range of its root ancestor's rows; moves from row to row of the table, and computes
-//! their values.
+//! their values. Gives the rows of loaded tables to a load, table by table.
 //!
 //! A child table is traversed along its ancestors: each parent row is recomputed from its number, as far as
 //! its children need it, and determines how many children it has.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use assay_script::expression::Fault;
-use assay_values::{Random, Row, SourceError, Value};
+use assay_values::{Random, Row, RowSource, SourceError, Value};
 
 use crate::dataset::{Dataset, row_count};
 use crate::fit::fit;
-use crate::stream::seed_below;
-use crate::table::{ROW_SLOT, Table};
+use crate::part::Part;
+use crate::table::{ROW_SLOT, Table, seed_below};
 
 pub(crate) struct Cursor {
     /// From the root ancestor to the table itself.
@@ -230,4 +231,57 @@ fn write_cell(
 
 fn number(row: u64) -> Value {
     Value::Int(i64::try_from(row).expect("no table has 2^63 rows"))
+}
+
+/// The rows of one part.
+pub struct GeneratedSource {
+    dataset: Arc<Dataset>,
+    part: Part,
+    table: usize,
+    /// The table's number among those that are loaded.
+    number: usize,
+    cursor: Option<Cursor>,
+}
+
+impl GeneratedSource {
+    /// The rows of one part of all tables.
+    #[must_use]
+    pub fn new(dataset: Arc<Dataset>, part: Part) -> Self {
+        Self {
+            dataset,
+            part,
+            table: 0,
+            number: 0,
+            cursor: None,
+        }
+    }
+}
+
+impl RowSource for GeneratedSource {
+    #[inline]
+    fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError> {
+        let dataset = &*self.dataset;
+        while let Some(table) = dataset.tables.get(self.table) {
+            if !table.is_loaded {
+                self.table += 1;
+                continue;
+            }
+            let cursor = self.cursor.get_or_insert_with(|| {
+                Cursor::new(dataset, self.table, dataset.roots(self.table, self.part))
+            });
+            if cursor.advance(dataset)? {
+                cursor.write(dataset, row)?;
+                return Ok(Some(self.number));
+            }
+            self.table += 1;
+            self.number += 1;
+            self.cursor = None;
+        }
+        Ok(None)
+    }
+
+    /// Nothing is read: the rows are computed.
+    fn bytes_read(&self) -> u64 {
+        0
+    }
 }

@@ -14,23 +14,18 @@
 //! ```
 
 mod compile;
-mod count;
 mod cursor;
 mod dataset;
-mod decimal;
 mod document;
 mod export;
 mod fit;
 mod measure;
 mod part;
-mod scope;
-mod source;
-mod stream;
 mod table;
 
+pub use cursor::GeneratedSource;
 pub use dataset::Dataset;
 pub use document::{GeneratedColumn, GeneratedDocument, GeneratedTable, Scalar};
 pub use export::{ExportDocument, ExportError, ExportReport, Form, export};
 pub use measure::{Measure, TableMeasure, measure};
 pub use part::Part;
-pub use source::GeneratedSource;

@@ -3,15 +3,18 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use assay_values::{Row, SourceError, row_sum};
+use assay_script::expression::Fault;
+use assay_values::{Random, Row, SourceError, Value, row_sum};
 use serde::Serialize;
 
-use crate::Dataset;
 use crate::cursor::Cursor;
+use crate::dataset::{Dataset, row_count};
 use crate::export::csv_line;
+use crate::part::Part;
 
 /// All tables of a data set, as far as its part includes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -169,4 +172,35 @@ fn sum_of(
         }
     }
     Ok(sum)
+}
+
+impl Dataset {
+    /// How many rows of the table are in the part. If the number of children varies, it is computed for every
+    /// parent row, without the row's other values.
+    ///
+    /// # Errors
+    /// If a number of rows cannot be computed.
+    pub fn count(&self, table: usize, part: Part) -> Result<u64, SourceError> {
+        let compiled = &self.tables[table];
+        let Some(parent) = compiled.parent else {
+            let range = part.range(compiled.total);
+            return Ok(range.end - range.start);
+        };
+        if !compiled.has_constant_count() {
+            return Cursor::new(self, table, self.roots(table, part)).count(self);
+        }
+        let each = compiled
+            .rows
+            .evaluate(
+                &vec![Value::Null; compiled.slots()],
+                &mut Random::stream(0, 0),
+            )
+            .map_err(|Fault(message)| message.into_owned())
+            .and_then(|value| row_count(&value))
+            .map_err(|message| {
+                let what = format!("the rows of {}", compiled.name);
+                self.error_at(compiled.rows_line, &what, &message)
+            })?;
+        Ok(self.count(parent, part)? * each)
+    }
 }

@@ -1,11 +1,11 @@
-//! A table with compiled expressions, and the layout of the values that they use.
+//! A table with compiled expressions, the layout of the values that they use, and the random streams of its rows.
 //!
 //! ```text
 //!   values:  :row │ the columns of its ancestors, from the parent on … │ its own columns …
 //! ```
 
 use assay_script::expression::Formula;
-use assay_values::ColumnType;
+use assay_values::{ColumnType, Random, RowHash};
 
 /// The index of the row's own number among the values.
 pub(crate) const ROW_SLOT: usize = 0;
@@ -83,4 +83,25 @@ impl Table {
         }
         needed_columns
     }
+}
+
+/// The purpose of a stream.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// The values of the table's rows.
+    Rows,
+    /// How many rows a parent has.
+    Count,
+}
+
+/// The seed of all streams of a table for one purpose.
+pub(crate) fn table_seed(seed: u64, table: &str, purpose: Purpose) -> u64 {
+    let mut name = RowHash::default();
+    name.cell(Some(table.as_bytes()));
+    Random::derived(Random::derived(seed, purpose as u64), name.sum())
+}
+
+/// The seed of a row's children; `ancestors` are the row numbers from the root table on.
+pub(crate) fn seed_below(table_seed: u64, ancestors: impl Iterator<Item = u64>) -> u64 {
+    ancestors.fold(table_seed, Random::derived)
 }

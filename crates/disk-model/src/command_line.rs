@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::calibration::Places;
 use crate::error::DiskError;
-use crate::model::{Parameters, parse};
+use crate::model::{Parameters, parameters};
 use crate::serve::{ImagePlace, Options};
 
 /// What `--help` prints.
@@ -122,7 +122,7 @@ fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, 
             "--model" => model = value,
             "--control" => control = Some(PathBuf::from(value)),
             "--account" => account = Some(PathBuf::from(value)),
-            _ => path_cost_ns = parse::duration_ns(&name, &value)?,
+            _ => path_cost_ns = parameters::duration_ns(&name, &value)?,
         }
     }
     let missing = |name: &str| wrong(format!("serve: the option {name} is missing"));
@@ -170,7 +170,7 @@ fn file_name(text: String) -> Result<String, DiskError> {
 
 /// A whole number of the larger sectors, and at most what offsets of files reach.
 fn disk_size(text: &str) -> Result<u64, DiskError> {
-    let bytes = parse::size_bytes("--size", text)?;
+    let bytes = parameters::size_bytes("--size", text)?;
     if bytes == 0 || !bytes.is_multiple_of(4096) || bytes > 1 << 50 {
         return Err(DiskError::argument(format!(
             "--size: expected a multiple of 4096 bytes, found {text:?}"

@@ -25,11 +25,11 @@ use std::sync::mpsc::Sender;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::calibration::PathCosts;
 use crate::device::Device;
 use crate::error::DiskError;
 use crate::faults::Rule;
-use crate::path_cost::PathCosts;
-use crate::power_cut::PowerCut;
+use crate::volatile::PowerCut;
 
 /// A command is at most so long: a few thousand numbers of writes.
 const MAX_LINE_BYTES: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::error::DiskError;
 use crate::model::Operation;
-use crate::model::random::Random;
+use crate::model::Random;
 
 /// Which requests fail with an I/O error: those that meet all conditions that are given.
 #[derive(Clone, Debug, Deserialize)]

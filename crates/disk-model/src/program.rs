@@ -7,7 +7,7 @@ use crate::account::{self, Row};
 use crate::calibration::calibrate;
 use crate::command_line::{Action, HELP, parse_arguments};
 use crate::error::DiskError;
-use crate::model::profiles::PROFILES;
+use crate::model::parameters::PROFILES;
 use crate::serve;
 
 /// The user's mistake.

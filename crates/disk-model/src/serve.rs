@@ -1,24 +1,27 @@
-//! Takes options; serves a modelled disk as a file of a FUSE mount until SIGTERM or another reason to end.
+//! Takes options; serves a modelled disk as a file of a FUSE mount until SIGTERM, SIGINT, the end of the parent
+//! process, or another reason to end.
 
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use fuser::{BackgroundSession, Config, MountOption, Session};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::{PidfdFlags, getppid, pidfd_open};
 use serde_json::json;
 
 use crate::account::{Recorder, Writer};
+use crate::calibration::PathCosts;
+use crate::control;
 use crate::device::Device;
 use crate::error::DiskError;
 use crate::fuse::DiskFile;
 use crate::image::Image;
 use crate::model::Parameters;
-use crate::path_cost::PathCosts;
-use crate::{control, signals};
 
 /// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
 const THREADS: usize = 2;
@@ -64,9 +67,9 @@ pub struct Options {
 pub fn serve(options: &Options) -> Result<(), DiskError> {
     check_places(options)?;
     let (stopped, stop) = channel();
-    signals::listen(stopped.clone())?;
+    listen(stopped.clone())?;
     if options.ends_with_parent {
-        signals::watch_parent(stopped.clone())?;
+        watch_parent(stopped.clone())?;
     }
     let mut made = Made::default();
     let image = match &options.image {
@@ -237,4 +240,56 @@ pub fn raised<T>(work: impl FnOnce() -> T) -> T {
         let _ = set(libc::SCHED_OTHER, 0);
     }
     done
+}
+
+/// Both signals wait in a thread from now on. To be called before any other thread is started: threads take
+/// the blocked signals of the thread that starts them.
+fn listen(stopped: Sender<()>) -> Result<(), DiskError> {
+    // SAFETY: all-zero bytes are a valid set; sigemptyset makes it the empty one.
+    let mut signals: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the calls write to the set alone and take numbers of signals that exist.
+    unsafe {
+        libc::sigemptyset(&raw mut signals);
+        libc::sigaddset(&raw mut signals, libc::SIGTERM);
+        libc::sigaddset(&raw mut signals, libc::SIGINT);
+    }
+    // SAFETY: the set is initialised, and the old mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, std::ptr::null_mut()) };
+    let wait = move || {
+        loop {
+            let mut signal = 0;
+            // SAFETY: the set is initialised, and the signals in it are blocked in all threads.
+            unsafe { libc::sigwait(&raw const signals, &raw mut signal) };
+            if stopped.send(()).is_err() {
+                return;
+            }
+        }
+    };
+    in_thread("signals", wait)
+}
+
+/// Reports when the process that started this one has ended, however it ended.
+fn watch_parent(stopped: Sender<()>) -> Result<(), DiskError> {
+    let parent = getppid();
+    let opened = parent.map(|parent| pidfd_open(parent, PidfdFlags::empty()));
+    let wait = move || {
+        // Without a parent, or with one that has ended before it could be opened, the end has come.
+        if let Some(Ok(descriptor)) = opened
+            && getppid() == parent
+        {
+            let mut ended = [PollFd::new(&descriptor, PollFlags::IN)];
+            while poll(&mut ended, None) == Err(rustix::io::Errno::INTR) {}
+        }
+        // If nobody listens, the end is under way already.
+        let _ = stopped.send(());
+    };
+    in_thread("parent", wait)
+}
+
+fn in_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), DiskError> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(|_| ())
+        .map_err(DiskError::machine("cannot start a thread for", name))
 }

@@ -5,8 +5,9 @@
 //! tools can read its “V2 deflate” format. With a unit of 1 ns and 3 significant digits up to 1 hour it needs
 //! 264 KiB of address space for any number of samples; memory is used only for the buckets in use.
 
-mod encoded;
 mod latency;
 
-pub use encoded::{EncodedHistogram, merge_encoded};
-pub use latency::{HIGHEST_NS, HistogramError, LOWEST_NS, LatencyHistogram, SIGNIFICANT_DIGITS};
+pub use latency::{
+    EncodedHistogram, HIGHEST_NS, HistogramError, LOWEST_NS, LatencyHistogram, SIGNIFICANT_DIGITS,
+    merge_encoded,
+};

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use crate::number_form::{
+use crate::number_text::{
     DOUBLE_DIGITS, decimal, number, number_or_time, without_ending, without_zeros,
 };
 use crate::{ColumnType, json};

@@ -1,4 +1,5 @@
-//! Takes a distribution of durations as documents and scripts spell it; returns random durations.
+//! Takes a distribution of durations as documents and scripts spell it; returns random durations; and numbers of other
+//! distributions, drawn from the same stream.
 //!
 //! | form | what is drawn |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! |
 //! | `lognormal:1ms,0.5` | lognormal with this median and standard deviation of the logarithm |
 
-use crate::Random;
 use std::time::Duration;
+
+use crate::Random;
 
 /// A distribution of durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,9 +101,162 @@ pub fn duration(text: &str) -> Option<Duration> {
     is_possible.then(|| Duration::from_secs_f64(seconds))
 }
 
+impl Random {
+    /// At least 0, below 1; uses all 53 bits of a double.
+    #[expect(clippy::cast_precision_loss, reason = "a double has 53 bits")]
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Above 0, at most 1: for logarithms.
+    fn unit_above_zero(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
+    /// A number from the exponential distribution with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -self.unit_above_zero().ln()
+    }
+
+    /// A number from the standard normal distribution (Box and Muller, Annals of Mathematical Statistics 29,
+    /// 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit_above_zero().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// An integer of `lowest..=highest`, lower ones more likely: over the range the density falls by a factor
+    /// of e to the power `parameter`. (pgbench's `random_exponential`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 0.
+    pub fn exponential_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(
+            lowest <= highest && parameter > 0.0,
+            "callers check the arguments"
+        );
+        let cut = (-parameter).exp();
+        let share = -(cut + (1.0 - cut) * self.unit_above_zero()).ln() / parameter;
+        share_of(lowest, highest, share)
+    }
+
+    /// An integer of `lowest..=highest`, middle ones more likely: a normal distribution whose range is
+    /// `parameter` standard deviations to either side; numbers outside are drawn again. (pgbench's
+    /// `random_gaussian`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is below 2, since most numbers would be drawn again.
+    pub fn gaussian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(
+            lowest <= highest && parameter >= 2.0,
+            "callers check the arguments"
+        );
+        let deviations = loop {
+            let drawn = self.normal();
+            if (-parameter..parameter).contains(&drawn) {
+                break drawn;
+            }
+        };
+        share_of(lowest, highest, (deviations / parameter + 1.0) / 2.0)
+    }
+
+    /// An integer of `lowest..=highest`, lower ones more likely: the k-th in proportion to 1 / k to the power
+    /// `parameter`. Drawn by rejection, which needs no table of the range and no sum over it, so that the range may grow
+    /// (Hörmann and Derflinger, “Rejection-Inversion to Generate Variates from Monotone Discrete Distributions”, ACM
+    /// TOMACS 6, 1996). For every parameter above 0; [`Random::zipfian_between`] is pgbench's, for those above 1.
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 0.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the drawn number is compared with the range first"
+    )]
+    pub fn harmonic_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(
+            lowest <= highest && parameter > 0.0,
+            "callers check the arguments"
+        );
+        let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+        let weight = |x: f64| x.powf(-parameter);
+        // The area under the weights up to x, and the x of an area.
+        let area = |x: f64| over_x((1.0 - parameter) * x.ln(), f64::exp_m1) * x.ln();
+        let of_area = |area: f64| {
+            let scaled = (area * (1.0 - parameter)).max(-1.0);
+            (over_x(scaled, f64::ln_1p) * area).exp()
+        };
+        let (first, last) = (area(1.5) - 1.0, area(count + 0.5));
+        let surely_kept = 2.0 - of_area(area(2.5) - weight(2.0));
+        let rank = loop {
+            let drawn = last + self.unit() * (first - last);
+            let at = of_area(drawn);
+            let rank = (at + 0.5).floor().clamp(1.0, count);
+            if rank - at <= surely_kept || drawn >= area(rank + 0.5) - weight(rank) {
+                break rank;
+            }
+        };
+        lowest.saturating_add((rank - 1.0) as i64).min(highest)
+    }
+
+    /// An integer of `lowest..=highest`, lower ones more likely: the k-th in proportion to 1 / k to the power
+    /// `parameter`. Drawn by rejection, which needs no table of the range (Devroye, “Non-Uniform Random
+    /// Variate Generation”, 1986, X.6.1). (pgbench's `random_zipfian`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 1.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the drawn number is compared with the range first"
+    )]
+    pub fn zipfian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(
+            lowest <= highest && parameter > 1.0,
+            "callers check the arguments"
+        );
+        let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+        let bound = 2.0_f64.powf(parameter - 1.0);
+        let rank = loop {
+            let (first, second) = (self.unit_above_zero(), self.unit());
+            let rank = first.powf(-1.0 / (parameter - 1.0)).floor();
+            let ratio = (1.0 + 1.0 / rank).powf(parameter - 1.0);
+            let is_kept = second * rank * (ratio - 1.0) / (bound - 1.0) <= ratio / bound;
+            if is_kept && rank <= count {
+                break rank;
+            }
+        };
+        lowest.saturating_add((rank - 1.0) as i64).min(highest)
+    }
+}
+
+/// A function that is x at 0 to the first order, divided by x.
+fn over_x(x: f64, function: fn(f64) -> f64) -> f64 {
+    match x.abs() < 1e-12 {
+        true => 1.0,
+        false => function(x) / x,
+    }
+}
+
+/// The integer at this fraction (at least 0, below 1) of the range.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a part of a 64-bit range fits into 64 bits"
+)]
+fn share_of(lowest: i64, highest: i64, share: f64) -> i64 {
+    let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+    let offset = (count * share.max(0.0)) as u64;
+    // Rounding may exceed the end of the range by one.
+    lowest
+        .wrapping_add(offset.cast_signed())
+        .clamp(lowest, highest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Random;
 
     /// The minimum, mean, median and maximum of 20,000 draws, in microseconds.
     fn shape(text: &str) -> [f64; 4] {
@@ -156,6 +311,87 @@ mod tests {
             "normal:1ms",
         ] {
             assert_eq!(Distribution::parse(text), None, "{text}");
+        }
+    }
+
+    /// How often each of the ten integers from −3 to 6 is drawn in 100,000.
+    fn counts(draw: impl Fn(&mut Random) -> i64) -> [f64; 10] {
+        let mut random = Random::stream(7, 0);
+        let mut counts = [0.0; 10];
+        for _ in 0..100_000 {
+            let drawn = draw(&mut random);
+            assert!((-3..=6).contains(&drawn), "{drawn}");
+            counts[usize::try_from(drawn + 3).expect("the range was tested")] += 1.0;
+        }
+        counts
+    }
+
+    /// Whether Pearson's statistic is below the bound that is exceeded by chance once in a million (9 degrees
+    /// of freedom).
+    fn is_like(counts: &[f64; 10], weights: [f64; 10]) -> bool {
+        let sum: f64 = weights.iter().sum();
+        let statistic: f64 = counts
+            .iter()
+            .zip(weights)
+            .map(|(count, weight)| {
+                let expected = 100_000.0 * weight / sum;
+                (count - expected).powi(2) / expected
+            })
+            .sum();
+        statistic < 45.0
+    }
+
+    fn ranks(weight: impl Fn(f64) -> f64) -> [f64; 10] {
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0].map(weight)
+    }
+
+    #[test]
+    fn exponential_numbers_fall_by_the_same_ratio_at_every_step() {
+        for parameter in [0.1, 2.5, 10.0] {
+            let found = counts(|random| random.exponential_between(-3, 6, parameter));
+            let expected = ranks(|rank| (-parameter * rank / 10.0).exp());
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn gaussian_numbers_follow_the_areas_under_the_bell_curve() {
+        // Areas of the standard normal distribution between −2.5 and 2.5 in ten equal steps.
+        let half = [0.016_54, 0.044_06, 0.091_85, 0.149_88, 0.191_46];
+        let weights = std::array::from_fn(|rank| half[rank.min(9 - rank)]);
+        let found = counts(|random| random.gaussian_between(-3, 6, 2.5));
+        assert!(is_like(&found, weights), "{found:?}");
+    }
+
+    #[test]
+    fn zipfian_numbers_fall_with_the_power_of_the_rank() {
+        for parameter in [1.05, 1.5, 3.0] {
+            let found = counts(|random| random.zipfian_between(-3, 6, parameter));
+            let expected = ranks(|rank| (rank + 1.0).powf(-parameter));
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn harmonic_numbers_fall_with_every_power_of_the_rank() {
+        for parameter in [0.2, 0.99, 1.0, 1.5] {
+            let found = counts(|random| random.harmonic_between(-3, 6, parameter));
+            let expected = ranks(|rank| (rank + 1.0).powf(-parameter));
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_and_the_largest_range_are_accepted() {
+        let mut random = Random::stream(1, 1);
+        for (lowest, highest) in [(5, 5), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)] {
+            for _ in 0..1000 {
+                let range = lowest..=highest;
+                assert!(range.contains(&random.exponential_between(lowest, highest, 1.0)));
+                assert!(range.contains(&random.gaussian_between(lowest, highest, 3.0)));
+                assert!(range.contains(&random.zipfian_between(lowest, highest, 1.1)));
+                assert!(range.contains(&random.harmonic_between(lowest, highest, 0.99)));
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use crate::number_form::number_or_time;
+use crate::number_text::number_or_time;
 use crate::value::write_json_string;
 use crate::{Decimal, ElementType, Value};
 

@@ -1,4 +1,4 @@
-//! Takes bytes; returns them as an SQL literal.
+//! Takes bytes; returns them as an SQL literal, or as the field that CSV has for them (RFC 4180).
 
 use memchr::{memchr, memchr2_iter, memmem};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,28 @@ fn mark_not_in(text: &[u8]) -> String {
         .expect("a text holds finitely many numbers")
 }
 
+/// Appends the field: in quotes where its bytes need them, and where it is empty, as an empty field is NULL.
+pub fn write_csv_text(text: &[u8], out: &mut Vec<u8>) {
+    if !needs_quotes(text) {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+fn needs_quotes(text: &[u8]) -> bool {
+    text.is_empty()
+        || text
+            .iter()
+            .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +134,19 @@ mod tests {
             written("<CR>\r\r"),
             "replace('<CR><CR1><CR1>', '<CR1>', char(13))"
         );
+    }
+
+    #[test]
+    fn a_text_is_quoted_only_where_it_must_be() {
+        for (text, field) in [
+            ("new order", "new order"),
+            ("", "\"\""),
+            ("a\"b,c", "\"a\"\"b,c\""),
+            ("a\nb", "\"a\nb\""),
+        ] {
+            let mut out = Vec::new();
+            write_csv_text(text.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), field);
+        }
     }
 }

@@ -1,8 +1,12 @@
-//! After a bad entry, reading continues at the next entry and reports how much it skipped.
+//! After a bad entry, reading continues at the next entry and reports how much it skipped. Damaged files give rows or an
+//! error with its place, and input of any structure takes linear time.
 
-use assay_bibtex::Problems;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
-use crate::reading::{Cells, error, keys, rows_kept_going};
+use assay_bibtex::{BibSource, Encoding, Problems, Replicas, SourceOptions};
+
+use crate::reading::{Cells, Folder, error, keys, rows_from, rows_kept_going, rows_of, sample};
 
 /// A change of the text of an entry.
 type Damage = Box<dyn Fn(&str) -> Vec<u8>>;
@@ -151,4 +155,173 @@ fn an_entry_may_quote_other_entries() {
     let (rows, problems) = rows_kept_going(text.as_bytes());
     assert_eq!(keys(&rows), ["a", "b"]);
     assert_eq!(problems.errors, 0);
+}
+
+/// Bytes with a meaning in BibTeX, TeX or the encoding.
+const MEANINGFUL: &[u8] = b"@{}()\"#,=%\\ \n\r\t~'a1\xC3\xA9\xFF\x01\0";
+
+fn damaged(good: &[u8], random: &mut impl FnMut() -> usize) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    for _ in 0..=random() % 6 {
+        let at = random() % bytes.len();
+        match random() % 4 {
+            0 => bytes[at] = MEANINGFUL[random() % MEANINGFUL.len()],
+            1 => bytes.insert(at, MEANINGFUL[random() % MEANINGFUL.len()]),
+            2 => {
+                bytes.remove(at);
+            }
+            _ => {
+                let end = (at + random() % 80).min(bytes.len());
+                bytes.drain(at..end);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn damaged_files_give_rows_or_errors_with_a_place() {
+    let good = std::fs::read(sample("sample.bib")).expect("the sample is part of the crate");
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let folder = Folder::new("damage");
+    let mut with_errors = 0;
+    for turn in 0..4000 {
+        let bytes = damaged(&good, &mut random);
+        let mut options = SourceOptions::default();
+        if turn % 5 == 0 {
+            options.encoding = Encoding::Latin1;
+        }
+        let outcome = rows_of(&options, Box::new(std::io::Cursor::new(bytes.clone())));
+        options.keep_going = true;
+        let kept = rows_of(&options, Box::new(std::io::Cursor::new(bytes.clone())));
+        match (outcome, kept) {
+            (Ok((rows, _)), Ok((again, problems))) => {
+                assert_eq!(rows, again);
+                assert_eq!(problems.errors, 0);
+            }
+            (Err(error), Ok((rows, problems))) => {
+                with_errors += 1;
+                assert!(
+                    problems
+                        .kept
+                        .iter()
+                        .any(|problem| problem.message == error.message)
+                );
+                assert!(error.line > 0 && error.column > 0, "{error}");
+                assert!(
+                    rows.iter()
+                        .all(|(_, cells)| cells.iter().any(Option::is_some))
+                );
+            }
+            (Err(_), Err(_)) => {}
+            (Ok(_), Err(error)) => {
+                panic!("skipping bad entries failed where reading succeeded: {error}")
+            }
+        }
+        // Replicas are edits of the text and must be readable.
+        if turn % 20 == 0 {
+            let files = vec![folder.file("x.bib", &bytes)];
+            let replicas = Some(Replicas {
+                count: 2,
+                ..Replicas::default()
+            });
+            let _ = rows_from(
+                BibSource::new(&SourceOptions {
+                    files,
+                    replicas,
+                    ..options
+                })
+                .expect("good options"),
+            );
+        }
+    }
+    assert!(
+        with_errors > 1000,
+        "too few files were damaged: {with_errors}"
+    );
+}
+
+/// Far more than any of these inputs takes, and far less than quadratic time would.
+const HANG: Duration = Duration::from_secs(30);
+
+fn check_in_time(what: &str, text: &str, entries: usize, errors: u64) {
+    let started = Instant::now();
+    let (rows, problems) = rows_kept_going(text.as_bytes());
+    assert_eq!(keys(&rows).len(), entries, "{what}");
+    assert_eq!(problems.errors, errors, "{what}");
+    assert!(started.elapsed() < HANG, "{what}: {:?}", started.elapsed());
+}
+
+fn repeated(count: usize, mut append: impl FnMut(&mut String, usize)) -> String {
+    let mut text = String::new();
+    for number in 0..count {
+        append(&mut text, number);
+    }
+    text
+}
+
+#[test]
+fn large_input_is_read_in_linear_time() {
+    const MANY: usize = 100_000;
+    let good = "@Misc{good,}\n";
+    let fields = repeated(MANY, |text, number| {
+        write!(text, ",\n  field{number} = 1").expect("memory");
+    });
+    check_in_time("fields", &format!("@Misc{{k{fields}}}\n"), 1, 0);
+    let same = repeated(MANY, |text, _| text.push_str("@Misc{same, note = {x}}\n"));
+    check_in_time("entries of one key", &same, 1, MANY as u64 - 1);
+    let nested = format!(
+        "@Misc{{k, note = {}{}}}",
+        "{".repeat(MANY),
+        "}".repeat(MANY)
+    );
+    check_in_time("nested braces", &nested, 1, 0);
+    let joined = format!("@Misc{{k, note = a{}}}", " # a".repeat(MANY));
+    check_in_time("joined pieces", &joined, 1, 0);
+    let names = format!("@Misc{{k, author = {{A{}}}}}", " and A".repeat(MANY));
+    check_in_time("authors", &names, 1, 0);
+    let pages = format!("@Misc{{k, pages = {{1{}}}}}", ", 1".repeat(MANY));
+    check_in_time("pages", &pages, 1, 0);
+    let macros = repeated(MANY, |text, number| {
+        writeln!(text, "@String{{m{number} = m{}}}", number + 1).expect("memory");
+    });
+    check_in_time("macros", &format!("{macros}{good}"), 1, 0);
+    let groups = format!(
+        "@Misc{{k, title = {{{}}}}}",
+        "\\noopsort{x\\verb|".repeat(MANY / 2) + &"}".repeat(MANY / 2)
+    );
+    check_in_time("commands", &groups, 1, 0);
+    let signs = format!("@Misc{{k, note = {{{}}}}}", "@".repeat(5_000_000));
+    check_in_time("at signs in a value", &signs, 1, 0);
+    let signs = format!("@Misc{{k, note = {{{}\n{good}", "x@y{ ".repeat(1_000_000));
+    check_in_time("at signs in a value that is not closed", &signs, 1, 1);
+    let long = format!("@Misc{{k, note = {{{}}}}}\n{good}", "x".repeat(50_000_000));
+    check_in_time("a long field", &long, 1, 1);
+}
+
+#[test]
+fn many_bad_entries_are_skipped_in_linear_time() {
+    const MANY: usize = 100_000;
+    let good = "@Misc{good,}\n";
+    for (what, item) in [
+        ("unclosed entries", "@Misc{k, note = {x}\n"),
+        ("unclosed values", "  @Misc{k, note = {x}\n"),
+        ("unclosed quotes", "@Misc(k, note = \"x)\n"),
+        ("types alone", "@Misc\n"),
+        ("mail addresses", "a@b{ "),
+        ("at signs", "\n  @"),
+        ("NUL bytes", "@Misc{k, note = {\0}}\n"),
+    ] {
+        let text = format!("{}\n{good}", item.repeat(MANY));
+        let started = Instant::now();
+        let (rows, _) = rows_kept_going(text.as_bytes());
+        assert_eq!(keys(&rows), ["good"], "{what}");
+        assert!(started.elapsed() < HANG, "{what}: {:?}", started.elapsed());
+    }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::reader::Rows;
-use super::row::{Entry, Gap, Row};
+use crate::account::rows::Rows;
+use crate::account::rows::{Entry, Gap, Row};
 use crate::error::DiskError;
 use crate::model::Operation;
 
@@ -127,7 +127,7 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::{Period, seconds};
-    use crate::account::row;
+    use crate::account::rows;
     use crate::account::{Gap, Row};
     use crate::model::Operation;
 
@@ -153,7 +153,7 @@ mod tests {
         let gap = |count, ended_ns| Gap { count, ended_ns }.encode();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("account");
-        let header = row::header(1_000, 5_000_000_000);
+        let header = rows::header(1_000, 5_000_000_000);
         let bytes = [
             header.as_slice(),
             &row(Operation::Write, 1_100, 1_500, 0),

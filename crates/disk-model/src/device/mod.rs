@@ -16,14 +16,14 @@ pub use state::{Answer, Errno};
 use state::{Ended, Pending, Settled, State};
 
 use crate::account::{Recorder, Row};
+use crate::calibration::PathCosts;
 use crate::clock::monotonic_ns;
 use crate::counters::{Counters, Counts};
 use crate::error::DiskError;
 use crate::faults::{Fault, Rule};
 use crate::image::Image;
 use crate::model::{Operation, Parameters};
-use crate::path_cost::PathCosts;
-use crate::power_cut::{Keep, Lost, PowerCut, Torn, survivors};
+use crate::volatile::{Keep, Lost, PowerCut, Torn, survivors};
 
 /// A write that a power cut could lose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use crate::calibration::PathCosts;
 use crate::faults::Faults;
 use crate::model::{Disk, Event, Operation, Request};
-use crate::path_cost::PathCosts;
 use crate::volatile::{Piece, VolatileData};
 
 /// Called once with the data of a read (empty for others), or with the error.

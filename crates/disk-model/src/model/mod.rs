@@ -5,18 +5,12 @@
 //! arrives: a model is asked for the time of its next event and then advanced to it.
 
 mod array;
-mod dirty;
 mod disk;
 mod geometry;
 pub mod parameters;
-pub(crate) mod parse;
-pub mod profiles;
-pub mod random;
-mod read_ahead;
 pub mod rotating;
-mod seek;
 pub mod solid_state;
-mod stripe;
 
+pub(crate) use disk::Random;
 pub use disk::{Disk, Event, Operation, Request};
 pub use parameters::Parameters;

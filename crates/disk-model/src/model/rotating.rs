@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use super::dirty::DirtyRanges;
-use super::geometry::Geometry;
-use super::read_ahead::ReadAhead;
-use super::seek::SeekCurve;
 use super::{Disk, Event, Operation, Request};
 use crate::error::DiskError;
+use crate::model::disk::DirtyRanges;
+use crate::model::geometry::Geometry;
+use crate::model::geometry::ReadAhead;
+use crate::model::geometry::SeekCurve;
 
 /// A request that has waited for so long goes next, wherever it lies: no request waits for ever.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;

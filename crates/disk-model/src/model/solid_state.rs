@@ -8,9 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
-use super::dirty::DirtyRanges;
-use super::random::Random;
 use super::{Disk, Event, Operation, Request};
+use crate::model::Random;
+use crate::model::disk::DirtyRanges;
 
 /// What is known of a solid-state drive.
 #[derive(Clone, Debug, PartialEq)]

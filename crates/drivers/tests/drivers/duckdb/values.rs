@@ -1,4 +1,4 @@
-//! The values that statements return, and those that are bound.
+//! The values that statements return, and those that are bound or loaded in bulk.
 
 use assay_drivers::duckdb::DuckdbConnection;
 use assay_drivers::{

@@ -1,4 +1,4 @@
-//! Shared by the tests of the MySQL driver.
+//! The driver of MySQL and MariaDB: on conversations recorded from both, and on real servers where there are some.
 
 mod client;
 mod conversation;

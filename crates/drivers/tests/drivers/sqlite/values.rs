@@ -1,4 +1,4 @@
-//! The values and digests that statements return.
+//! The values and digests that statements return, and bulk loads.
 
 use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Keep, Request};

@@ -2,15 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
-mod support;
-
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use assay_datagen::{Dataset, ExportDocument, ExportError, ExportReport, Part, export, measure};
 use assay_values::row_sum;
 use serde_json::{Value, json};
-use support::dataset;
+
+use crate::rows::dataset;
 
 fn awkward(part: [u64; 2]) -> Value {
     json!({ "seed": 1, "file": "f", "part": part, "tables": [
