@@ -232,28 +232,28 @@ mod tests {
     impl TryCryptoRng for Counted {}
 
     const KEY: &str = "\
-    -----BEGIN PUBLIC KEY-----
-    MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAhqq5G8+9diLS4AOxqS9n
-    T0sJ04w/w4jxsBx0YZ63A/A0n8L2wNiY3QNwGUIXc0v4ldTkJDUBENfDK3kzxcJ+
-    /LxkPTS7kGOgKDHE2MdkFg/1EA0jO761nD1LDLxxTxl1R/KFE+bWH5V6i+icHifa
-    51zsNR1qTUz0R2Lzo+mD4gs0/erQhElb836TAgAXi6NDNxsCEeVrbFdPFP7KdSWQ
-    8Ma/EGi52O69H2uToxxUTJJtIjIOuXMPVg3MjVWvutf07IhIF86lClnU4PkG8qCo
-    BGsfl2K4mIr9ahJl9T/PiL0c3hMUhAc+J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5d
-    KwIDAQAB
-    -----END PUBLIC KEY-----
-    ";
+-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAhqq5G8+9diLS4AOxqS9n
+T0sJ04w/w4jxsBx0YZ63A/A0n8L2wNiY3QNwGUIXc0v4ldTkJDUBENfDK3kzxcJ+
+/LxkPTS7kGOgKDHE2MdkFg/1EA0jO761nD1LDLxxTxl1R/KFE+bWH5V6i+icHifa
+51zsNR1qTUz0R2Lzo+mD4gs0/erQhElb836TAgAXi6NDNxsCEeVrbFdPFP7KdSWQ
+8Ma/EGi52O69H2uToxxUTJJtIjIOuXMPVg3MjVWvutf07IhIF86lClnU4PkG8qCo
+BGsfl2K4mIr9ahJl9T/PiL0c3hMUhAc+J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5d
+KwIDAQAB
+-----END PUBLIC KEY-----
+";
 
     /// The same key in the older form.
     const KEY_PKCS1: &str = "\
-    -----BEGIN RSA PUBLIC KEY-----
-    MIIBCgKCAQEAhqq5G8+9diLS4AOxqS9nT0sJ04w/w4jxsBx0YZ63A/A0n8L2wNiY
-    3QNwGUIXc0v4ldTkJDUBENfDK3kzxcJ+/LxkPTS7kGOgKDHE2MdkFg/1EA0jO761
-    nD1LDLxxTxl1R/KFE+bWH5V6i+icHifa51zsNR1qTUz0R2Lzo+mD4gs0/erQhElb
-    836TAgAXi6NDNxsCEeVrbFdPFP7KdSWQ8Ma/EGi52O69H2uToxxUTJJtIjIOuXMP
-    Vg3MjVWvutf07IhIF86lClnU4PkG8qCoBGsfl2K4mIr9ahJl9T/PiL0c3hMUhAc+
-    J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
-    -----END RSA PUBLIC KEY-----
-    ";
+-----BEGIN RSA PUBLIC KEY-----
+MIIBCgKCAQEAhqq5G8+9diLS4AOxqS9nT0sJ04w/w4jxsBx0YZ63A/A0n8L2wNiY
+3QNwGUIXc0v4ldTkJDUBENfDK3kzxcJ+/LxkPTS7kGOgKDHE2MdkFg/1EA0jO761
+nD1LDLxxTxl1R/KFE+bWH5V6i+icHifa51zsNR1qTUz0R2Lzo+mD4gs0/erQhElb
+836TAgAXi6NDNxsCEeVrbFdPFP7KdSWQ8Ma/EGi52O69H2uToxxUTJJtIjIOuXMP
+Vg3MjVWvutf07IhIF86lClnU4PkG8qCoBGsfl2K4mIr9ahJl9T/PiL0c3hMUhAc+
+J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
+-----END RSA PUBLIC KEY-----
+";
 
     /// Encrypted independently (Python integers and hashlib) and decrypted by `openssl
     /// pkeyutl -pkeyopt rsa_padding_mode:oaep`; the digest is that of the 256 bytes.
