@@ -7,8 +7,8 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2939,
-    "lines": 343_000,
+    "tracked files": 2814,
+    "lines": 341_700,
     "Python modules": 973,
     "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
