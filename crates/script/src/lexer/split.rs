@@ -15,8 +15,8 @@ pub struct FileStatement {
     pub column: u32,
 }
 
-/// Splits the text of `source` at each `;` outside literals, quoted identifiers, comments and the `BEGIN … END`
-/// of a function, procedure or trigger. Comments
+/// Splits the text of `source` at each `;` outside literals, quoted identifiers, comments, the `BEGIN … END`
+/// of a function, procedure or trigger, and `BEGIN NOT ATOMIC … END`. Comments
 /// between statements are dropped, those within are kept; empty statements are skipped; the last statement
 /// may end without `;`.
 ///
