@@ -32,6 +32,7 @@ pub use lexer::split::{FileStatement, split_statements};
 pub use lexer::{Effect, Lexer, LiteralStyle, StatementKind};
 pub use place::{ScriptError, Source};
 pub use program::opcode::Deferred;
+pub use program::shell::{ShellCommand, ShellResult};
 pub use program::{Need, Program, Script, Statement};
 pub use reference::reference;
 pub use reply::{Ending, Reply, STATEMENT_CLASSES};

@@ -198,9 +198,9 @@ pub(crate) struct Gather {
 }
 
 impl Program {
-    /// Whether a script runs programs of the client machine.
+    /// Whether a script runs commands of the client machine.
     #[must_use]
-    pub fn runs_programs(&self) -> bool {
+    pub fn runs_commands(&self) -> bool {
         !self.shells.is_empty()
     }
 

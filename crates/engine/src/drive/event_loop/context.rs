@@ -7,7 +7,7 @@ use assay_values::Value;
 use mio::{Poll, Token};
 
 use crate::account::ThreadRecorder;
-use crate::drive::event_loop::canceller::Canceller;
+use crate::drive::event_loop::helper_threads::HelperThreads;
 use crate::drive::event_loop::send_buffer::SendBuffer;
 use crate::drive::event_loop::session_opener::Opening;
 use crate::drive::pace::open_loop::{NextArrival, OpenLoop};
@@ -37,8 +37,8 @@ pub struct LoopContext<'a> {
     pub send_buffer: SendBuffer,
     /// The values of the statement that a client is about to execute.
     pub values: Vec<Value>,
-    /// Where statements have a limit.
-    pub canceller: Option<Canceller>,
+    /// Where statements have a limit, or scripts run commands.
+    pub helpers: Option<HelperThreads<'a>>,
     /// Sessions of clients that were abandoned while they waited for an answer, with their endpoints.
     pub unanswered: Vec<(usize, Connection)>,
     /// The last reading of the clock.

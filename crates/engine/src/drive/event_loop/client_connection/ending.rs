@@ -8,11 +8,11 @@ use mio::event::Event;
 
 use crate::drive::client::AfterLoss;
 use crate::drive::event_loop::cancel_statements::CANCEL_TIMEOUT;
-use crate::drive::event_loop::canceller::CancelRequest;
 use crate::drive::event_loop::client_connection::{
     ClientConnection, ClientStatus, ParkedSession, Session,
 };
 use crate::drive::event_loop::context::LoopContext;
+use crate::drive::event_loop::helper_threads::CancelRequest;
 use crate::drive::pace::schedule::Draining;
 use crate::drive::supervision::call_timeout::timed_out;
 use crate::session::Connection;
@@ -64,7 +64,7 @@ impl ClientConnection<'_> {
             && !self.is_over_limit
         {
             self.is_over_limit = true;
-            if let Some(canceller) = &mut context.canceller
+            if let Some(helpers) = &mut context.helpers
                 && let Some(cancel) = connection.cancel()
             {
                 let request = CancelRequest {
@@ -72,7 +72,7 @@ impl ClientConnection<'_> {
                     address: connection.place(),
                     cancel,
                 };
-                self.cancel_number = canceller.ask(self.place, request);
+                self.cancel_number = helpers.cancel(self.place, request);
             }
             self.wait_for_cancelled(context);
             return ClientStatus::Open;
@@ -89,7 +89,11 @@ impl ClientConnection<'_> {
     /// The request of this number to cancel the statement was sent, or cannot be sent: reads what was answered
     /// meanwhile.
     #[cold]
-    pub fn cancel_ended(&mut self, number: u64, context: &mut LoopContext<'_>) -> ClientStatus {
+    pub(super) fn cancel_ended(
+        &mut self,
+        number: u64,
+        context: &mut LoopContext<'_>,
+    ) -> ClientStatus {
         if self.cancel_number != number {
             return ClientStatus::Open;
         }
