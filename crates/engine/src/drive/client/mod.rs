@@ -10,7 +10,6 @@ pub(crate) mod prepared_again;
 pub(crate) mod session_transaction;
 pub(crate) mod state;
 pub(crate) mod tally;
-pub(crate) mod think_time;
 pub(crate) mod transitions;
 
 use assay_drivers::{ErrorClass, Keep, Request, SystemError};

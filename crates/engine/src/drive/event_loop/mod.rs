@@ -15,7 +15,6 @@ pub(crate) mod connector;
 pub(crate) mod context;
 pub(crate) mod event_thread;
 pub(crate) mod helper_threads;
-pub(crate) mod send_buffer;
 pub(crate) mod session_opener;
 
 use std::collections::{HashMap, VecDeque};
@@ -26,17 +25,16 @@ use std::time::Duration;
 use mio::{Events, Poll};
 
 use crate::account::ThreadRecorder;
+use crate::clock::{Timer, TimerQueue};
 use crate::drive::client::Client;
 use crate::drive::event_loop::cancel_statements::{CANCEL_TIMEOUT, cancel};
 use crate::drive::event_loop::client_connection::{ClientConnection, ClientStatus};
 use crate::drive::event_loop::connector::SessionOf;
-use crate::drive::event_loop::context::{LoopContext, TIMER, WAKER};
+use crate::drive::event_loop::context::{LoopContext, SendBuffer, TIMER, WAKER};
 use crate::drive::event_loop::helper_threads::HelperThreads;
-use crate::drive::event_loop::send_buffer::SendBuffer;
 use crate::drive::pace::schedule::{Drain, Draining, Schedule};
 use crate::drive::shared::Shared;
 use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
-use crate::timer::{Timer, TimerQueue};
 
 /// How often deadlines, the end of the run and an interrupt are checked.
 const CHECK_EVERY_NS: u64 = 50_000_000;

@@ -1,7 +1,6 @@
 //! One client and its sessions in an event loop: handles readiness, answers, pauses and deadlines, and sends its requests.
 
 mod ending;
-mod opening;
 
 use assay_drivers::{Answer, Keep, Progress, SystemError};
 use mio::event::Event;
