@@ -1,7 +1,6 @@
 //! Takes the text of a statement; returns its words outside literals and comments, and what it does by the first of them.
 
-use crate::lexer::language::Lexer;
-use crate::lexer::passage::{LiteralStyle, Passage};
+use crate::lexer::language::{Lexer, LiteralStyle, Passage};
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

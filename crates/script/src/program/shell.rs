@@ -4,8 +4,8 @@
 use crate::expression::number::Fault;
 use crate::lexer::statement::Name;
 use crate::place::{Defect, name_end};
-use crate::program::operand::Slot;
-use crate::shared::children::Children;
+use crate::program::opcode::Slot;
+use crate::shared::Children;
 use assay_values::Value;
 use std::io;
 use std::ops::Range;

@@ -5,12 +5,12 @@ use crate::expression::function::arguments::{check_arguments, check_result, work
 use crate::expression::function::{Arguments, FUNCTIONS};
 use crate::expression::number::{Fault, condition, number, plain, shown, typed, whole};
 use crate::expression::operator::Connective;
-use crate::program::opcode::{Deferred, Instruction};
-use crate::program::operand::{GatherId, StatementId, Unit};
+use crate::program::opcode::{Deferred, GatherId, Instruction, StatementId, Unit};
 use crate::program::shell::{Shell, ShellCommand, ShellResult};
 use crate::program::{Gathering, Program};
 use crate::reply::{Ending, Reply, known};
-use crate::run::expectation::{self, not_met};
+use crate::run::expectation;
+use crate::run::expectation::not_met;
 use crate::run::registers::Registers;
 use assay_values::{ErrorClass, Value};
 

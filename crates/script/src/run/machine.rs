@@ -1,7 +1,6 @@
 //! Takes a program, a seed and the system's answers; returns one client's next step.
 
-use crate::program::opcode::Deferred;
-use crate::program::operand::StatementId;
+use crate::program::opcode::{Deferred, StatementId};
 use crate::program::shell::{ShellCommand, ShellResult};
 use crate::program::{Need, Program};
 use crate::reply::{Ending, Reply};
