@@ -7,7 +7,7 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2939,
+    "tracked files": 2866,
     "lines": 343_000,
     "Python modules": 973,
     "pairs of classes that share their fields": 101,

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, os_error};
+use crate::failure::{Failure, os_error, raise};
 use crate::progress::ProgressCallback;
 use crate::python_rows::PythonRows;
 use crate::work::{ended, parsed, printed};
