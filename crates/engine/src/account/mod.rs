@@ -11,7 +11,7 @@
 //! adds it to an aggregator; ten times a second the supervisor empties all buffers, so that progress and
 //! intervals are right even while every client waits. So there are histograms for each processor, not for
 //! each of a thousand client threads, and a transaction writes no memory that two threads share; what is counted by
-//! statement too, unless there are more threads than processors (`statement_log`).
+//! statement too, unless there are more threads than processors (`StatementLog`).
 
 mod aggregator;
 mod completion_gaps;
