@@ -38,7 +38,7 @@ pub struct ShellCommand {
     pub(crate) into: Option<Slot>,
 }
 
-/// What became of a command, and for `\setshell` the integer that it has printed.
+/// How a command has ended, and for `\setshell` the integer that it has printed.
 #[derive(Debug)]
 pub struct ShellResult(pub(crate) Result<Option<(Slot, Value)>, Fault>);
 

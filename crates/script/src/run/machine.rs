@@ -69,7 +69,7 @@ pub enum Step<'a> {
     },
     /// Queue this script for the clients that run deferred ones, then call `step` again.
     Defer(Deferred),
-    /// Run this command, pass what became of it to [`Machine::ran`], then call `step` again.
+    /// Run this command, pass its result to [`Machine::ran`], then call `step` again.
     Run(ShellCommand),
     /// The script has executed `\abort`, and pauses follow: roll back what is open, discard a pipeline that was not
     /// sent, then call `step` again.
@@ -316,7 +316,7 @@ impl Machine {
         }
     }
 
-    /// Takes what became of the command.
+    /// Takes the result of the command.
     ///
     /// # Panics
     /// If no command was to be run.
