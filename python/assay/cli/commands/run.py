@@ -190,7 +190,7 @@ class _UnderWay:
         if self._has_results:
             yield f"what was measured is in the record: `{_details(self._experiment, records)}`"
         if not is_continued:
-            yield "the same command begins a new experiment: only one with a file is continued"
+            yield "the same command begins a new experiment: only an experiment file is continued"
         else:
             again = f", and begins {self._run} again" if self._run else ""
             yield f"the same command again continues this experiment{again}"
