@@ -165,6 +165,7 @@ fn run(mut machine: Machine) {
                     .drain(..)
                     .for_each(|statement| machine.answered_pipelined(statement, reply)),
                 Step::Sleep { .. } | Step::Defer(_) => {}
+                Step::Run(_) => unreachable!("a script may run no commands here"),
                 Step::RollBack => pipeline.clear(),
                 Step::End(_) => break,
             }

@@ -112,8 +112,8 @@ def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay
         wait_for_state(folder, "driving")
         running.send_signal(signal.SIGINT)
         _, said = running.communicate()
-    assert "what was measured is in the record: `assay report 1" in said
-    assert "; the same command again continues this experiment" in said
+    assert "stopped in run 1 of 4" in said
+    assert "the same command again continues this experiment, and begins run 1 of 4 again" in said
     header = assay("report", "--format", "markdown").out
     part = "assay run e.toml --only null --no-probe --no-durability"
     assert f"`cd {folder} && {part}` continues it" in header

@@ -1,10 +1,14 @@
 //! Takes documents about rows from Python; loads, exports and measures the rows.
 
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use assay_bibtex::{BibSource, SourceOptions};
+use assay_bibtex::{BibSource, ScanOptions, SourceOptions, SqlOptions, WriteError};
 use assay_datagen::{
     Dataset, ExportDocument, ExportError, GeneratedDocument, GeneratedSource, export,
 };
@@ -15,11 +19,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use serde::{Deserialize, Serialize};
 
-use crate::descriptor::duplicate;
 use crate::failure::{Failure, os_error, raise};
 use crate::progress::ProgressCallback;
 use crate::python_rows::PythonRows;
-use crate::work::{ended, parsed};
+use crate::work::{ended, parsed, printed};
 
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
@@ -178,5 +181,103 @@ fn rate_limited(callback: &mut ProgressCallback) -> impl FnMut(u64) -> ControlFl
         }
         next = now + REPORT_EVERY;
         callback.report(&RowProgress { rows })
+    }
+}
+
+// Takes the number of a file that Python has open; returns the same open file, owned.
+
+/// `EBADF`, the same on every Unix.
+const BAD_DESCRIPTOR: i32 = 9;
+
+/// A second descriptor of an open file. The first one stays open, and Python closes it.
+///
+/// # Errors
+/// If no file is open under that number, or the process cannot open another.
+pub fn duplicate(file_descriptor: i32) -> io::Result<File> {
+    if file_descriptor < 0 {
+        return Err(io::Error::from_raw_os_error(BAD_DESCRIPTOR));
+    }
+    // SAFETY: the number is not negative. It is borrowed for one call only, which fails if no file is open
+    // under it.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(file_descriptor) };
+    borrowed.try_clone_to_owned().map(File::from)
+}
+
+// Takes documents about bibliographies from Python; returns scan reports, SQL scripts and synthetic
+// bibliographies.
+
+/// Entries of a synthetic bibliography if the document gives no number: as many as the 13 real files have.
+const SYNTHETIC_ENTRIES: u64 = 9_733;
+
+#[derive(Serialize)]
+struct ReadProgress {
+    bytes_read: u64,
+    bytes_total: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SynthesizeDocument {
+    folder: String,
+    #[serde(default = "synthetic_entries")]
+    entries: u64,
+    #[serde(default)]
+    seed: u64,
+}
+
+fn synthetic_entries() -> u64 {
+    SYNTHETIC_ENTRIES
+}
+
+#[pyfunction]
+#[pyo3(signature = (document, progress=None))]
+pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let options: ScanOptions = parsed(document, "scan")?;
+    let mut callback = ProgressCallback::new(progress);
+    let found = py.detach(|| {
+        assay_bibtex::scan(&options, &mut |bytes_read, bytes_total| {
+            callback.report(&ReadProgress {
+                bytes_read,
+                bytes_total,
+            })
+        })
+    });
+    ended(
+        callback,
+        found.map_err(|error| Failure::from(error).into_exception()),
+    )
+}
+
+/// Writes the SQL script to an open file, which stays open.
+#[pyfunction]
+pub fn bib_write_sql(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
+    let options: SqlOptions = parsed(document, "SQL")?;
+    let mut out = duplicate(file_descriptor).map_err(|error| os_error(&error))?;
+    let written = py.detach(|| assay_bibtex::write_sql(&options, &mut out));
+    written.map(|report| printed(&report)).map_err(not_written)
+}
+
+/// Writes the enlarged bibliography as BibTeX to an open file, which stays open.
+#[pyfunction]
+pub fn bib_replicate(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
+    let options: SourceOptions = parsed(document, "source")?;
+    let mut out = duplicate(file_descriptor).map_err(|error| os_error(&error))?;
+    let written = py.detach(|| assay_bibtex::write_replicated(&options, &mut out));
+    written.map(|report| printed(&report)).map_err(not_written)
+}
+
+#[pyfunction]
+pub fn bib_synthesize(py: Python<'_>, document: &str) -> PyResult<String> {
+    let options: SynthesizeDocument = parsed(document, "synthesize")?;
+    let made = py.detach(|| {
+        assay_bibtex::synthesize(Path::new(&options.folder), options.entries, options.seed)
+    });
+    made.map(|made| printed(&made)).map_err(not_written)
+}
+
+fn not_written(error: WriteError) -> PyErr {
+    match error {
+        WriteError::Source(error) => Failure::from(error).into_exception(),
+        WriteError::Output(error) => os_error(&error),
     }
 }

@@ -2,8 +2,12 @@
 
 use std::cell::RefCell;
 
-use assay_engine::{DeploymentDocument, DriveDocument};
+use assay_engine::{DelayDocument, DeploymentDocument, DriveDocument, Latency, ServeDocument};
+use assay_histogram::{EncodedHistogram, merge_encoded};
+use assay_script::expression::{Origin, compile};
 use assay_script::{Source, StatementKind};
+use assay_values::{Random, Value};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -235,5 +239,130 @@ pub fn ended<T: Serialize>(callback: ProgressCallback, report: PyResult<T>) -> P
     match callback.into_failure() {
         Some(failure) => Err(failure),
         None => report.map(|report| printed(&report)),
+    }
+}
+
+// Takes distributions as JSON and merges them; also returns the JSON Schema of an observation.
+
+/// Merges all samples of several distributions: takes a JSON list of `EncodedHistogram`, returns a `Latency`.
+#[pyfunction]
+pub fn merge_latency(py: Python<'_>, parts: &str) -> PyResult<String> {
+    let parts: Vec<EncodedHistogram> = parsed(parts, "latency")?;
+    let merged = py.detach(|| merge_encoded(&parts));
+    let merged = merged.map_err(|error| Failure::document(error.to_string()).into_exception())?;
+    Ok(printed(&Latency::from(&merged)))
+}
+
+/// The JSON Schema of the observation that `drive` returns.
+#[pyfunction]
+pub fn observation_schema() -> String {
+    printed(&assay_engine::observation_schema())
+}
+
+// Takes the document of a null server or of a delay proxy; runs it until a signal arrives.
+
+/// Serves until a signal handler raises, which ends it without an error; `ready` gets the address.
+#[pyfunction]
+#[pyo3(signature = (document, ready=None))]
+pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
+    let document = ServeDocument::parse(document).map_err(raise)?;
+    let mut caller = ProgressCallback::new(ready);
+    let mut signals = ProgressCallback::new(None);
+    let served = py.detach(|| {
+        assay_engine::serve(
+            &document,
+            &mut |listening| caller.report(listening),
+            &mut || signals.report(&()),
+        )
+    });
+    ended(caller, served.map_err(raise))
+}
+
+/// Runs a delay proxy until a signal handler raises, which ends it without an error; `ready` gets its address
+/// and what it adds.
+#[pyfunction]
+#[pyo3(signature = (document, ready=None))]
+pub fn delay(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
+    let document = DelayDocument::parse(document).map_err(raise)?;
+    let mut caller = ProgressCallback::new(ready);
+    let mut signals = ProgressCallback::new(None);
+    let delayed = py.detach(|| {
+        assay_engine::delay(
+            &document,
+            &mut |delaying| caller.report(delaying),
+            &mut || signals.report(&()),
+        )
+    });
+    ended(caller, delayed.map_err(raise))
+}
+
+/// The protocols that a null server speaks: all, or those whose statements are in a language (`sql`, `json`).
+#[pyfunction]
+#[pyo3(signature = (language=None))]
+pub fn null_protocols(language: Option<&str>) -> Vec<&'static str> {
+    match language {
+        Some(language) => assay_engine::null_protocols_in(language),
+        None => assay_engine::null_protocols(),
+    }
+}
+
+// Takes an expression and the values of its names; returns its value to Python.
+
+/// A value passed from Python.
+#[derive(FromPyObject)]
+pub enum PythonValue {
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    Text(String),
+}
+
+/// The value of an expression with these constants; random functions use a fixed stream.
+#[pyfunction]
+pub fn evaluate(
+    py: Python<'_>,
+    text: &str,
+    constants: Vec<(String, PythonValue)>,
+    file: &str,
+    line: u32,
+    column: u32,
+) -> PyResult<Py<PyAny>> {
+    let constants: Vec<(String, Value)> = constants
+        .into_iter()
+        .map(|(name, given)| (name, value_of(given)))
+        .collect();
+    let origin = Origin {
+        path: file,
+        line,
+        column,
+    };
+    let value = compile(text, &[], &constants, origin)
+        .map_err(|error| Failure::from(error).into_exception())?
+        .evaluate(&[], &mut Random::stream(0, 0))
+        .map_err(|fault| Failure {
+            kind: "script",
+            message: fault.to_string(),
+            file: file.to_owned(),
+            line: line.into(),
+            column: column.into(),
+            ..Failure::default()
+        })
+        .map_err(Failure::into_exception)?;
+    match value {
+        Value::Null => Ok(py.None()),
+        Value::Bool(value) => value.into_py_any(py),
+        Value::Int(value) => value.into_py_any(py),
+        Value::Double(value) => value.into_py_any(py),
+        Value::Bytes(value) => value.into_py_any(py),
+        other => other.to_text().into_py_any(py),
+    }
+}
+
+fn value_of(given: PythonValue) -> Value {
+    match given {
+        PythonValue::Bool(value) => Value::Bool(value),
+        PythonValue::Int(value) => Value::Int(value),
+        PythonValue::Double(value) => Value::Double(value),
+        PythonValue::Text(value) => Value::Text(value.into()),
     }
 }

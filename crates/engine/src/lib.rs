@@ -30,7 +30,6 @@ mod observation;
 mod probe;
 mod query;
 mod session;
-mod timer;
 mod transport;
 
 pub use delay_proxy::{Delayed, Delaying, delay};

@@ -90,6 +90,7 @@ pub fn query(
                     }
                     answers.push(of(&program, statement, answer));
                 }
+                Step::Run(command) => machine.ran(command.run(&program.children)),
                 Step::Sleep { duration_ns, .. } => {
                     pause(Duration::from_nanos(duration_ns), go_on)?;
                 }

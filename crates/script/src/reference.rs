@@ -105,7 +105,7 @@ END;
 
 A statement ends with `;` outside parentheses, with a meta command after it, or with the file. `;` does not end
 a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments, or between `BEGIN` and
-`END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`. Within a
+`END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`, or of a statement `BEGIN NOT ATOMIC`. Within a
 literal a quote is doubled; a backslash escapes only in `E'...'`, and in every literal where the system reads them so.
 
 `--` begins a comment up to the end of the line, `/*` a comment up to its `*/`; comments nest, and they are not
@@ -253,7 +253,7 @@ the standard deviation of its logarithm.
 `--allow-shell`. The line is split at white space, joined again with the values of its `:name`s, and passed to `/bin/sh`.
 `::name` is the text `:name`. The output of `\\shell` goes to standard error, so that standard output contains only the
 report (pgbench mixes it with its results). Standard input is empty. The time of the command counts in the latency of its
-transaction, and in no statement's service time; other clients of the same thread wait meanwhile. When the run is interrupted, or the time limit of
+transaction, and in no statement's service time; other clients go on meanwhile. When the run is interrupted, or the time limit of
 `--drain` has passed, the command and all processes that it started are ended.
 ";
 

@@ -104,7 +104,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
                     .clone()
                     .for_each(|statement| machine.answered_pipelined(statement, reply));
             }
-            Step::Sleep { .. } | Step::RollBack | Step::Defer(_) => {}
+            Step::Sleep { .. } | Step::RollBack | Step::Defer(_) | Step::Run(_) => {}
             Step::End(_) => return statements,
         }
     }

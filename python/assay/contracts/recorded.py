@@ -219,6 +219,7 @@ class ExperimentDocument(TypedDict, total=False):
     left_out: list[LeftOutDocument]
     is_quick: bool
     is_ad_hoc: bool
+    is_confined: bool
     order: str
     repetitions: int
     precision: float | None

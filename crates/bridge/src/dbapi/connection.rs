@@ -4,17 +4,14 @@ use assay_drivers::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, Request, SystemError, TransactionStatus,
 };
 use assay_script::{Lexer, StatementKind};
-use assay_values::{Row, Value};
+use assay_values::{ColumnType, Row, Value};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::bulk::{self, Bulk};
-use super::cell::Reader;
-use super::error::{Describe, Failure};
-use super::fetch;
-use super::parameter::Binder;
-use super::style::ParameterStyle;
+use crate::dbapi::fetch;
+use crate::dbapi::fetch::Reader;
+use crate::dbapi::parameter::{Binder, ParameterStyle};
 
 /// How transactions begin and end. PEP 249 knows no beginning: a statement begins one, and the connection's
 /// methods end it.
@@ -164,7 +161,7 @@ impl DbapiSession {
             true => assay_values::Piece::count_values(pieces),
             false => 0,
         };
-        let names = bulk::names(count);
+        let names = names(count);
         Ok(Prepared {
             text: PyString::new(py, &self.parts.style.spell(pieces)).unbind(),
             cursor: self.new_cursor(py)?.unbind(),
@@ -404,4 +401,143 @@ impl Drop for DbapiSession {
             let _ = self.call(py, "close");
         });
     }
+}
+
+// Takes what a module raised; returns the engine's error, as Python's side describes it.
+
+/// What a call of a module ended in, if not in an answer.
+pub enum Failure {
+    /// It raised this.
+    Raised(PyErr),
+    /// The request cannot be passed on.
+    Driver(SystemError),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// Takes an exception and the connection; returns (class, code, message, is unknown).
+pub struct Describe(pub Py<PyAny>);
+
+impl Describe {
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self(self.0.clone_ref(py))
+    }
+
+    /// `connection`: none while connecting.
+    pub fn error(
+        &self,
+        py: Python<'_>,
+        failure: Failure,
+        connection: Option<&Py<PyAny>>,
+    ) -> SystemError {
+        let raised = match failure {
+            Failure::Driver(error) => return error,
+            Failure::Raised(raised) => raised,
+        };
+        let described = (self.0.bind(py).call1((raised.value(py), connection)))
+            .and_then(|found| found.extract::<(String, String, String, bool)>());
+        match described {
+            Ok((class, code, message, is_unknown)) => {
+                let class = ErrorClass::from_word(&class).unwrap_or(ErrorClass::Other);
+                let error = SystemError::new(class, code, message);
+                if is_unknown { error.unknown() } else { error }
+            }
+            // The describing function itself has failed.
+            Err(error) => SystemError::new(ErrorClass::Other, "", error.to_string()).unknown(),
+        }
+    }
+}
+
+// Takes the rows of a bulk load; inserts them in batches by `cursor.executemany`.
+
+/// Rows of a batch: enough to make the cost of a call negligible, few enough for one network message of
+/// modules that make one INSERT of them.
+const BATCH_ROWS: usize = 1000;
+
+pub struct Bulk {
+    /// Up to the word VALUES.
+    text: Box<str>,
+    types: Box<[ColumnType]>,
+    rows: Vec<Row>,
+    inserted: u64,
+    /// The first error; later rows are skipped.
+    pub error: Option<SystemError>,
+}
+
+impl Bulk {
+    pub fn begin(text: &str, types: &[ColumnType]) -> Self {
+        Self {
+            text: text.into(),
+            types: types.into(),
+            rows: Vec::new(),
+            inserted: 0,
+            error: None,
+        }
+    }
+
+    /// Takes a row; whether the batch is full.
+    pub fn take(&mut self, row: &Row) -> bool {
+        if self.error.is_none() {
+            self.rows.push(row.clone());
+        }
+        self.rows.len() == BATCH_ROWS
+    }
+
+    /// Inserts the batch.
+    pub fn insert(
+        &mut self,
+        py: Python<'_>,
+        cursor: &Bound<'_, PyAny>,
+        style: ParameterStyle,
+        binder: &Binder,
+    ) -> PyResult<()> {
+        let Some(columns) = self.rows.first().map(Row::len) else {
+            return Ok(());
+        };
+        let names = names(columns);
+        let batch = PyList::empty(py);
+        for row in &self.rows {
+            let cells = row.cells().enumerate();
+            let cells: Vec<Bound<'_, PyAny>> = cells
+                .map(|(place, cell)| binder.cell(py, cell, self.types.get(place).copied()))
+                .collect::<PyResult<_>>()?;
+            if style.is_by_name() {
+                let named = PyDict::new(py);
+                for (name, cell) in names.iter().zip(cells) {
+                    named.set_item(name, cell)?;
+                }
+                batch.append(named)?;
+            } else {
+                batch.append(PyTuple::new(py, cells)?)?;
+            }
+        }
+        let text = format!("{} {}", self.text.trim_end(), style.places(columns));
+        cursor.call_method1(intern!(py, "executemany"), (text, batch))?;
+        self.inserted += self.rows.len() as u64;
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// Keeps the error of a batch.
+    pub fn failed(&mut self, error: SystemError) {
+        let (first, last) = (self.inserted + 1, self.inserted + self.rows.len() as u64);
+        let message = format!("rows {first} to {last}: {}", error.message);
+        self.error = Some(SystemError { message, ..error });
+        self.rows.clear();
+    }
+
+    pub fn end(self, abort: Option<&str>, answer: &mut Answer) {
+        answer.affected = self.inserted;
+        let aborted = abort.map(|reason| SystemError::new(ErrorClass::Other, "", reason));
+        answer.error = aborted.or(self.error);
+    }
+}
+
+/// The names of so many values.
+pub fn names(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("p{number}")).collect()
 }

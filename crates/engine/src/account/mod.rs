@@ -11,50 +11,41 @@
 //! adds it to an aggregator; ten times a second the supervisor empties all buffers, so that progress and
 //! intervals are right even while every client waits. So there are histograms for each processor, not for
 //! each of a thousand client threads, and a transaction writes no memory that two threads share; what is counted by
-//! statement too, unless there are more threads than processors (`statement_log`).
+//! statement too, unless there are more threads than processors (`StatementLog`).
 
 mod aggregator;
-mod answer_sums;
 mod completion_gaps;
 mod durations;
 mod errors;
 mod intervals;
 mod layout;
-mod live_count;
 mod outages;
-mod pass_times;
 mod results;
 mod sample;
 mod second;
-mod session_servers;
 mod stalls;
 mod statement_answers;
-mod statement_log;
 mod thread_recorder;
 mod transaction_log;
-mod worktime;
 
 pub use aggregator::Aggregator;
-pub use answer_sums::{AnswerSum, Answered};
 pub use completion_gaps::{TimeSpan, before_stop};
 pub use durations::Durations;
 pub use errors::ErrorLog;
 pub use intervals::Series;
 pub use layout::{GroupLayout, Layout, TypeLayout};
-pub use live_count::{ClientCounts, LiveCount};
 pub use outages::Outages;
-pub use pass_times::PassTimes;
 pub use results::{Agreement, ResultLog};
-pub use sample::{Sample, SampleBuffer, Unit};
-pub use session_servers::{SessionServer, SessionServers};
+pub use sample::{ClientCounts, LiveCount, Sample, SampleBuffer, Unit};
 pub use stalls::Waits;
 pub use statement_answers::{
-    COMPARED_CLIENTS, COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of,
-    stages,
+    AnswerSum, Answered, COMPARED_CLIENTS, COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed,
+    StatementAnswers, rows_of, stages,
 };
-pub use statement_log::{SharedLog, StatementLog, ThreadStatements};
-pub use thread_recorder::{End, EndState, ThreadRecorder};
+pub use thread_recorder::{
+    End, EndState, SessionServer, SessionServers, SharedLog, StatementLog, ThreadRecorder,
+    ThreadStatements, Worktime,
+};
 pub use transaction_log::{
     DoneTransaction, Identity, LoggedTransaction, ThreadLog, TransactionLog,
 };
-pub use worktime::Worktime;

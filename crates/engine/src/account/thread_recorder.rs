@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::account::{
-    Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LoggedTransaction, Sample,
-    SampleBuffer, SessionServers, ThreadLog, ThreadStatements, Unit, Waits, Worktime,
+    Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LoggedTransaction, ResultLog,
+    Sample, SampleBuffer, StatementAnswers, ThreadLog, Unit, Waits,
 };
-use crate::observation::{Outcome, Outcomes};
+use crate::observation::{Outcome, Outcomes, ServerReport};
 
 /// The records of one thread. Others share the buffer and the aggregator, and with many threads the statement log.
 #[derive(Debug)]
@@ -204,5 +204,180 @@ impl ThreadRecorder {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         aggregator.add(samples, self.began_ns);
+    }
+}
+
+// Takes the answers to statements; holds what is counted for each statement, for one thread or for several.
+//
+// A driver that blocks has a thread for each client. A thousand of them with ten thousand statements would need
+// gigabytes, so where there are more threads than processors, there is a log for each processor.
+
+/// What is counted, by statement.
+#[derive(Debug, Default)]
+pub struct StatementLog {
+    pub results: ResultLog,
+    /// Where answers are compared with those of other runs; otherwise empty.
+    pub answers: Vec<StatementAnswers>,
+}
+
+/// A log that other threads may use too.
+pub type SharedLog = Arc<Mutex<StatementLog>>;
+
+/// The log that a thread writes to.
+#[derive(Debug)]
+pub enum ThreadStatements {
+    Own(StatementLog),
+    Shared(SharedLog),
+}
+
+impl StatementLog {
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            results: ResultLog::new(layout.statements),
+            answers: match layout.compares_answers {
+                true => vec![StatementAnswers::default(); layout.statements],
+                false => Vec::new(),
+            },
+        }
+    }
+
+    /// Adds the counts of a log of the same layout.
+    pub fn merge(&mut self, other: &Self) {
+        self.results.merge(&other.results);
+        for (sum, added) in self.answers.iter_mut().zip(&other.answers) {
+            sum.merge(added);
+        }
+    }
+}
+
+impl ThreadStatements {
+    #[inline]
+    pub fn with(&mut self, act: impl FnOnce(&mut StatementLog)) {
+        match self {
+            Self::Own(log) => act(log),
+            Self::Shared(log) => act(&mut log.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+// Takes what is known of the server that answers each session; counts the sessions of each server.
+
+/// The server that answers a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionServer {
+    pub version: String,
+    /// As the server reports it; empty where it was not asked, or does not report it.
+    pub address: String,
+    /// The same.
+    pub role: String,
+    /// The server has another id for the session than the one that was given at login.
+    pub is_behind_pooler: bool,
+}
+
+/// Servers, each with its number of sessions.
+#[derive(Debug, Default)]
+pub struct SessionServers(BTreeMap<SessionServer, u32>);
+
+impl SessionServers {
+    pub fn add(&mut self, server: SessionServer) {
+        *self.0.entry(server).or_default() += 1;
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        for (server, sessions) in other.0 {
+            *self.0.entry(server).or_default() += sessions;
+        }
+    }
+
+    #[must_use]
+    pub fn report(self) -> Vec<ServerReport> {
+        let reports = self.0.into_iter().map(|(server, sessions)| ServerReport {
+            version: server.version,
+            address: server.address,
+            role: server.role,
+            is_behind_pooler: server.is_behind_pooler,
+            sessions,
+        });
+        reports.collect()
+    }
+}
+
+// Takes the starts and ends of one client's transactions; returns how it spent the rest of the measurement.
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worktime {
+    /// Time of the measurement between measured transactions, and in pauses that are not part of the latency.
+    pub between_ns: u64,
+    /// The length of a transaction that began in the warm-up and was still running when the measurement
+    /// began: it is not measured.
+    pub carried_over_ns: Option<u64>,
+    /// The transaction that was running when the measurement ended.
+    pub in_flight: Option<RunningTransaction>,
+    measure_ns: u64,
+    stop_ns: u64,
+    /// Since when the client has had no transaction.
+    free_since_ns: u64,
+}
+
+/// A transaction that was running when the measurement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningTransaction {
+    pub age_ns: u64,
+    pub is_measured: bool,
+}
+
+impl Worktime {
+    /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
+    #[must_use]
+    pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
+        Self {
+            measure_ns,
+            stop_ns,
+            ..Self::default()
+        }
+    }
+
+    /// A transaction begins.
+    #[inline]
+    pub fn begun(&mut self, now_ns: u64, is_measured: bool) {
+        if is_measured {
+            self.free_until(now_ns);
+        }
+    }
+
+    /// The transaction that began at `started_ns` has ended; `paused_ns` of it are not part of its latency.
+    #[inline]
+    pub fn ended(&mut self, now_ns: u64, started_ns: u64, paused_ns: u64, is_measured: bool) {
+        self.free_since_ns = now_ns;
+        if is_measured {
+            self.between_ns += paused_ns;
+        } else if now_ns > self.measure_ns {
+            self.carried_over_ns = Some(now_ns - started_ns);
+        }
+        if now_ns > self.stop_ns && started_ns < self.stop_ns {
+            self.in_flight = Some(RunningTransaction {
+                age_ns: self.stop_ns - started_ns,
+                is_measured,
+            });
+        }
+    }
+
+    /// Counts the transaction that began at `started_ns` as never started.
+    pub fn retracted(&mut self, started_ns: u64) {
+        self.free_since_ns = started_ns;
+    }
+
+    /// The client has ended, between two transactions.
+    #[must_use]
+    pub fn finish(&mut self, now_ns: u64) -> Self {
+        self.free_until(now_ns);
+        *self
+    }
+
+    #[inline]
+    fn free_until(&mut self, now_ns: u64) {
+        let since_ns = self.free_since_ns.max(self.measure_ns);
+        self.between_ns += now_ns.saturating_sub(since_ns);
     }
 }

@@ -10,16 +10,14 @@
 //!          ◄──       down                             ◄──
 //! ```
 
-mod direction;
 mod relay;
 mod relayed_connection;
-mod rtt;
 
-use std::io;
-use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs as _};
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener as StdListener, TcpStream, ToSocketAddrs as _};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_drivers::{ErrorClass, SystemError};
 use mio::net::TcpListener;
@@ -88,11 +86,11 @@ pub fn delay(
         let running = scope.spawn(|| relay.run());
         let worked = (|| {
             // Not of this scope: where nobody connects, it waits for ever.
-            std::thread::spawn(move || rtt::echo(&echo_listener, 2));
+            std::thread::spawn(move || echo(&echo_listener, 2));
             let none = Duration::ZERO;
-            let (direct, _) = rtt::measured(echo_address, none).map_err(|error| failed(&error))?;
+            let (direct, _) = measured(echo_address, none).map_err(|error| failed(&error))?;
             let (measured, round_trips) =
-                rtt::measured(measured_address, document.rtt).map_err(|error| failed(&error))?;
+                measured(measured_address, document.rtt).map_err(|error| failed(&error))?;
             let ran_ns = cost::ran_ns(progress.thread.load(Ordering::Relaxed));
             let delaying = Delaying {
                 host: address.ip().to_string(),
@@ -145,8 +143,7 @@ fn server_address(document: &DelayDocument) -> Result<Address, EngineError> {
     let places: Vec<_> = places
         .map_err(|error| unknown(error.to_string()))?
         .collect();
-    let answers =
-        |place: &&SocketAddr| std::net::TcpStream::connect_timeout(place, LOOK_FOR).is_ok();
+    let answers = |place: &&SocketAddr| TcpStream::connect_timeout(place, LOOK_FOR).is_ok();
     let place = match places[..] {
         [only] => only,
         // A server that is not up yet is tried again with every client.
@@ -182,4 +179,70 @@ fn failed(error: &io::Error) -> EngineError {
         out_of_resources(error)
     };
     EngineError::System(error, "running a delay proxy".to_owned())
+}
+
+// Takes the address of an echo, reached through the proxy or not; returns the round-trip time to it.
+
+/// Enough for a median, where each takes little time.
+const MOST_ROUND_TRIPS: u32 = 51;
+const LEAST_ROUND_TRIPS: u32 = 3;
+/// About as long as a measurement may take.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// How long the echo may be silent: a busy machine lets it wait.
+const LONGEST_SILENCE: Duration = Duration::from_secs(20);
+
+/// The median of some round trips of a few bytes, behind the first: that one opens the connection. With the
+/// number of all.
+///
+/// # Errors
+/// If there is no echo.
+fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u32)> {
+    let mut stream = TcpStream::connect(echo)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(LONGEST_SILENCE + 10 * expected))?;
+    let fitting = TIMEOUT.as_nanos() / expected.as_nanos().max(1);
+    let count = u32::try_from(fitting)
+        .unwrap_or(u32::MAX)
+        .clamp(LEAST_ROUND_TRIPS, MOST_ROUND_TRIPS);
+    let mut taken = Vec::new();
+    for _ in 0..=count {
+        let began = Instant::now();
+        stream.write_all(b"0123456789abcdef")?;
+        stream.read_exact(&mut [0; 16]).map_err(silent)?;
+        taken.push(began.elapsed());
+    }
+    let mut taken = taken.split_off(1);
+    taken.sort_unstable();
+    Ok((taken[taken.len() / 2], count + 1))
+}
+
+/// A time-out, by its name: the system calls it a resource that is unavailable.
+fn silent(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock {
+        let reason = format!(
+            "no echo within {} s: it is too busy",
+            LONGEST_SILENCE.as_secs()
+        );
+        return io::Error::new(io::ErrorKind::TimedOut, reason);
+    }
+    error
+}
+
+/// Returns to each of the next `connections` clients what it sends, one after another.
+///
+/// # Errors
+/// If a connection fails.
+fn echo(listener: &StdListener, connections: u32) -> io::Result<()> {
+    for _ in 0..connections {
+        let (mut stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        let mut bytes = [0; 4096];
+        loop {
+            match stream.read(&mut bytes)? {
+                0 => break,
+                count => stream.write_all(&bytes[..count])?,
+            }
+        }
+    }
+    Ok(())
 }

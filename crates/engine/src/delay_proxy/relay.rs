@@ -12,10 +12,9 @@ use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use crate::clock::{Clock, nanoseconds};
+use crate::clock::{Clock, Timer, TimerQueue, nanoseconds};
 use crate::cost;
 use crate::delay_proxy::relayed_connection::RelayedConnection;
-use crate::timer::{Timer, TimerQueue};
 use crate::transport::{Address, Socket};
 
 const TIMER: Token = Token(0);

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::EngineError;
 use crate::document::drive::DriveDocument;
-use crate::document::group::{GroupDocument, Order};
+use crate::document::group::{GroupDocument, Order, ReadDocument, StopDocument};
 use crate::document::pace::{ArrivalDocument, RetriesDocument};
-use crate::document::read::ReadDocument;
-use crate::document::stop::StopDocument;
 
 /// The cards of a deck: one is shuffled for each client, or for each transaction of a shared list.
 const MOST_CARDS: u64 = 10_000;

@@ -6,8 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::EngineError;
-use crate::document::reading::{null_is_default, parse};
-use crate::document::seconds::positive_seconds;
+use crate::document::reading::{null_is_default, parse, positive_seconds};
 
 /// How to open a session. The address is `unix`, `host` with `port`, or `file`.
 #[derive(Clone, Debug, Deserialize)]

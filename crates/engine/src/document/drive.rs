@@ -2,23 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_script::{Lexer, LiteralStyle};
+use assay_script::{Lexer, LiteralStyle, Reached};
 use assay_values::json::of_json;
 use assay_values::{Distribution, Value};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::EngineError;
 use crate::document::deployment::DeploymentDocument;
-use crate::document::group::{GroupDocument, Order};
-use crate::document::log::LogDocument;
+use crate::document::group::{GroupDocument, Order, ReadDocument, StopDocument};
 use crate::document::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
-use crate::document::read::ReadDocument;
-use crate::document::reading::{null_is_default, parse};
-use crate::document::seconds::{optional_seconds, seconds};
-use crate::document::shared_numbers::SharedNumbersDocument;
-use crate::document::stop::StopDocument;
+use crate::document::reading::{null_is_default, optional_seconds, parse, seconds};
 
 /// What the engine is to run: scripts, clients, pace and end.
 #[derive(Clone, Debug, Deserialize)]
@@ -254,4 +251,59 @@ fn variables<'de, D: Deserializer<'de>>(reader: D) -> Result<BTreeMap<String, Va
     let plain = Option::<BTreeMap<String, serde_json::Value>>::deserialize(reader)?;
     let values = plain.unwrap_or_default().into_iter();
     Ok(values.map(|(name, json)| (name, of_json(&json))).collect())
+}
+
+// The file that single transactions are written to.
+
+/// Which transactions are written to which file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogDocument {
+    /// A file with the headings of the columns; rows are added at its end.
+    pub path: PathBuf,
+    /// The run's number, the first column.
+    pub run: u64,
+    /// The share of the transactions that are written: more than 0, at most 1.
+    pub sample: f64,
+}
+
+// How far the numbers have come that all clients share (`\next`): where a run on the same data goes on.
+
+/// The numbers of one name.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedNumbersDocument {
+    /// The variable of `\next`.
+    pub name: String,
+    /// Above every number that was taken.
+    pub taken: u64,
+    /// All numbers below it are of transactions that ended `ok`.
+    pub acknowledged: u64,
+}
+
+impl From<Reached> for SharedNumbersDocument {
+    fn from(reached: Reached) -> Self {
+        let Reached {
+            name,
+            taken,
+            acknowledged,
+        } = reached;
+        Self {
+            name,
+            taken,
+            acknowledged,
+        }
+    }
+}
+
+impl SharedNumbersDocument {
+    /// The same for the program.
+    #[must_use]
+    pub fn reached(&self) -> Reached {
+        Reached {
+            name: self.name.clone(),
+            taken: self.taken,
+            acknowledged: self.acknowledged,
+        }
+    }
 }

@@ -7,10 +7,7 @@ use assay_values::Distribution;
 use serde::Deserialize;
 
 use crate::document::pace::{ArrivalDocument, RetriesDocument, distribution};
-use crate::document::read::ReadDocument;
-use crate::document::reading::null_is_default;
-use crate::document::seconds::optional_seconds;
-use crate::document::stop::StopDocument;
+use crate::document::reading::{null_is_default, optional_seconds};
 
 /// The order in which a client runs its scripts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -91,5 +88,90 @@ impl GroupDocument {
     #[must_use]
     pub fn weight(&self, name: &str, own: u32) -> u32 {
         self.weights.get(name).copied().unwrap_or(own)
+    }
+}
+
+// The stop conditions of clients.
+
+/// The first limit reached ends a client, or the arrivals of an open loop.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct StopDocument {
+    /// For each client; passes that began after the warm-up count.
+    #[serde(default)]
+    pub passes: Option<u64>,
+    /// For each client; transactions that began after the warm-up count. An open loop has as many arrivals as
+    /// all its clients together.
+    #[serde(default)]
+    pub transactions: Option<u64>,
+    /// How many numbered transactions, from 0, all clients of the group share: a free client takes the next
+    /// number, which determines its script and random values.
+    #[serde(default)]
+    pub queue: Option<u64>,
+    /// Since the end of the warm-up. Running transactions are finished, or abandoned after `drain_s`.
+    #[serde(default, deserialize_with = "optional_seconds")]
+    pub duration_s: Option<Duration>,
+}
+
+// Which of several endpoints clients use, for each of their scripts.
+
+/// Where statements are sent, by what an endpoint is among others.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Read {
+    /// To those that are no replicas.
+    #[default]
+    Primary,
+    /// To replicas only.
+    Replica,
+    /// To all.
+    Any,
+}
+
+impl Read {
+    /// Whether these statements use an endpoint.
+    #[must_use]
+    pub fn uses(self, is_replica: bool) -> bool {
+        match self {
+            Self::Primary => !is_replica,
+            Self::Replica => is_replica,
+            Self::Any => true,
+        }
+    }
+}
+
+/// Where the clients of a group send their scripts: `"replica"`, or `{"look": "replica"}`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(untagged)]
+pub enum ReadDocument {
+    /// All of them.
+    Same(Read),
+    /// By the name of the script; those without one go to the primary.
+    ByScript(BTreeMap<String, Read>),
+}
+
+impl Default for ReadDocument {
+    fn default() -> Self {
+        Self::Same(Read::default())
+    }
+}
+
+impl ReadDocument {
+    /// The scripts that it names.
+    pub fn scripts(&self) -> impl Iterator<Item = &String> {
+        let by_script = match self {
+            Self::Same(_) => None,
+            Self::ByScript(reads) => Some(reads),
+        };
+        by_script.into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// Where the script with this name is sent.
+    #[must_use]
+    pub fn of(&self, script: &str) -> Read {
+        match self {
+            Self::Same(read) => *read,
+            Self::ByScript(reads) => reads.get(script).copied().unwrap_or_default(),
+        }
     }
 }

@@ -6,7 +6,7 @@ use assay_drivers::ErrorClass;
 use assay_values::Distribution;
 use serde::{Deserialize, Deserializer};
 
-use crate::document::seconds::positive_seconds;
+use crate::document::reading::positive_seconds;
 
 /// When transactions start.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]

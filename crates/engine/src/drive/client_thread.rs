@@ -136,7 +136,6 @@ impl ClientThread<'_> {
         let mut client = Client::new(self.shared, self.schedule, place);
         let mut answer = Answer::new(Keep::Count);
         let mut values = Vec::new();
-        let has_programs = self.shared.plan.program.runs_programs();
         let mut now_ns = clock.now_ns();
         loop {
             if let Some(library) = &self.library {
@@ -145,10 +144,8 @@ impl ClientThread<'_> {
             match client.next(now_ns, &mut self.recorder, &mut values) {
                 Next::Request { request, keep } => {
                     answer.clear(keep);
-                    // A program that the script runs is in no statement's time.
-                    let sent_ns = if has_programs { clock.now_ns() } else { now_ns };
                     let called = self.call(&request, &mut answer, now_ns);
-                    client.sent(sent_ns);
+                    client.sent(now_ns);
                     now_ns = clock.now_ns();
                     match called {
                         // Each statement may be short and the script endless.
@@ -179,6 +176,9 @@ impl ClientThread<'_> {
                     if !self.pause(&mut client, until_ns) {
                         break;
                     }
+                }
+                Next::Run { command } => {
+                    client.ran(command.run(&self.shared.plan.program.children));
                 }
                 Next::Abandoned => {
                     client.abandoned(clock.now_ns(), &mut self.recorder);

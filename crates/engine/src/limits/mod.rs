@@ -1,14 +1,9 @@
 //! Takes the threads and files that a run or a load needs; checks before it starts whether this machine
 //! allows them, and returns the numbers and the fix.
 
-mod consumer;
-mod counted;
-mod open_files;
 mod threads;
 
-pub use consumer::Consumer;
-pub use open_files::allow_many as allow_many_open_files;
-pub use threads::{refused, start};
+pub use threads::{Consumer, refused, start};
 
 use crate::EngineError;
 
@@ -80,7 +75,7 @@ impl Need {
 
     fn check_files(&self) -> Result<(), EngineError> {
         let most = allow_many_open_files();
-        let open = open_files::open_now();
+        let open = open_now();
         let needed = self.open_files + open + OTHER_FILES;
         if needed <= most {
             return Ok(());
@@ -110,4 +105,37 @@ impl Need {
 /// If it does not.
 pub fn check_load_sessions(sessions: u32) -> Result<(), EngineError> {
     Need::of_load(sessions as usize).check()
+}
+
+// Raises this process's limit of open files as far as the machine allows.
+
+/// Raises the soft limit of open files to the hard limit, since a shell's usual 1,024 is less than the
+/// clients of a large run. A failure is ignored: too few files are reported when they are needed. Returns the
+/// limit now in force.
+pub fn allow_many_open_files() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid `rlimit`, which the calls only read or write.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) != 0 {
+            return 0;
+        }
+        let raised = libc::rlimit {
+            rlim_cur: limit.rlim_max,
+            ..limit
+        };
+        if limit.rlim_cur < limit.rlim_max
+            && libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) == 0
+        {
+            limit = raised;
+        }
+    }
+    limit.rlim_cur
+}
+
+/// How many files this process has open.
+fn open_now() -> u64 {
+    std::fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64)
 }

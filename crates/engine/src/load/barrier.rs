@@ -4,8 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use assay_drivers::{ErrorClass, SystemError};
+use assay_values::SourceError;
+
 use crate::EngineError;
-use crate::load::failure::Failure;
+use crate::session::Halt;
 
 /// How many times all sessions wait for each other.
 const POINTS: usize = 2;
@@ -114,4 +117,59 @@ impl LoadBarrier {
     fn state(&self) -> MutexGuard<'_, LoadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+// The reason why a load ended early, without its context.
+
+pub(super) enum Failure {
+    Source(SourceError),
+    /// With the statement, if it is one of the document's.
+    System(SystemError, Option<String>),
+    Document(String),
+    Interrupted,
+}
+
+impl Failure {
+    pub(super) fn in_statement(self, statement: &str) -> Self {
+        match self {
+            Self::System(error, _) => Self::System(error, Some(statement.to_owned())),
+            other => other,
+        }
+    }
+
+    /// The engine's error; `during` describes the current action.
+    pub(super) fn during(self, during: &str) -> EngineError {
+        match self {
+            Self::Source(error) => EngineError::Source(error),
+            Self::System(error, None) => EngineError::System(error, during.to_owned()),
+            Self::System(error, Some(statement)) => {
+                EngineError::System(error, format!("{during}, executing `{statement}`"))
+            }
+            Self::Document(message) => EngineError::Document(message),
+            Self::Interrupted => EngineError::Interrupted,
+        }
+    }
+}
+
+impl From<Halt> for Failure {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::System(error) => Self::System(error, None),
+            Halt::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
+    }
+}
+
+pub(super) fn not_aborted() -> SystemError {
+    SystemError::new(
+        ErrorClass::Timeout,
+        "",
+        "the server did not abort the bulk load in time",
+    )
 }

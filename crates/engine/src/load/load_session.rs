@@ -7,9 +7,7 @@ use assay_drivers::{Answer, Keep, SystemError, TransactionStatus};
 use assay_values::{Row, RowSource, row_sum};
 
 use crate::document::LoadDocument;
-use crate::load::barrier::{LoadBarrier, ROWS_ARE_IN};
-use crate::load::failure;
-use crate::load::failure::Failure;
+use crate::load::barrier::{Failure, LoadBarrier, ROWS_ARE_IN, not_aborted};
 use crate::load::progress::Gauge;
 use crate::session::{Cancellation, Halt, Session, SessionState};
 
@@ -128,7 +126,7 @@ impl LoadSession<'_> {
             match self.session.bulk_abort("aborted by the client", timeout) {
                 Ok(()) => {}
                 Err(Halt::System(error)) => return Err(error),
-                Err(Halt::Interrupted) => return Err(failure::not_aborted()),
+                Err(Halt::Interrupted) => return Err(not_aborted()),
             }
         }
         if self.session.state() != SessionState::Idle

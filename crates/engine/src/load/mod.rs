@@ -4,7 +4,6 @@
 //! and run the statements for errors instead.
 
 mod barrier;
-mod failure;
 mod load_session;
 mod prefetch;
 mod progress;
@@ -13,14 +12,13 @@ pub use prefetch::LoadSource;
 pub use progress::{LoadProgress, LoadReport, TableReport};
 
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::{OnceLock, mpsc};
 use std::time::Instant;
 
 use crate::document::LoadDocument;
 use crate::limits::{Consumer, Need};
-use crate::load::barrier::{CONNECTED, LoadBarrier};
-use crate::load::failure::Failure;
+use crate::load::barrier::{CONNECTED, Failure, LoadBarrier};
 use crate::load::load_session::LoadSession;
 use crate::load::prefetch::prefetch;
 use crate::load::progress::Gauge;

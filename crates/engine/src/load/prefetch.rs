@@ -3,12 +3,13 @@
 //! A library runs on the thread that feeds it, so without this a second processor would be idle while rows
 //! are generated. A server has its own processors, and the socket lets both sides work at the same time.
 
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
 use assay_values::{Row, RowSource, SourceError};
 
 use crate::limits;
-use crate::load::failure::Failure;
+use crate::load::barrier::Failure;
 use crate::session::no_thread;
 
 /// Rows that are passed together: enough to read the cost of waking a thread per row negligible.

@@ -9,14 +9,11 @@
 //!   listener ──► acceptor (accepts, round robin) ──► worker (an event loop) ──► session (one session)
 //! ```
 
-mod acceptor;
 mod listener;
-mod report;
 mod session;
 mod worker;
-mod worker_context;
 
-pub use report::{Listening, Served};
+pub use listener::{Listening, Served};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -28,9 +25,7 @@ use assay_drivers::servers::{NewServer, NullProtocol, SERVERS};
 
 use crate::document::ServeDocument;
 use crate::limits::allow_many_open_files;
-use crate::null_server::acceptor::Acceptor;
-use crate::null_server::listener::Listener;
-use crate::null_server::report::Counts;
+use crate::null_server::listener::{Acceptor, Counts, Listener};
 use crate::null_server::worker::Worker;
 use crate::session::out_of_resources;
 use crate::{EngineError, limits};

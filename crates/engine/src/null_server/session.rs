@@ -8,16 +8,18 @@
 //! Usually no buffer of its own is used: a request arrives in one system call and its answer is sent in one.
 //! While an answer is delayed, further requests stay in the kernel's buffer.
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
+use std::io::{Read as _, Write as _};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use assay_drivers::null::{PlannedReply, ResultSize, SessionModel};
 use assay_drivers::servers::{AnyServer, NewServer};
 use assay_drivers::{ServerEvent, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
-use mio::{Interest, Token};
+use mio::{Interest, Registry, Token, Waker};
 
-use crate::null_server::worker_context::{NewClient, SessionStatus, WorkerContext};
+use crate::clock::{Clock, TimerQueue};
 use crate::transport::{Socket, Unsent};
 
 pub struct NullSession {
@@ -314,4 +316,51 @@ fn push(socket: &mut Socket, unsent: &mut Unsent, mut bytes: &[u8]) -> io::Resul
     }
     unsent.buffer().extend_from_slice(bytes);
     Ok(())
+}
+
+// The state that all sessions of one worker share.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionStatus {
+    Open,
+    Ended,
+}
+
+/// The state that all sessions of a thread share.
+pub struct WorkerContext<'r> {
+    /// The session's index in the thread's list.
+    pub place: usize,
+    pub registry: &'r Registry,
+    pub timers: &'r mut TimerQueue,
+    pub clock: Clock,
+    pub scratch: &'r mut Buffers,
+    pub statements: &'r mut u64,
+}
+
+pub struct Buffers {
+    pub input: Box<[u8]>,
+    pub out: Vec<u8>,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        // About what a Unix socket delivers at once during a bulk load.
+        const INPUT_BYTES: usize = 256 * 1024;
+        Self {
+            input: vec![0; INPUT_BYTES].into(),
+            out: Vec::new(),
+        }
+    }
+}
+
+/// A client that has connected.
+pub struct NewClient {
+    pub socket: Socket,
+    pub model: Result<SessionModel, SystemError>,
+}
+
+/// The channel to a worker.
+pub struct WorkerHandle {
+    pub new_clients: Sender<NewClient>,
+    pub waker: Waker,
 }

@@ -2,19 +2,18 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use assay_drivers::servers::NewServer;
 use mio::{Events, Poll, Token, Waker};
 
-use crate::clock::Clock;
-use crate::null_server::report::Counts;
-use crate::null_server::session::NullSession;
-use crate::null_server::worker_context::{
-    Buffers, NewClient, SessionStatus, WorkerContext, WorkerHandle,
+use crate::clock::{Clock, Timer, TimerQueue};
+use crate::null_server::listener::Counts;
+use crate::null_server::session::{
+    Buffers, NewClient, NullSession, SessionStatus, WorkerContext, WorkerHandle,
 };
-use crate::timer::{Timer, TimerQueue};
 
 const NEW_CLIENTS: Token = Token(usize::MAX);
 const TIMER: Token = Token(usize::MAX - 1);

@@ -3,30 +3,23 @@
 
 mod client;
 mod cost;
-mod error;
 mod group;
-mod interval;
 mod latency;
-mod log;
 mod outcomes;
-mod result;
-mod server;
 mod service;
 mod transactions;
 
-pub use client::{ClientEnd, ClientState, EndedBy, Outage, Unfinished};
-pub use cost::ClientCost;
-pub use error::{Certainty, ErrorReport};
+pub use client::{ClientEnd, ClientState, EndedBy, Outage, ServerReport, Unfinished};
+pub use cost::{ClientCost, LogReport};
 pub use group::{Arrival, ArrivalKind, EndpointReport, GroupReport};
-pub use interval::Interval;
-pub use latency::{Latency, Resolution};
-pub use log::LogReport;
-pub use outcomes::{Outcome, Outcomes, TransactionOutcomes, WarmUpOutcomes};
-pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
-pub use server::ServerReport;
+pub use latency::{Interval, Latency, Resolution};
+pub use outcomes::{
+    Certainty, ErrorReport, Outcome, Outcomes, TransactionOutcomes, WarmUpOutcomes,
+};
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{
-    AllOk, BegunLevelReport, FirstExecution, PassTime, Passes, StatementReport, TransactionReport,
+    AllOk, AnswerReport, AnswerSumReport, BegunLevelReport, FirstAnswersReport, FirstExecution,
+    PassTime, Passes, ResultReport, StatementReport, TransactionReport,
 };
 
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 //! schema, settings, loading, queries.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use assay_drivers::{
@@ -13,7 +14,7 @@ use mio::{Events, Poll, Token};
 use crate::session::connect_errors::{
     RETRY_AFTER, connect_timed_out, no_answer, out_of_resources, unreachable,
 };
-use crate::session::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireDeployment};
+use crate::session::{Connection, Scratch, WireDeployment};
 
 /// Bulk rows are collected into messages of about this size (measured: larger ones gain nothing).
 const BULK_BYTES: usize = 64 * 1024;
@@ -323,4 +324,53 @@ impl Drop for BlockingConnection {
 enum PollError {
     Socket(io::Error),
     System(SystemError),
+}
+
+// Takes a callback that may cancel; calls it ten times a second during a wait.
+
+/// How often a waiting thread checks for cancellation.
+pub const CHECK_EVERY: Duration = Duration::from_millis(100);
+
+/// Why a wait ended without its result.
+#[derive(Debug)]
+pub enum Halt {
+    System(SystemError),
+    Interrupted,
+}
+
+impl From<SystemError> for Halt {
+    fn from(error: SystemError) -> Self {
+        Self::System(error)
+    }
+}
+
+/// The caller's callback, called at most ten times a second; a break cancels.
+pub struct Cancellation<'a> {
+    go_on: &'a mut dyn FnMut() -> ControlFlow<()>,
+    next: Instant,
+}
+
+impl<'a> Cancellation<'a> {
+    pub fn new(go_on: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
+        Self {
+            go_on,
+            next: Instant::now() + CHECK_EVERY,
+        }
+    }
+
+    /// Calls the callback if it is time to.
+    ///
+    /// # Errors
+    /// If the caller cancels.
+    pub fn check(&mut self) -> Result<(), Halt> {
+        let now = Instant::now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now + CHECK_EVERY;
+        match (self.go_on)() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Halt::Interrupted),
+        }
+    }
 }

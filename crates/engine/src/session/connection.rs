@@ -11,16 +11,16 @@
 
 mod receiving;
 
-use std::io::{self, Write as _};
+use std::io;
+use std::io::Write as _;
 
 use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, Cancel, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
-use crate::session::connect_errors::{connect_timed_out, preparing_timed_out};
+use crate::session::WireDeployment;
+use crate::session::connect_errors::{HandshakeBytes, connect_timed_out, preparing_timed_out};
 use crate::session::security::Security;
-use crate::session::wrong_server::HandshakeBytes;
-use crate::session::{Scratch, WireDeployment};
 use crate::transport::{Socket, Unsent};
 
 /// In this order: first what every statement needs, so that it takes few lines of the processor's caches.
@@ -349,5 +349,33 @@ impl Connection {
             self.unsent.buffer().extend_from_slice(bytes);
         }
         Ok(())
+    }
+}
+
+// Buffers that all sessions of a thread share, so that an idle session needs little memory.
+
+/// The most bytes that one read returns.
+const INPUT_BYTES: usize = 64 * 1024;
+
+pub struct Scratch {
+    /// The received bytes.
+    pub input: Box<[u8]>,
+    /// The received bytes after decryption.
+    pub plain: Vec<u8>,
+    /// The bytes to send.
+    pub out: Vec<u8>,
+    /// The bytes to send after encryption.
+    pub cipher: Vec<u8>,
+}
+
+impl Scratch {
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            input: vec![0; INPUT_BYTES].into_boxed_slice(),
+            plain: Vec::new(),
+            out: Vec::new(),
+            cipher: Vec::new(),
+        }
     }
 }

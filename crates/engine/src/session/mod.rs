@@ -3,35 +3,31 @@
 
 mod blocking_connection;
 mod bulk;
-mod cancellation;
 mod connect_errors;
 mod connection;
 mod deployment;
-mod local;
-mod scratch;
 mod security;
-mod wrong_server;
 
-pub use blocking_connection::BlockingConnection;
-pub use cancellation::{CHECK_EVERY, Cancellation, Halt};
+pub use blocking_connection::{BlockingConnection, CHECK_EVERY, Cancellation, Halt};
 pub use connect_errors::{
     RETRY_AFTER, connect_timed_out, no_thread, out_of_resources, unreachable,
 };
-pub use connection::Connection;
+pub use connection::{Connection, Scratch};
 pub use deployment::{
     Deployment, Endpoints, LocalDeployment, WireDeployment, driver_names,
     drivers_with_transactions, expected_of_option,
 };
-pub use scratch::Scratch;
 
 use std::ops::ControlFlow;
+use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
 
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request, TransactionStatus};
 use assay_values::ColumnType;
 
-use crate::EngineError;
 use crate::document::DeploymentDocument;
+use crate::{EngineError, limits};
 
 /// One session whose calls wait for their answers. Not for measuring.
 pub struct Session {
@@ -193,7 +189,7 @@ impl Session {
             Channel::Library(library) => {
                 let mut answer = Answer::new(keep);
                 answer.compare_as(types);
-                local::request(library, request, &mut answer, cancellation).map(|()| answer)
+                request_of_library(library, request, &mut answer, cancellation).map(|()| answer)
             }
         };
         self.state = match &answer {
@@ -265,4 +261,53 @@ fn executing(statement: &str) -> String {
         ""
     };
     format!("executing `{beginning}{rest}`")
+}
+
+// Takes a library that answers before it returns; makes its calls cancellable.
+
+/// Executes one request while checking `cancellation`; an error of the statement is in `answer`.
+///
+/// The call runs on a thread of its own, since it blocks. That costs too much for a measured statement, but
+/// not for a schema change or an index.
+///
+/// # Errors
+/// If the connection was closed or the caller cancels.
+fn request_of_library(
+    library: &mut AnyBlocking,
+    request: &Request<'_>,
+    answer: &mut Answer,
+    cancellation: &mut Cancellation<'_>,
+) -> Result<(), Halt> {
+    let Some(cancel) = library.canceller() else {
+        library.request(request, answer)?;
+        return cancellation.check();
+    };
+    let (ended, end) = mpsc::channel();
+    std::thread::scope(|scope| {
+        limits::start(scope, "statement", move || {
+            ended.send(library.request(request, answer))
+        })
+        .map_err(|error| no_thread(&error))?;
+        let mut go_on = Ok(());
+        loop {
+            match end.recv_timeout(CHECK_EVERY) {
+                Ok(result) => {
+                    go_on?;
+                    return Ok(result?);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if go_on.is_ok() {
+                        go_on = cancellation.check();
+                    }
+                    // Repeatedly: the first call may fall between two steps of the library.
+                    if go_on.is_err() {
+                        cancel();
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("the library's thread ended without a result: it panicked")
+                }
+            }
+        }
+    })
 }

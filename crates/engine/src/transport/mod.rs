@@ -5,11 +5,8 @@ mod address;
 mod certificates;
 mod socket;
 mod tls;
-mod unsent;
-mod verifier;
 
 pub use address::Address;
 pub use certificates::TlsOffer;
-pub use socket::Socket;
+pub use socket::{Socket, Unsent};
 pub use tls::TlsLayer;
-pub use unsent::Unsent;

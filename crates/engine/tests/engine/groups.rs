@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use assay_engine::{GroupReport, Observation};
 use serde_json::{Value, json};
 
-use crate::support::{document, null_deployment, observe, refused_document};
-use crate::values::Values;
+use crate::support::{Values, document, null_deployment, observe, refused_document};
 
 /// A document of two scripts, `A` and `B`, with these groups.
 fn grouped(deployment: Value, groups: Value, more: Value) -> Value {

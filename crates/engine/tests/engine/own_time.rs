@@ -1,11 +1,11 @@
-//! What the engine does itself (it makes requests, runs programs, cancels statements) is not charged to the server,
+//! What the engine does itself (it makes requests, runs commands, cancels statements) is not charged to the server,
 //! nor to the clients of the same thread. The server of these tests answers when something else has happened.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,15 +17,24 @@ const LIMIT: Duration = Duration::from_secs(60);
 const CANCEL_REQUEST: i32 = 80_877_102;
 
 /// A server that speaks PostgreSQL's simple protocol. `SELECT stall` is answered once it was cancelled, and a request
-/// to cancel is taken once three other statements were answered after it.
+/// to cancel is taken once three other statements were answered after it. A request to cancel `SELECT ninth` is taken
+/// at once, and those before only after it.
 #[derive(Default)]
 struct Scripted {
+    sessions: AtomicI32,
     answered: AtomicU32,
-    is_cancelled: AtomicBool,
+    /// The sessions whose statements were cancelled.
+    cancelled: Mutex<Vec<i32>>,
     /// Others were answered while a request to cancel was under way.
     others_went_on: AtomicBool,
+    /// The session of `SELECT ninth`.
+    ninth: AtomicI32,
+    /// Requests to cancel that are not taken yet.
+    waiting: AtomicU32,
     /// Made when this statement arrives.
     announces: Option<(&'static str, PathBuf)>,
+    /// What has arrived.
+    arrived: Mutex<Vec<(String, Instant)>>,
 }
 
 impl Scripted {
@@ -53,11 +62,14 @@ impl Scripted {
         let opening = body(&mut stream)?;
         let code = i32::from_be_bytes(opening[..4].try_into().unwrap());
         if code == CANCEL_REQUEST {
-            self.cancel(stream);
+            let session = i32::from_be_bytes(opening[4..8].try_into().unwrap());
+            self.cancel(stream, session);
             return None;
         }
+        let session = self.sessions.fetch_add(1, Ordering::SeqCst) + 1;
+        let key = [session.to_be_bytes(), [0, 0, 0, 9]].concat();
         send(&mut stream, b'R', &[0; 4])?;
-        send(&mut stream, b'K', &[0, 0, 0, 7, 0, 0, 0, 9])?;
+        send(&mut stream, b'K', &key)?;
         send(&mut stream, b'Z', b"I")?;
         loop {
             let mut tag = [0];
@@ -69,11 +81,19 @@ impl Scripted {
             let text = String::from_utf8_lossy(&text)
                 .trim_end_matches(['\0', ';'])
                 .to_owned();
+            self.arrived
+                .lock()
+                .unwrap()
+                .push((text.clone(), Instant::now()));
             if let Some((_, path)) = self.announces.as_ref().filter(|(one, _)| *one == text) {
                 std::fs::write(path, "").unwrap();
             }
-            if text == "SELECT stall" {
-                wait_until(|| self.is_cancelled.swap(false, Ordering::SeqCst));
+            if ["SELECT stall", "SELECT ninth"].contains(&&*text) {
+                if text == "SELECT ninth" {
+                    self.ninth.store(session, Ordering::SeqCst);
+                }
+                wait_until(|| self.is_cancelled(session));
+                self.cancelled.lock().unwrap().retain(|one| *one != session);
                 send(&mut stream, b'E', b"SERROR\0C57014\0Mcancelled\0\0")?;
             } else {
                 self.answered.fetch_add(1, Ordering::SeqCst);
@@ -83,18 +103,28 @@ impl Scripted {
         }
     }
 
-    fn cancel(&self, mut stream: TcpStream) {
+    fn is_cancelled(&self, session: i32) -> bool {
+        self.cancelled.lock().unwrap().contains(&session)
+    }
+
+    fn cancel(&self, mut stream: TcpStream, session: i32) {
         let enough = self.answered.load(Ordering::SeqCst) + 3;
         stream.set_nonblocking(true).unwrap();
+        let others = self.waiting.fetch_add(1, Ordering::SeqCst);
         wait_until(|| {
-            let went_on = self.answered.load(Ordering::SeqCst) >= enough;
+            let ninth = self.ninth.load(Ordering::SeqCst);
+            let went_on = match ninth {
+                0 => self.answered.load(Ordering::SeqCst) >= enough,
+                _ => session == ninth && others == 8,
+            };
             if went_on {
                 self.others_went_on.store(true, Ordering::SeqCst);
             }
             let is_closed = matches!(stream.read(&mut [0]), Ok(0));
-            went_on || is_closed
+            went_on || is_closed || session == ninth || self.is_cancelled(ninth)
         });
-        self.is_cancelled.store(true, Ordering::SeqCst);
+        self.cancelled.lock().unwrap().push(session);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -136,43 +166,79 @@ fn other_clients_of_the_thread_go_on_while_a_statement_is_cancelled() {
     assert!(server.others_went_on.load(Ordering::SeqCst));
 }
 
+#[test]
+fn eight_requests_to_cancel_that_hang_do_not_delay_the_ninth() {
+    let (server, deployment) = Scripted::default().start();
+    let script =
+        "\\if :client_id = 8\n\\sleep 500 ms\nSELECT ninth;\n\\else\nSELECT stall;\n\\endif";
+    let run = observe(&document(
+        deployment,
+        &[script],
+        json!({ "clients": 9, "threads": 1, "protocol": "simple", "statement_limit_s": 0.1 }),
+    ));
+    assert_eq!(outcomes(&run), (0, 0, 9, 0), "{:?}", run.errors);
+    assert!(server.others_went_on.load(Ordering::SeqCst));
+}
+
 /// A command that waits until the file is there.
 fn wait_for(path: &Path) -> String {
     let path = path.display();
-    let seconds = LIMIT.as_secs();
     format!(
-        "\\shell i=0; until test -e {path}; do i=$((i+1)); test $i -lt {seconds}0 || exit 1; sleep 0.1; done"
+        "\\shell i=0; until test -e {path}; do i=$((i+1)); test $i -lt 200 || exit 1; sleep 0.1; done"
     )
 }
 
 #[test]
-fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
+fn other_clients_of_the_thread_go_on_while_a_command_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arrived");
     let server = Scripted {
         announces: Some(("SELECT 6", path.clone())),
         ..Scripted::default()
     };
-    let (_, deployment) = server.start();
-    // All that is due during the pause of the 5th is begun at once after it.
+    let (server, deployment) = server.start();
     let script = format!(
-        "\\if :transaction_number = 5\n\\shell sleep 1\n\\endif\n\\if :transaction_number = 60\n{}\n\\endif\n\
-         SELECT :transaction_number;",
+        "\\if :client_id = 0\n{}\n\\setshell n echo 7\n\\else\n\\set n 6\n\\endif\nSELECT :n;",
         wait_for(&path)
     );
     let run = observe(&document(
         deployment,
         &[&script],
-        json!({
-            "clients": 100, "threads": 1, "protocol": "simple", "allow_shell": true,
-            "arrival": { "kind": "constant", "offered_rate_per_s": 100 }, "stop": { "duration_s": 1.0 },
-        }),
+        json!({ "clients": 2, "threads": 1, "protocol": "simple", "allow_shell": true }),
     ));
-    assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
+    assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
+    let arrived = server.arrived.lock().unwrap();
+    let texts: Vec<&str> = arrived.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["SELECT 6", "SELECT 7"]);
 }
 
 #[test]
-fn a_program_of_the_script_is_in_the_latency_and_in_no_statement() {
+fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
+    let (server, deployment) = Scripted::default().start();
+    // All that becomes due while the values of the 5th are made is begun at once after it. To make those of each takes
+    // some milliseconds.
+    let long = "\\set t text(16000000, 16000000)\n".repeat(30);
+    let script = format!(
+        "\\if :transaction_number >= 5\n\\set t text(4000000, 4000000)\n\\endif\n\
+         \\if :transaction_number = 5\n{long}\\endif\n\\set t 0\nSELECT :transaction_number;"
+    );
+    let run = observe(&document(
+        deployment,
+        &[&script],
+        json!({
+            "clients": 100, "threads": 1, "protocol": "simple",
+            "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "duration_s": 0.25 },
+        }),
+    ));
+    assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
+    let arrived = server.arrived.lock().unwrap();
+    let arrived_at = |text: &str| arrived.iter().find(|(one, _)| one == text).unwrap().1;
+    let between = arrived_at("SELECT 99") - arrived_at("SELECT 6");
+    assert!(between > Duration::from_millis(100), "{between:?}");
+}
+
+#[test]
+fn a_command_of_the_script_is_in_the_latency_and_in_no_statement() {
     for is_wire in [true, false] {
         let deployment = match is_wire {
             true => Scripted::default().start().1,

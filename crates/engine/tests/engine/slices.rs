@@ -7,8 +7,7 @@ use assay_engine::{DriveDocument, EngineError, Observation, drive};
 use serde_json::{Value, json};
 
 use crate::serve::served;
-use crate::support::{check, document, null_deployment, observe, parsed};
-use crate::values::Values;
+use crate::support::{Values, check, document, null_deployment, observe, parsed};
 
 /// Every value that the clients of these parts drew, and the observation of each part. Each part is (first
 /// client, clients); the parts run at the same time, as in several processes.

@@ -6,7 +6,7 @@ use crate::expression::token::{Token, tokens};
 use crate::lexer::statement::Name;
 use crate::place::Defect;
 use crate::program::document_path;
-use crate::program::operand::Unit;
+use crate::program::opcode::Unit;
 use crate::reply::{STATEMENT_CLASSES, class_named};
 use assay_values::Distribution;
 use std::ops::Range;

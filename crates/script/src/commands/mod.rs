@@ -6,7 +6,7 @@ pub(crate) mod forms;
 use crate::expression::grammar::Expression;
 use crate::lexer::statement::Name;
 use crate::program::document_path::Step;
-use crate::program::operand::Unit;
+use crate::program::opcode::Unit;
 use crate::program::shell::Words;
 use assay_values::Distribution;
 

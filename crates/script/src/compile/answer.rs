@@ -6,8 +6,7 @@ use crate::compile::emit::Emitter;
 use crate::lexer::Effect;
 use crate::place::Defect;
 use crate::program::document_path::DocumentPath;
-use crate::program::opcode::Instruction;
-use crate::program::operand::{Class, GatherId, PathId, short};
+use crate::program::opcode::{Class, GatherId, Instruction, PathId, short};
 use crate::program::{Gather, Gathering, Need};
 
 impl<'a> Emitter<'_, 'a> {

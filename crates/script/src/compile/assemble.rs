@@ -6,8 +6,7 @@ use crate::expression::grammar::{Expression, Node};
 use crate::lexer::statement::Name;
 use crate::place::{Defect, Lines};
 use crate::program::Program;
-use crate::program::opcode::Instruction;
-use crate::program::operand::{ConstantId, Count, FunctionId, Slot, Target, short};
+use crate::program::opcode::{ConstantId, Count, FunctionId, Instruction, Slot, Target, short};
 
 pub(crate) struct Assembler<'p, 'a> {
     pub program: &'p mut Program,

@@ -2,7 +2,7 @@
 //! targets are now known, or an error that names the block still open.
 
 use crate::place::{Defect, Lines};
-use crate::program::operand::Slot;
+use crate::program::opcode::Slot;
 
 /// The blocks that are open, the innermost last.
 pub(crate) struct Blocks<'p, 'a> {

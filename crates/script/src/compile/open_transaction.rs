@@ -9,8 +9,7 @@ use crate::expression::function::FUNCTIONS;
 use crate::expression::number;
 use crate::lexer::StatementKind;
 use crate::program::explain::operands;
-use crate::program::opcode::Instruction;
-use crate::program::operand::Slot;
+use crate::program::opcode::{Instruction, Slot};
 use crate::program::{Program, Script};
 use std::collections::{BTreeMap, BTreeSet};
 

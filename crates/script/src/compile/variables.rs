@@ -4,7 +4,7 @@ use crate::commands::Command;
 use crate::lexer::statement::Name;
 use crate::nearest::nearest;
 use crate::place::Defect;
-use crate::program::operand::Slot;
+use crate::program::opcode::Slot;
 use crate::program::{Gather, Own, Variable};
 use assay_values::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,6 @@
 //! Takes the text of a statement; returns its words outside literals and comments, and what it does by the first of them.
 
-use crate::lexer::language::Lexer;
-use crate::lexer::passage::{LiteralStyle, Passage};
+use crate::lexer::language::{Lexer, LiteralStyle, Passage};
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,22 +116,25 @@ pub(super) fn is_open_batch(text: &str) -> bool {
     }
 }
 
-/// Whether a text begins a function, procedure or trigger whose body is `BEGIN … END`, and does not end it.
+/// Whether a text begins a function, procedure or trigger whose body is `BEGIN … END`, or such a body alone (`BEGIN NOT
+/// ATOMIC`), and does not end it.
 pub(crate) fn is_open_body(text: &str, style: LiteralStyle) -> bool {
     const PREFIXES: [&str; 5] = ["or", "replace", "temp", "temporary", "aggregate"];
     // Most statements are not one of these: their other words are not read.
     let begins = |most| texts(text, Lexer::Sql(style), most).unwrap_or_default();
-    if begins(1).first().is_none_or(|first| first != "create") {
+    let first = begins(3);
+    let is_body = first == ["begin", "not", "atomic"];
+    if !is_body && first.first().is_none_or(|first| first != "create") {
         return false;
     }
     let words = begins(usize::MAX);
     let mut rest = (words[1..].iter().map(String::as_str))
         .skip_while(|word| PREFIXES.contains(word))
         .peekable();
-    if !matches!(rest.next(), Some("function" | "procedure" | "trigger")) {
+    if !is_body && !matches!(rest.next(), Some("function" | "procedure" | "trigger")) {
         return false;
     }
-    let mut depth = 0_usize;
+    let mut depth = usize::from(is_body);
     while let Some(word) = rest.next() {
         match word {
             "begin" => depth += 1,

@@ -1,10 +1,11 @@
 //! Takes the text of a script in a query language; returns its parts: statements, and meta commands with
 //! their arguments.
 
+use crate::lexer::LiteralStyle;
 use crate::lexer::kind::{is_open_batch, is_open_body};
-use crate::lexer::language::Lexer;
-use crate::lexer::passage::Passage;
-use crate::place::{Defect, text_start};
+use crate::lexer::language::{Lexer, Passage};
+use crate::place::{Defect, Lines, text_start};
+use crate::{ScriptError, Source};
 use std::ops::Range;
 
 /// One part of a script, as offsets into its text.
@@ -158,4 +159,137 @@ fn logical_line_end(bytes: &[u8], start: usize) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+// Takes a plain file of statements; returns the statements, split as an interactive client would.
+
+/// One statement of a file, unchanged, without the closing `;`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStatement {
+    /// The statement, as it is sent.
+    pub text: String,
+    /// Begins at 1.
+    pub line: u32,
+    /// Begins at 1; in characters.
+    pub column: u32,
+}
+
+/// Splits the text of `source` at each `;` outside literals, quoted identifiers, comments, the `BEGIN … END`
+/// of a function, procedure or trigger, and `BEGIN NOT ATOMIC … END`. Comments
+/// between statements are dropped, those within are kept; empty statements are skipped; the last statement
+/// may end without `;`.
+///
+/// # Errors
+/// If a literal, a quoted identifier or a comment is not closed.
+pub fn split_statements(
+    source: &Source<'_>,
+    style: LiteralStyle,
+) -> Result<Vec<FileStatement>, ScriptError> {
+    let text = source.text;
+    let lines = Lines::of(text);
+    let ranges = ranges(text, style).map_err(|defect| defect.locate(source.path, &lines))?;
+    let statement = |(start, end): (usize, usize)| {
+        let place = lines.place(start);
+        FileStatement {
+            text: text[start..end].to_owned(),
+            line: place.line,
+            column: place.column,
+        }
+    };
+    Ok(ranges.into_iter().map(statement).collect())
+}
+
+fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut open) = (text_start(text), None);
+    // The end of the statement's last token: comments and white space after it are not part of it.
+    let mut close = 0;
+    while at < bytes.len() {
+        let passage = style.passage(text, at)?;
+        let end = passage.map_or(at + 1, Passage::end);
+        let is_content = match passage {
+            Some(Passage::Comment { .. }) => false,
+            Some(_) => true,
+            None if bytes[at] == b';'
+                && open.is_none_or(|start| !is_open_body(&text[start..at], style)) =>
+            {
+                found.extend(open.take().map(|start| (start, close)));
+                false
+            }
+            None => !bytes[at].is_ascii_whitespace(),
+        };
+        if is_content {
+            open.get_or_insert(at);
+            close = end;
+        }
+        at = end;
+    }
+    found.extend(open.map(|start| (start, close)));
+    Ok(found)
+}
+
+// Takes the text of a script; returns it cut before and after each name in double quotes of its statements.
+
+/// The text in pieces, which joined are the text: those with an odd index are names with their quotes, as
+/// `"year"`. Literals, comments and the lines of meta commands hold none. A text that does not compile may
+/// be one piece: the compiler says why.
+#[must_use]
+pub fn cut_at_names(text: &str, style: LiteralStyle) -> Vec<&str> {
+    pieces(text, Lexer::Sql(style)).unwrap_or_else(|_| vec![text])
+}
+
+fn pieces(text: &str, lexer: Lexer) -> Result<Vec<&str>, Defect> {
+    let (mut found, mut copied) = (Vec::new(), 0);
+    for part in lexer.parts(text)? {
+        let Part::Statement { range, .. } = part else {
+            continue;
+        };
+        let mut at = range.start;
+        while at < range.end {
+            let end = lexer.passage(text, at)?.map_or(at + 1, Passage::end);
+            if text.as_bytes()[at] == b'"' {
+                found.extend([&text[copied..at], &text[at..end]]);
+                copied = end;
+            }
+            at = end;
+        }
+    }
+    found.push(&text[copied..]);
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    fn names(text: &str, style: LiteralStyle) -> Vec<&str> {
+        let pieces = cut_at_names(text, style);
+        assert_eq!(pieces.concat(), text);
+        pieces.into_iter().skip(1).step_by(2).collect()
+    }
+
+    #[test]
+    fn names_are_not_sought_in_literals_comments_and_commands() {
+        let text = "-- \"no\"\n\\set x 'a \"no\"'\nselect \"a b\".\"c\"\"d\", '\"no\"', $$\"no\"$$ /* \"no\" */\n\
+                    from \"é\" where x = 'it''s \"no\"' \\gset path $.k.\"no\" name\nselect \"last\"";
+        assert_eq!(
+            names(text, LiteralStyle::Doubled),
+            ["\"a b\"", "\"c\"\"d\"", "\"é\"", "\"last\""]
+        );
+    }
+
+    #[test]
+    fn a_backslash_escapes_where_the_system_reads_it_so() {
+        let text = "select 'it\\'s \"no\"', \"yes\" # \"no\"";
+        assert_eq!(names(text, LiteralStyle::Backslash), ["\"yes\""]);
+    }
+
+    #[test]
+    fn a_text_that_does_not_compile_is_one_piece() {
+        for text in ["select \"open", "select (\"a\"", "select 'open \"a\"", ""] {
+            assert_eq!(cut_at_names(text, LiteralStyle::Doubled), [text]);
+        }
+    }
 }

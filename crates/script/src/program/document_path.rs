@@ -1,7 +1,7 @@
 //! Takes a path into a document (`$.items[0].price`) and an answer; returns the value at that path.
 
 use crate::place::{Defect, name_end};
-use crate::program::operand::Slot;
+use crate::program::opcode::Slot;
 use crate::reply::Reply;
 use assay_values::Value;
 use assay_values::json::of_json;

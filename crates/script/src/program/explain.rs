@@ -2,8 +2,7 @@
 
 use crate::expression::function::FUNCTIONS;
 use crate::expression::number::shown;
-use crate::program::opcode::{Instruction, Opcode};
-use crate::program::operand::{Operand, Slot};
+use crate::program::opcode::{Instruction, Opcode, Operand, Slot};
 use crate::program::{Gathering, Need, Program, Script};
 use std::fmt::Write as _;
 

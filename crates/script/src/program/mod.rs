@@ -3,19 +3,15 @@
 pub(crate) mod document_path;
 pub(crate) mod explain;
 pub(crate) mod opcode;
-pub(crate) mod operand;
 pub(crate) mod shell;
 
 use crate::ScriptError;
 use crate::lexer::{Effect, Lexer, StatementKind};
 use crate::place::Place;
 use crate::program::document_path::DocumentPath;
-use crate::program::opcode::{Deferral, Instruction};
-use crate::program::operand::{ConstantId, GatherId, Slot};
+use crate::program::opcode::{ConstantId, Deferral, GatherId, Instruction, Slot};
 use crate::program::shell::Shell;
-use crate::shared::begun_levels::BegunLevels;
-use crate::shared::children::Children;
-use crate::shared::numbers::SharedNumbers;
+use crate::shared::{BegunLevels, Children, SharedNumbers};
 use assay_values::{Distribution, Piece, Value};
 use std::ops::Range;
 
@@ -198,9 +194,9 @@ pub(crate) struct Gather {
 }
 
 impl Program {
-    /// Whether a script runs programs of the client machine.
+    /// Whether a script runs commands of the client machine.
     #[must_use]
-    pub fn runs_programs(&self) -> bool {
+    pub fn runs_commands(&self) -> bool {
         !self.shells.is_empty()
     }
 

@@ -1,11 +1,13 @@
-//! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on the client machine.
+//! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on the client machine, which the
+//! engine does where it keeps no other client waiting.
 
 use crate::expression::number::Fault;
 use crate::lexer::statement::Name;
 use crate::place::{Defect, name_end};
-use crate::program::operand::Slot;
-use crate::shared::children::Children;
+use crate::program::opcode::Slot;
+use crate::shared::Children;
 use assay_values::Value;
+use std::io;
 use std::ops::Range;
 
 /// A command as written in the script.
@@ -28,6 +30,17 @@ pub(crate) struct Shell {
     pub into: Option<Slot>,
     pub words: Vec<Result<String, Slot>>,
 }
+
+/// A command of one client, with the values of its variables.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ShellCommand {
+    pub(crate) line: String,
+    pub(crate) into: Option<Slot>,
+}
+
+/// How a command has ended, and for `\setshell` the integer that it has printed.
+#[derive(Debug)]
+pub struct ShellResult(pub(crate) Result<Option<(Slot, Value)>, Fault>);
 
 impl<'a> Words<'a> {
     /// Words are separated by white space; the word `:name` is that variable, and `::name` is the text
@@ -73,22 +86,36 @@ impl<'a> Words<'a> {
     }
 }
 
-impl Shell {
-    /// Runs the command line; for `\setshell` returns the integer that it prints.
-    pub fn run(&self, line: &str, children: &Children) -> Result<Option<Value>, Fault> {
-        let (status, printed) = children
-            .run(line, self.into.is_some())
-            .map_err(|error| Fault::of(format!("cannot run {line}: {error}")))?;
-        if !status.success() {
-            return Err(Fault::of(format!("the command {line} failed: {status}")));
+impl ShellCommand {
+    /// Runs it to its end.
+    #[must_use]
+    pub fn run(&self, children: &Children) -> ShellResult {
+        match children.run(&self.line, self.into.is_some()) {
+            Ok((status, _)) if !status.success() => ShellResult(Err(Fault::of(format!(
+                "the command {} failed: {status}",
+                self.line
+            )))),
+            Ok((_, printed)) => ShellResult(self.stored(printed.as_deref())),
+            Err(error) => self.not_started(&error),
         }
-        let Some(printed) = printed else {
+    }
+
+    /// It could not be started.
+    #[must_use]
+    pub fn not_started(&self, error: &io::Error) -> ShellResult {
+        let message = format!("cannot run {}: {error}", self.line);
+        ShellResult(Err(Fault::of(message)))
+    }
+
+    fn stored(&self, printed: Option<&str>) -> Result<Option<(Slot, Value)>, Fault> {
+        let (Some(slot), Some(printed)) = (self.into, printed) else {
             return Ok(None);
         };
         match printed.parse() {
-            Ok(number) => Ok(Some(Value::Int(number))),
+            Ok(number) => Ok(Some((slot, Value::Int(number)))),
             Err(_) => Err(Fault::of(format!(
-                "expected the command {line} to print an integer, found '{printed}'"
+                "expected the command {} to print an integer, found '{printed}'",
+                self.line
             ))),
         }
     }

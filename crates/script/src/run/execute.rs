@@ -5,12 +5,12 @@ use crate::expression::function::arguments::{check_arguments, check_result, work
 use crate::expression::function::{Arguments, FUNCTIONS};
 use crate::expression::number::{Fault, condition, number, plain, shown, typed, whole};
 use crate::expression::operator::Connective;
-use crate::program::opcode::{Deferred, Instruction};
-use crate::program::operand::{GatherId, StatementId, Unit};
-use crate::program::shell::Shell;
+use crate::program::opcode::{Deferred, GatherId, Instruction, StatementId, Unit};
+use crate::program::shell::{Shell, ShellCommand, ShellResult};
 use crate::program::{Gathering, Program};
 use crate::reply::{Ending, Reply, known};
-use crate::run::expectation::{self, not_met};
+use crate::run::expectation;
+use crate::run::expectation::not_met;
 use crate::run::registers::Registers;
 use assay_values::{ErrorClass, Value};
 
@@ -27,6 +27,17 @@ impl Registers {
             // Until it is settled, no statement is bound.
             _ => self.run(program, Some(reply), &mut Vec::new()),
         }
+    }
+
+    /// Takes the end of the command that was run. A failure ends the transaction.
+    pub fn ran(&mut self, program: &Program, result: ShellResult) -> Result<(), Box<Failure>> {
+        let ShellResult(result) = result;
+        let stored = result
+            .map_err(|fault| Box::<Failure>::from(fault).at(&program.place_of(self.next - 1)))?;
+        if let Some((slot, value)) = stored {
+            self.write(slot, value);
+        }
+        Ok(())
     }
 
     /// Whether nothing of the script is left.
@@ -304,13 +315,12 @@ impl Registers {
                 self.stack.push(Value::Double(seconds));
             }
             Instruction::Shell { command } => {
+                self.acted();
                 let shell = &program.shells[command.0 as usize];
-                let line = self.command_line(program, shell)?;
-                if let (Some(value), Some(slot)) =
-                    (shell.run(&line, &program.children)?, shell.into)
-                {
-                    self.write(slot, value);
-                }
+                return Ok(Some(Stop::Run(ShellCommand {
+                    line: self.command_line(program, shell)?,
+                    into: shell.into,
+                })));
             }
             Instruction::Debug {} => {
                 let shown = self.stack.last().map(typed).unwrap_or_default();
@@ -426,6 +436,7 @@ pub(crate) enum Stop {
         is_part_of_latency: bool,
     },
     Defer(Deferred),
+    Run(ShellCommand),
     /// The answer has been examined.
     Settled,
     Done,

@@ -1,7 +1,7 @@
 //! Takes a program, a seed and the system's answers; returns one client's next step.
 
-use crate::program::opcode::Deferred;
-use crate::program::operand::StatementId;
+use crate::program::opcode::{Deferred, StatementId};
+use crate::program::shell::{ShellCommand, ShellResult};
 use crate::program::{Need, Program};
 use crate::reply::{Ending, Reply};
 use crate::run::execute::Stop;
@@ -34,6 +34,8 @@ enum State {
     Queueing,
     /// Waiting for the answers of the pipeline.
     Syncing,
+    /// Waiting for the end of a command.
+    InCommand,
     /// The answer has ended the transaction; the next step reports it. Boxed, because it is rare and large.
     Ended(Box<Ending>),
 }
@@ -67,6 +69,8 @@ pub enum Step<'a> {
     },
     /// Queue this script for the clients that run deferred ones, then call `step` again.
     Defer(Deferred),
+    /// Run this command, pass its result to [`Machine::ran`], then call `step` again.
+    Run(ShellCommand),
     /// The script has executed `\abort`, and pauses follow: roll back what is open, discard a pipeline that was not
     /// sent, then call `step` again.
     RollBack,
@@ -163,6 +167,7 @@ impl Machine {
             Step::Sync => Err(Step::Sync),
             Step::RollBack => Err(Step::RollBack),
             Step::Defer(deferred) => Err(Step::Defer(deferred)),
+            Step::Run(command) => Err(Step::Run(command)),
             Step::Sleep {
                 duration_ns,
                 is_part_of_latency,
@@ -214,6 +219,10 @@ impl Machine {
             Stop::Defer(deferred) => {
                 self.state = State::Running;
                 return Step::Defer(deferred);
+            }
+            Stop::Run(command) => {
+                self.state = State::InCommand;
+                return Step::Run(command);
             }
             Stop::Done if self.is_aborted => Ending::Aborted,
             Stop::Done => Ending::Done,
@@ -305,6 +314,21 @@ impl Machine {
         if let Err(failure) = dealt_with {
             self.state = State::Ended(Box::new(failure.ending()));
         }
+    }
+
+    /// Takes the result of the command.
+    ///
+    /// # Panics
+    /// If no command was to be run.
+    pub fn ran(&mut self, result: ShellResult) {
+        assert!(
+            matches!(self.state, State::InCommand),
+            "the end of a command needs one that runs"
+        );
+        self.state = match self.registers.ran(&self.program, result) {
+            Ok(()) => State::Running,
+            Err(failure) => State::Ended(Box::new(failure.ending())),
+        };
     }
 
     /// Which parts of its answer the current statement needs.

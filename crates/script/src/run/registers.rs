@@ -3,7 +3,7 @@
 //! except for texts that are computed or change.
 
 use crate::expression::number::{Fault, number, whole};
-use crate::program::operand::{NumbersId, Slot, StatementId, Target};
+use crate::program::opcode::{NumbersId, Slot, StatementId, Target};
 use crate::program::{Choice, Own, Program, Statement, Variable};
 use assay_values::{Piece, Random, Value};
 

@@ -165,6 +165,7 @@ fn the_body_of_a_function_is_not_split() {
         "CREATE PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; CASE 1 WHEN 1 THEN SELECT 2; \
          END CASE; BEGIN SELECT 3; END; END",
         "CREATE TEMP TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = 1; DELETE FROM u; END",
+        "BEGIN NOT ATOMIC DECLARE n INT; IF 1 THEN BEGIN SELECT 1; END; END IF; SELECT 2; END",
     ];
     for body in bodies {
         let text = format!("{body};\nSELECT 9;");
@@ -177,6 +178,8 @@ fn the_body_of_a_function_is_not_split() {
         LANGUAGE sql AS $$ BEGIN $$; SELECT 2";
     assert_eq!(split(text, LiteralStyle::Doubled).len(), 6);
     assert_eq!(statements(text).len(), 6);
+    let begins = split("BEGIN NOT DEFERRABLE; SELECT 2", LiteralStyle::Doubled);
+    assert_eq!(begins.len(), 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from assay.probe.first_use import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
+    from assay.contracts.events import Event
     from assay.contracts.experiment import Experiment
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
@@ -130,36 +131,69 @@ def measured(
         confine(experiment, words)
     from assay.cli.output.progress import progress
     from assay.cli.process.passwords import with_passwords
-    from assay.contracts.events import Event, ExperimentBegun
     from assay.lab import lab
     from assay.provision.machine.signals import STOP
 
     experiment = with_passwords(experiment)
-    begun: list[int] = []
-
-    def remember(event: Event) -> None:
-        if isinstance(event, ExperimentBegun):
-            begun.append(event.experiment_id)
-
+    under_way = _UnderWay()
     try:
         with progress(every_s=progress_s) as shown:
             return lab.run(
                 experiment,
                 workload,
                 records=records,
-                sinks=[shown, remember],
+                sinks=[shown, under_way.take],
                 stop=STOP,
                 loading=loading,
                 request=request,
                 first_use=first_use,
             )
     except KeyboardInterrupt:
-        kept = [f"what was measured is in the record: `{_details(one, records)}`" for one in begun]
-        if request.command is not None:
-            kept.append("the same command again continues this experiment")
-        if kept:
-            say("; ".join(kept))
+        for line in under_way.stopped(records, is_continued=request.command is not None):
+            say(line)
         raise
+
+
+class _UnderWay:
+    """What had been done where the user stops it."""
+
+    def __init__(self) -> None:
+        self._experiment = 0
+        self._run = ""
+        """``run 2 of 4``; empty: none is under way."""
+        self._is_driven = False
+        self._has_results = False
+
+    def take(self, event: Event) -> None:
+        from assay.contracts.events import ClientsAtWork, ExperimentBegun, RunBegun, RunEnded
+
+        match event:
+            case ExperimentBegun():
+                self._experiment = event.experiment_id
+            case RunBegun():
+                self._run, self._is_driven = f"run {event.position + 1} of {event.of}", False
+            case ClientsAtWork():
+                self._is_driven = self._has_results = True
+            case RunEnded():
+                self._run, self._has_results = "", True
+
+    def stopped(self, records: Path, *, is_continued: bool) -> Iterator[str]:
+        """What was stopped, what is kept, how to go on; nothing where nothing had begun."""
+        if not self._experiment:
+            return
+        if not self._run:
+            yield "stopped between two runs"
+        elif self._is_driven:
+            yield f"stopped in {self._run}: it is kept as interrupted, with what was measured"
+        else:
+            yield f"stopped in {self._run}, before its clients began: nothing of it was measured"
+        if self._has_results:
+            yield f"what was measured is in the record: `{_details(self._experiment, records)}`"
+        if not is_continued:
+            yield "the same command begins a new experiment: only an experiment file is continued"
+        else:
+            again = f", and begins {self._run} again" if self._run else ""
+            yield f"the same command again continues this experiment{again}"
 
 
 def confine(experiment: Experiment, words: command_line.Words) -> None:

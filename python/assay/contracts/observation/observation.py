@@ -137,6 +137,8 @@ class Observation(EngineObservation, frozen=True):
     """Scripts of the test that the system cannot express, and that were not run."""
     went_without: tuple[str, ...] = ()
     """Capabilities that the test needs elsewhere, and that the system lacks."""
+    declared_atomic: tuple[str, ...] = ()
+    """Scripts that say with ``\\atomic`` that what they call is one transaction."""
     other_isolation: dict[str, str] = msgspec.field(default_factory=dict)
     """Isolation level that scripts name and the system does not have → the one at which their
     transactions were."""

@@ -237,6 +237,11 @@ class WarningKind(Enum):
         "they left is neither all nor nothing",
         "put the statements that belong together into one transaction: `\\begin` … `\\commit`",
     )
+    DECLARED_ATOMIC = WarningText(
+        "scripts declare with `\\atomic` that a procedure is one transaction, and Assay has not "
+        "checked it: if it is none, a transaction that counts as failed may have left a part",
+        "read what the procedure commits; without `\\atomic` such transactions count as unknown",
+    )
     RETRIES_IMPOSSIBLE = WarningText(
         "{--retries} skipped transactions of which a part was committed before the failure: a "
         "retry would do that part twice",

@@ -109,6 +109,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         for name in driven.went_without:
             words = f"without {name} ({CAPABILITIES[name]})"
             yield WarningKind.WENT_WITHOUT, f"{run.system_label}: {words}"
+        if driven.declared_atomic:
+            yield WarningKind.DECLARED_ATOMIC, f"{run.name}: {', '.join(driven.declared_atomic)}"
         for named, level in driven.other_isolation.items():
             is_weaker = ISOLATION_LEVELS.index(level) < ISOLATION_LEVELS.index(named)
             kind = WarningKind.ISOLATION_LOWERED if is_weaker else WarningKind.ISOLATION_RAISED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -54,6 +55,8 @@ from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload
+
+_DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
 
 
 class DriveStep(Drive):
@@ -254,6 +257,11 @@ def observe(
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     found["went_without"] = lacking(state.test, cell.system)
+    found["declared_atomic"] = tuple(
+        one.name
+        for one in document.scripts
+        if not one.is_plain and _DECLARES_ATOMIC.search(one.text)
+    )
     found["other_isolation"] = other_isolation(
         state.workload, dialect, document.scripts, observation.begun_levels
     )

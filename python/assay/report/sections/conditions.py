@@ -23,6 +23,7 @@ from assay.text import units
 from assay.text.sizes import size_word
 
 _QUICK = "parameters have the quick values of the workload or of its file"
+_CONFINED = "it was run as a capsule: its servers and scripts had no rights on this machine"
 
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:
@@ -61,6 +62,8 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         found["version"] = quick.described(changes)
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
+    if experiment.experiment.get("is_confined"):
+        found["confined"] = _CONFINED
     return {name: value for name, value in found.items() if value}
 
 

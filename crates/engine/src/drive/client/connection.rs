@@ -4,8 +4,7 @@ use assay_drivers::{ErrorClass, SystemError};
 
 use crate::account::{EndState, ThreadRecorder};
 use crate::drive::client::session_transaction::SessionTransaction;
-use crate::drive::client::state::ClientState;
-use crate::drive::client::think_time::REFUSED_PAUSE_NS;
+use crate::drive::client::state::{ClientState, REFUSED_PAUSE_NS};
 use crate::drive::client::transitions::Phase;
 use crate::drive::client::{AfterLoss, Client};
 

@@ -10,11 +10,10 @@ pub(crate) mod prepared_again;
 pub(crate) mod session_transaction;
 pub(crate) mod state;
 pub(crate) mod tally;
-pub(crate) mod think_time;
 pub(crate) mod transitions;
 
 use assay_drivers::{ErrorClass, Keep, Request, SystemError};
-use assay_script::{Effect, Ending, Machine, StatementKind, Step};
+use assay_script::{Effect, Ending, Machine, ShellCommand, ShellResult, StatementKind, Step};
 use assay_values::{Random, Value};
 
 use crate::account::{EndState, ThreadRecorder};
@@ -37,6 +36,8 @@ pub enum Next<'a> {
     Sync { keep: Keep },
     /// Wait until this instant, then call [`Client::woken`].
     Pause { until_ns: u64 },
+    /// Run this command, then call [`Client::ran`].
+    Run { command: ShellCommand },
     /// Open a session, then call [`Client::connected`] or [`Client::not_connected`].
     Connect,
     /// Use the session of this route for what follows, then call [`Client::next`].
@@ -47,8 +48,7 @@ pub enum Next<'a> {
     Ended,
     /// The script has made progress without a request: call [`Client::next`] again.
     Again,
-    /// A child process of the script was ended because the run no longer waits for it: call
-    /// [`Client::abandoned`].
+    /// A command of the script was ended because the run no longer waits for it: call [`Client::abandoned`].
     Abandoned,
     /// The session could not be rolled back and must not be used again: close it, then call [`Client::lost`].
     Unusable { error: Box<SystemError> },
@@ -326,6 +326,10 @@ impl<'a> Client<'a> {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
             }
+            Step::Run(command) => {
+                transaction.runs_command();
+                Next::Run { command }
+            }
             Step::Defer(deferred) => {
                 state.defer(deferred, now_ns);
                 Next::Again
@@ -338,6 +342,21 @@ impl<'a> Client<'a> {
                 state.end_attempt(then, now_ns, recorder)
             }
             Step::RollBack => state.end_attempt(AfterScript::Rest, now_ns, recorder),
+        }
+    }
+
+    /// Whether a command of its script runs.
+    #[must_use]
+    pub fn is_in_command(&self) -> bool {
+        let is_in_command = |one: &Transaction| one.step() == TransactionStep::InCommand;
+        self.state.transaction().is_some_and(is_in_command)
+    }
+
+    /// The command of its script has ended.
+    pub fn ran(&mut self, result: ShellResult) {
+        if let Phase::InTransaction(transaction) = &mut self.state.phase {
+            self.machine.ran(result);
+            transaction.goes_on();
         }
     }
 

@@ -20,6 +20,7 @@
 //! Running                  pipeline sent                           Syncing ─ each answer ─► Syncing ─ end ─► Running
 //! Running                  pipeline executed one by one            Delivering ─ delivered ─► Running
 //! Running                  pause of the script                     Paused ─ time ─► Running
+//! Running                  command of the script                   InCommand ─ its end ─► Running
 //! Waiting                  no longer accepted as it was prepared   Unprepared ─► Preparing ─► Prepared ─► Waiting
 //! Running                  script ended, something is open         RollingBack ─ answer ─► Closed, or again
 //! Running, Closed          nothing open, statements to prepare     PreparingForNext ─ answer ─► Closed
@@ -138,6 +139,8 @@ pub enum TransactionStep {
     },
     /// The pipeline's answers have arrived and are passed to the script.
     Delivering,
+    /// A command of the script runs.
+    InCommand,
     /// A pause of the script, inside the latency or outside.
     Paused {
         since_ns: u64,
@@ -294,6 +297,10 @@ impl Transaction {
 
     pub fn delivers(&mut self) {
         self.step = TransactionStep::Delivering;
+    }
+
+    pub fn runs_command(&mut self) {
+        self.step = TransactionStep::InCommand;
     }
 
     pub fn pauses(&mut self, since_ns: u64, is_inside: bool) {

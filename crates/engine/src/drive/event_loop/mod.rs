@@ -10,12 +10,11 @@
 //! thousand clients, one round of events takes longer than they may wait.
 
 pub(crate) mod cancel_statements;
-pub(crate) mod canceller;
 pub(crate) mod client_connection;
 pub(crate) mod connector;
 pub(crate) mod context;
 pub(crate) mod event_thread;
-pub(crate) mod send_buffer;
+pub(crate) mod helper_threads;
 pub(crate) mod session_opener;
 
 use std::collections::{HashMap, VecDeque};
@@ -26,17 +25,16 @@ use std::time::Duration;
 use mio::{Events, Poll};
 
 use crate::account::ThreadRecorder;
+use crate::clock::{Timer, TimerQueue};
 use crate::drive::client::Client;
 use crate::drive::event_loop::cancel_statements::{CANCEL_TIMEOUT, cancel};
-use crate::drive::event_loop::canceller::Canceller;
 use crate::drive::event_loop::client_connection::{ClientConnection, ClientStatus};
 use crate::drive::event_loop::connector::SessionOf;
-use crate::drive::event_loop::context::{LoopContext, TIMER, WAKER};
-use crate::drive::event_loop::send_buffer::SendBuffer;
+use crate::drive::event_loop::context::{LoopContext, SendBuffer, TIMER, WAKER};
+use crate::drive::event_loop::helper_threads::HelperThreads;
 use crate::drive::pace::schedule::{Drain, Draining, Schedule};
 use crate::drive::shared::Shared;
 use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
-use crate::timer::{Timer, TimerQueue};
 
 /// How often deadlines, the end of the run and an interrupt are checked.
 const CHECK_EVERY_NS: u64 = 50_000_000;
@@ -103,7 +101,7 @@ impl<'a> EventLoop<'a> {
             places_of_others,
             send_buffer: SendBuffer::default(),
             values: Vec::new(),
-            canceller: None,
+            helpers: None,
             unanswered: Vec::new(),
             now_ns: 0,
         };
@@ -118,20 +116,21 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Drives all clients until they end.
-    pub fn run(mut self) -> ThreadRecorder {
+    pub fn run(self) -> ThreadRecorder {
         let LoopContext {
             shared,
             deployments,
             thread,
             ..
         } = self.context;
-        if shared.plan.statement_limit_ns.is_none() {
+        if shared.plan.statement_limit_ns.is_none() && !shared.plan.program.runs_commands() {
             return self.drive_all();
         }
         std::thread::scope(|scope| {
-            let canceller = Canceller::start(scope, (shared, deployments), thread);
-            self.context.canceller = Some(canceller);
-            self.drive_all()
+            let mut with_helpers: EventLoop<'_> = self;
+            let helpers = HelperThreads::new(scope, (shared, deployments), thread);
+            with_helpers.context.helpers = Some(helpers);
+            with_helpers.drive_all()
         })
     }
 
@@ -168,8 +167,7 @@ impl<'a> EventLoop<'a> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let plan = &self.context.shared.plan;
-        if plan.has_open_loop() || plan.statement_limit_ns.is_some() {
+        if self.context.shared.plan.has_open_loop() || self.context.helpers.is_some() {
             let LoopContext { shared, thread, .. } = self.context;
             shared.can_be_woken(thread, self.context.poll.registry(), WAKER)?;
         }
@@ -199,7 +197,7 @@ impl<'a> EventLoop<'a> {
                     }
                     WAKER => {
                         self.begin_handed_over();
-                        self.go_on_after_cancels();
+                        self.go_on_after_helpers();
                         continue;
                     }
                     _ => {}
@@ -303,15 +301,14 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Continues the clients whose requests to cancel have ended.
-    fn go_on_after_cancels(&mut self) {
-        let Some(canceller) = &self.context.canceller else {
+    /// Continues the clients for which other threads have done what they were to do.
+    fn go_on_after_helpers(&mut self) {
+        let Some(helpers) = &mut self.context.helpers else {
             return;
         };
-        for (place, number) in canceller.take_ended() {
-            self.with(place, |client, context| {
-                client.cancel_ended(number, context)
-            });
+        for (place, ended) in helpers.take_ended() {
+            self.with(place, |client, context| client.task_ended(ended, context));
+            self.send(SEND_AT);
         }
     }
 

@@ -232,4 +232,265 @@ fn position_of(number: u64) -> f64 {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::account::{Aggregator, SampleBuffer, StatementLog, ThreadStatements};
+    use crate::document::DriveDocument;
+    use serde_json::{Value, json};
+    use std::sync::{Arc, Mutex};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers write the JSON in place"
+    )]
+    fn plan(arrival: Value, more: Value) -> Plan {
+        let script = |name: &str, weight: u32| json!({ "name": name, "path": name, "text": "SELECT 1;", "weight": weight });
+        let mut document = json!({
+            "scripts": [script("A", 3), script("B", 1)],
+            "order": "mix",
+            "clients": 5,
+            "stop": { "duration_s": 10 },
+            "seed": 1,
+            "arrival": arrival,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            document[key] = value.clone();
+        }
+        Plan::new(&DriveDocument::parse(&document.to_string()).unwrap()).unwrap()
+    }
+
+    /// Two seconds of warm-up, then ten of measurement.
+    fn schedule(ramp_up_ns: u64) -> Schedule {
+        Schedule {
+            start_ns: 77,
+            ramped_ns: 77 + ramp_up_ns,
+            measure_ns: 77 + ramp_up_ns + 2 * SECOND,
+            stop_ns: 77 + ramp_up_ns + 12 * SECOND,
+            drain_ns: SECOND,
+        }
+    }
+
+    fn all(plan: &Plan, schedule: Schedule, share: Share) -> Vec<(u64, u32)> {
+        let group = &plan.groups[0];
+        let mut arrivals = Arrivals::new(plan, group, schedule, share).unwrap();
+        let mut found = Vec::new();
+        while let Some(Arrival { due_ns, next, .. }) = arrivals.head {
+            found.push((due_ns - schedule.start_ns, next.script));
+            arrivals.advance(group);
+        }
+        found
+    }
+
+    #[test]
+    fn the_schedule_is_the_same_for_any_number_of_threads() {
+        for kind in ["constant", "poisson"] {
+            let plan = plan(json!({ "kind": kind, "offered_rate_per_s": 97 }), json!({}));
+            let whole = all(&plan, schedule(SECOND), Share::ALL);
+            let mut parts: Vec<_> = (0..3)
+                .flat_map(|thread| all(&plan, schedule(SECOND), Share { thread, threads: 3 }))
+                .collect();
+            parts.sort_unstable();
+            assert_eq!(parts, whole, "{kind}");
+            assert!(whole.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+            // Clients 0 and 3 of five belong to the first thread: two of five arrivals.
+            let first = all(
+                &plan,
+                schedule(SECOND),
+                Share {
+                    thread: 0,
+                    threads: 3,
+                },
+            );
+            assert!(first.len().abs_diff(2 * whole.len() / 5) <= 2, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_is_exact_and_a_poisson_process_has_its_mean_and_its_variance() {
+        let constant = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({}),
+        );
+        let found = all(&constant, schedule(0), Share::ALL);
+        let due: Vec<u64> = found.iter().map(|(due_ns, _)| *due_ns).collect();
+        let expected: Vec<u64> = (0..1200).map(|number| number * SECOND / 100).collect();
+        assert_eq!(due, expected);
+
+        let poisson = plan(
+            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+            json!({}),
+        );
+        let found = all(&poisson, schedule(0), Share::ALL);
+        // 12,000 expected, standard deviation 110: accept six deviations.
+        assert!(found.len().abs_diff(12_000) < 660, "{}", found.len());
+        let gaps: Vec<f64> = found
+            .windows(2)
+            .map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e6)
+            .collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!(
+            (variance / mean.powi(2) - 1.0).abs() < 0.2,
+            "{mean} {variance}"
+        );
+        let other = plan_with_seed(2);
+        assert_ne!(all(&other, schedule(0), Share::ALL), found);
+        assert_eq!(all(&plan_with_seed(1), schedule(0), Share::ALL), found);
+    }
+
+    fn plan_with_seed(seed: u64) -> Plan {
+        plan(
+            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+            json!({ "seed": seed }),
+        )
+    }
+
+    #[test]
+    fn during_the_ramp_up_the_rate_grows_evenly_from_nothing() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 1000 }),
+            json!({}),
+        );
+        let found = all(&plan, schedule(4 * SECOND), Share::ALL);
+        let in_second = |second: u64| {
+            let is_in = |(due_ns, _): &&(u64, u32)| due_ns / SECOND == second;
+            found.iter().filter(is_in).count()
+        };
+        let seen: Vec<usize> = (0..6).map(in_second).collect();
+        for (seen, expected) in seen.iter().zip([125, 375, 625, 875, 1000, 1000_usize]) {
+            assert!(seen.abs_diff(expected) <= 1, "{seen} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn the_measured_part_ends_with_its_number_of_transactions() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({ "stop": { "transactions": 7 } }),
+        );
+        let endless = Schedule {
+            stop_ns: u64::MAX,
+            ..schedule(0)
+        };
+        let found = all(&plan, endless, Share::ALL);
+        let measured = found.iter().filter(|(due_ns, _)| *due_ns >= 2 * SECOND);
+        assert_eq!(measured.count(), 7 * 5);
+        assert_eq!(found.len(), 200 + 7 * 5);
+    }
+
+    #[test]
+    fn the_number_due_in_each_second_of_a_profile_is_exact() {
+        let steps = json!([
+            { "from_s": 0, "per_s": 100 },
+            { "from_s": 2, "per_s": 400 },
+            { "from_s": 4, "per_s": 100, "to_per_s": 500 },
+            { "from_s": 6, "per_s": 0 },
+            { "from_s": 8, "per_s": 300, "to_per_s": 100 },
+            { "from_s": 9, "per_s": 7 },
+        ]);
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": steps }),
+            json!({}),
+        );
+        for ramp_up_ns in [0, 2 * SECOND] {
+            let found = all(&plan, schedule(ramp_up_ns), Share::ALL);
+            let warm = ramp_up_ns + 2 * SECOND;
+            let in_second = |second: u64| {
+                let (from, to) = (warm + second * SECOND, warm + (second + 1) * SECOND);
+                let is_in = |due: &&(u64, u32)| (from..to).contains(&due.0);
+                found.iter().filter(is_in).count()
+            };
+            let counts: Vec<_> = (0..10).map(in_second).collect();
+            assert_eq!(counts, [100, 100, 400, 400, 200, 400, 0, 0, 200, 7]);
+            let before = found.iter().filter(|due| due.0 < warm).count();
+            assert_eq!(before as u64, 200 + 50 * ramp_up_ns / SECOND);
+            assert!(found.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        }
+    }
+
+    #[test]
+    fn random_arrivals_follow_a_profile() {
+        let steps = json!([{ "from_s": 0, "per_s": 1000 }, { "from_s": 5, "per_s": 4000 }]);
+        let plan = plan(
+            json!({ "kind": "poisson", "offered_rate_per_s": steps }),
+            json!({}),
+        );
+        let found = all(&plan, schedule(0), Share::ALL);
+        let between = |from: u64, to: u64| {
+            let is_in = |due: &&(u64, u32)| (from * SECOND..to * SECOND).contains(&due.0);
+            found.iter().filter(is_in).count()
+        };
+        // 5,000 and 20,000 expected, standard deviations 71 and 141: accept six.
+        assert!(between(2, 7).abs_diff(5_000) < 430, "{}", between(2, 7));
+        assert!(between(7, 12).abs_diff(20_000) < 850, "{}", between(7, 12));
+    }
+
+    #[test]
+    fn a_rate_that_falls_to_nothing_ends_the_arrivals() {
+        let steps =
+            json!([{ "from_s": 0, "per_s": 50, "to_per_s": 0 }, { "from_s": 2, "per_s": 0 }]);
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": steps }),
+            json!({}),
+        );
+        // Two seconds of warm-up at 50/s, then the half of two seconds.
+        assert_eq!(all(&plan, schedule(0), Share::ALL).len(), 150);
+    }
+
+    #[test]
+    fn steps_out_of_order_are_refused() {
+        for steps in [
+            json!([]),
+            json!([{ "from_s": 1, "per_s": 10 }]),
+            json!([{ "from_s": 0, "per_s": 10, "to_per_s": 20 }]),
+            json!([{ "from_s": 0, "per_s": 10 }, { "from_s": 0, "per_s": 20 }]),
+            json!([{ "from_s": 0, "per_s": -1 }]),
+            json!([{ "from_s": 0, "per_s": 0 }]),
+            json!("10"),
+        ] {
+            let document = json!({
+                "scripts": [{ "name": "A", "path": "A", "text": "SELECT 1;" }], "order": "mix",
+                "clients": 1, "stop": { "duration_s": 1 }, "seed": 1,
+                "arrival": { "kind": "constant", "offered_rate_per_s": steps },
+            });
+            let refused = DriveDocument::parse(&document.to_string()).unwrap_err();
+            assert!(
+                refused
+                    .to_string()
+                    .contains("expected transactions per second"),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_is_taken_in_the_order_in_which_it_was_due() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({}),
+        );
+        let (layout, group) = (plan.layout(), &plan.groups[0]);
+        let mut recorder = ThreadRecorder::new(
+            &layout,
+            ThreadStatements::Own(StatementLog::new(&layout)),
+            Arc::new(SampleBuffer::new()),
+            Arc::new(Mutex::new(Aggregator::new(plan.layout()))),
+            None,
+        );
+        let mut arrivals = Arrivals::new(&plan, group, schedule(0), Share::ALL).unwrap();
+        let taken: Vec<_> = (0..4)
+            .map(|_| arrivals.take(group, &mut recorder).unwrap())
+            .collect();
+        for place in [1, 3, 0, 2] {
+            arrivals.give_back(taken[place]);
+        }
+        let again: Vec<_> = (0..4)
+            .map(|_| arrivals.take(group, &mut recorder).unwrap())
+            .collect();
+        assert_eq!(again, taken);
+        let next = arrivals.take(group, &mut recorder).unwrap();
+        assert!(next.due_ns > taken[3].due_ns);
+    }
+}

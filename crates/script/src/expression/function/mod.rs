@@ -5,15 +5,15 @@ pub(crate) mod arguments;
 mod choices;
 mod format;
 mod hashes;
-mod numbers;
-mod permutation;
 mod quantiles;
 mod shares;
 mod texts;
 mod typed;
 
-use crate::expression::number::Fault;
+use crate::expression::number::{Fault, Number, number};
+use crate::expression::operator::Operator;
 use assay_values::{Random, Value};
+use std::cmp::Ordering;
 
 pub(crate) use arguments::Arguments;
 
@@ -117,29 +117,29 @@ const ANY: usize = usize::MAX;
 #[rustfmt::skip]
 pub(crate) static FUNCTIONS: &[Function] = &[
     Function { whole: Some(|x, _| x[0].checked_abs()),
-        ..pure("abs", "number", "the absolute value", 1, 1, numbers::abs) },
+        ..pure("abs", "number", "the absolute value", 1, 1, abs) },
     Function { takes_null: true,
         ..pure("debug", "x", "`x`, printed to standard error with its type and the place of the call", 1, 1,
             |x, _| Ok(x[0].clone())) },
-    pure("double", "x", "`x` as a double", 1, 1, numbers::double),
-    pure("exp", "x", "e to the power `x`", 1, 1, numbers::exp),
-    pure("greatest", "x [, ...]", "the largest; a double if any is one", 1, ANY, numbers::greatest),
+    pure("double", "x", "`x` as a double", 1, 1, double),
+    pure("exp", "x", "e to the power `x`", 1, 1, exp),
+    pure("greatest", "x [, ...]", "the largest; a double if any is one", 1, ANY, greatest),
     Function { whole: Some(|x, _| Some(hashes::murmur2_whole(x[0], x[1]))),
         ..seeded("hash", "x [, seed]", "the same as `hash_murmur2`", 1, hashes::murmur2) },
     Function { whole: Some(|x, _| Some(hashes::fnv1a_whole(x[0], x[1]))),
         ..seeded("hash_fnv1a", "x [, seed]", "the FNV-1a hash of an integer", 1, hashes::fnv1a) },
     Function { whole: Some(|x, _| Some(hashes::murmur2_whole(x[0], x[1]))),
         ..seeded("hash_murmur2", "x [, seed]", "the MurmurHash64A of an integer", 1, hashes::murmur2) },
-    pure("int", "x", "`x` rounded to an integer, halves to even", 1, 1, numbers::int),
-    pure("least", "x [, ...]", "the smallest; a double if any is one", 1, ANY, numbers::least),
-    pure("ln", "x", "the natural logarithm", 1, 1, numbers::ln),
-    pure("mod", "a, b", "the remainder of `a / b`, with the sign of `a`; the same as `a % b`", 2, 2, numbers::remainder),
-    Function { whole: Some(|x, _| permutation::permute_whole(x[0], x[1], x[2])),
+    pure("int", "x", "`x` rounded to an integer, halves to even", 1, 1, int),
+    pure("least", "x [, ...]", "the smallest; a double if any is one", 1, ANY, least),
+    pure("ln", "x", "the natural logarithm", 1, 1, ln),
+    pure("mod", "a, b", "the remainder of `a / b`, with the sign of `a`; the same as `a % b`", 2, 2, remainder),
+    Function { whole: Some(|x, _| hashes::permute_whole(x[0], x[1], x[2])),
         ..seeded("permute", "i, size [, seed]", "the position of `i` (modulo `size`) in a pseudorandom permutation of 0 to `size` - 1",
-            2, permutation::permute) },
+            2, hashes::permute) },
     pure("pi", "", "3.14159265358979", 0, 0, |_, _| Ok(Value::Double(std::f64::consts::PI))),
-    pure("pow", "x, y", "`x` to the power `y`, a double", 2, 2, numbers::power),
-    pure("power", "x, y", "the same as `pow`", 2, 2, numbers::power),
+    pure("pow", "x, y", "`x` to the power `y`, a double", 2, 2, power),
+    pure("power", "x, y", "the same as `pow`", 2, 2, power),
     Function { whole: Some(|x, random| (x[0] <= x[1]).then(|| random.between(x[0], x[1]))),
         ..random("random", "lb, ub", "a uniformly distributed integer from `lb` to `ub`, both included", 2, 2, choices::uniform) },
     Function { check: |x| choices::EXPONENTIAL.check(x),
@@ -151,11 +151,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     Function { check: |x| choices::ZIPFIAN.check(x),
         ..random("random_zipfian", "lb, ub, parameter", "an integer, lower ones more likely: the probability of the k-th is \
             proportional to 1 / k to the power `parameter` (above 0, at most 1000; pgbench's begins at 1.001)", 3, 3, choices::zipfian) },
-    pure("sqrt", "x", "the square root", 1, 1, numbers::sqrt),
+    pure("sqrt", "x", "the square root", 1, 1, sqrt),
     // Additions to pgbench's functions.
     Function { joins: true,
         ..text("concat", "x [, ...]", "the texts of its arguments, concatenated", 1, ANY, Nature::Pure, texts::concat) },
-    addition(pure("constant", "x", "`x` as a double: for a pause of constant length", 1, 1, numbers::double)),
+    addition(pure("constant", "x", "`x` as a double: for a pause of constant length", 1, 1, double)),
     Function { typed: Some(typed::date),
         ..text("date", "x", "the date `x` days after 1970-01-01, of a text such as `2011-03-04`, or of a timestamp",
             1, 1, Nature::Pure, texts::date) },
@@ -307,4 +307,81 @@ const fn text(
             Ok(Value::Null)
         }))
     }
+}
+
+// Takes numbers; returns numbers: the arithmetic functions.
+
+type Answer = Result<Value, Fault>;
+
+fn of_double(argument: &Value, body: fn(f64) -> f64) -> Answer {
+    Ok(Value::Double(body(number(argument)?.double())))
+}
+
+pub(super) fn double(x: Arguments<'_>, _: &mut Random) -> Answer {
+    of_double(&x[0], |x| x)
+}
+
+pub(super) fn exp(x: Arguments<'_>, _: &mut Random) -> Answer {
+    of_double(&x[0], f64::exp)
+}
+
+pub(super) fn ln(x: Arguments<'_>, _: &mut Random) -> Answer {
+    of_double(&x[0], f64::ln)
+}
+
+pub(super) fn sqrt(x: Arguments<'_>, _: &mut Random) -> Answer {
+    of_double(&x[0], f64::sqrt)
+}
+
+pub(super) fn int(x: Arguments<'_>, _: &mut Random) -> Answer {
+    number(&x[0])?.int().map(Value::Int)
+}
+
+pub(super) fn remainder(x: Arguments<'_>, _: &mut Random) -> Answer {
+    Operator::Remainder.apply(&x[0], &x[1])
+}
+
+pub(super) fn abs(x: Arguments<'_>, _: &mut Random) -> Answer {
+    match number(&x[0])? {
+        Number::Double(number) => Ok(Value::Double(number.abs())),
+        Number::Int(number) => number.checked_abs().map(Value::Int).ok_or_else(|| {
+            Fault::of(format!(
+                "integer overflow: abs({number}) does not fit into 64 bits"
+            ))
+        }),
+        Number::Decimal(decimal) => Ok(match decimal.checked_abs() {
+            Some(found) => Value::Decimal(found),
+            None => Value::Double(decimal.double().abs()),
+        }),
+    }
+}
+
+pub(super) fn power(x: Arguments<'_>, _: &mut Random) -> Answer {
+    let (base, exponent) = (number(&x[0])?.double(), number(&x[1])?.double());
+    Ok(Value::Double(base.powf(exponent)))
+}
+
+pub(super) fn greatest(x: Arguments<'_>, _: &mut Random) -> Answer {
+    extreme(x, Ordering::Greater)
+}
+
+pub(super) fn least(x: Arguments<'_>, _: &mut Random) -> Answer {
+    extreme(x, Ordering::Less)
+}
+
+fn extreme(all: Arguments<'_>, order: Ordering) -> Answer {
+    let mut best = number(&all[0])?;
+    let mut any_double = matches!(best, Number::Double(_));
+    for argument in all.iter().skip(1) {
+        let candidate = number(argument)?;
+        any_double |= matches!(candidate, Number::Double(_));
+        if candidate.order(best) == Some(order) {
+            best = candidate;
+        }
+    }
+    Ok(if any_double {
+        Value::Double(best.double())
+    } else {
+        best.value()
+    })
 }

@@ -10,7 +10,7 @@
 //! look into one of them.
 
 use crate::expression::function::Arguments;
-use crate::expression::function::permutation::permuted;
+use crate::expression::function::hashes::permuted;
 use crate::expression::function::quantiles::normal_quantile;
 use crate::expression::number::{Fault, number};
 use assay_values::{Random, Value};

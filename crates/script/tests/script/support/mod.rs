@@ -141,6 +141,7 @@ impl Client {
                     seen.push(format!("{kind} {duration_ns}"));
                 }
                 Step::RollBack => seen.push("roll back".to_owned()),
+                Step::Run(command) => self.machine.ran(command.run(&self.program.children)),
                 Step::Defer(deferred) => seen.push(format!("defer {}", deferred.script)),
                 Step::End(ending) => return (seen, ending),
             }

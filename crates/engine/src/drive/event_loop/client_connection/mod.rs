@@ -1,13 +1,13 @@
 //! One client and its sessions in an event loop: handles readiness, answers, pauses and deadlines, and sends its requests.
 
 mod ending;
-mod opening;
 
 use assay_drivers::{Answer, Keep, Progress, SystemError};
 use mio::event::Event;
 
 use crate::drive::client::{Client, Next};
 use crate::drive::event_loop::context::LoopContext;
+use crate::drive::event_loop::helper_threads::Ended;
 use crate::drive::event_loop::session_opener::SessionOpener;
 use crate::drive::pace::arrivals::Arrival;
 use crate::drive::pace::open_loop::NextArrival;
@@ -40,6 +40,8 @@ pub struct ClientConnection<'a> {
     /// The number of the request to cancel it that is under way; 0: there is none. Until it has ended nothing more is
     /// read, so that it cannot cancel a later statement.
     cancel_number: u64,
+    /// The server has closed the session while a command of the script ran.
+    is_closed_meanwhile: bool,
 }
 
 #[expect(
@@ -96,6 +98,7 @@ impl<'a> ClientConnection<'a> {
             wake_ns: u64::MAX,
             is_over_limit: false,
             cancel_number: 0,
+            is_closed_meanwhile: false,
         }
     }
 
@@ -139,8 +142,10 @@ impl<'a> ClientConnection<'a> {
         let is_closed = event.is_read_closed() || event.is_error();
         if !self.client.is_waiting() {
             // What arrives during a pause is read with the next answer. A closed connection is handled at
-            // once, before the client's next transaction.
-            return if is_closed {
+            // once, before the client's next transaction; but a command of the script goes on to its end.
+            let is_in_command = self.client.is_in_command();
+            self.is_closed_meanwhile |= is_closed && is_in_command;
+            return if is_closed && !is_in_command {
                 self.hung_up(context)
             } else {
                 ClientStatus::Open
@@ -258,6 +263,12 @@ impl<'a> ClientConnection<'a> {
                     self.sleep(until_ns, context);
                     return ClientStatus::Open;
                 }
+                Next::Run { command } => {
+                    let helpers = context.helpers.as_mut();
+                    let helpers = helpers.expect("the program runs commands");
+                    helpers.run(self.place, command);
+                    return ClientStatus::Open;
+                }
                 Next::Connect => return self.connect(context),
                 Next::Route { route } => match self.use_route(route) {
                     Ok(()) => continue,
@@ -326,6 +337,21 @@ impl<'a> ClientConnection<'a> {
         let said = self.answer.error.take();
         self.answer.error = said.map(|said| over_limit(&context.shared.plan, &said));
         self.is_over_limit = progress != Progress::Ready;
+    }
+
+    /// What another thread had to do for the client has ended.
+    pub fn task_ended(&mut self, ended: Ended, context: &mut LoopContext<'_>) -> ClientStatus {
+        match ended {
+            Ended::Cancel(number) => self.cancel_ended(number, context),
+            Ended::Run(result) => {
+                self.client.ran(result);
+                if std::mem::take(&mut self.is_closed_meanwhile) {
+                    return self.hung_up(context);
+                }
+                let now_ns = context.read_clock();
+                self.go_on(now_ns, context)
+            }
+        }
     }
 
     fn sleep(&mut self, until_ns: u64, context: &mut LoopContext<'_>) {
