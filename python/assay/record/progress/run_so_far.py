@@ -43,13 +43,7 @@ class RunSoFar(Struct):
     steps: list[StepRecord] = field(default_factory=list)
 
     def begin_step(self, position: int, do: str, name: str, state: str) -> None:
-        self.steps.append(
-            StepRecord(
-                position, do, name, state, "", None, None,
-                dataset=None, drive=None, scripts=(), observation=None, samples=(),
-                checks=(),
-            )
-        )  # fmt: skip
+        self.steps.append(StepRecord(position, do, name, state))
 
     def add(self, **values: Any) -> None:
         """What the current step found, by the fields of its record."""

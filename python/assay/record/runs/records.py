@@ -183,17 +183,17 @@ class StepRecord(Struct, frozen=True):
     name: str
     state: str
     """running, done, failed, exceeded, interrupted, refused or skipped."""
-    reason: str
-    begun_unix_ns: int | None
-    ended_unix_ns: int | None
-    dataset: DatasetDocument | None
-    drive: KeptDrive | None
+    reason: str = ""
+    begun_unix_ns: int | None = None
+    ended_unix_ns: int | None = None
+    dataset: DatasetDocument | None = None
+    drive: KeptDrive | None = None
     """The drive document, without the deployment and scripts."""
-    scripts: tuple[ScriptRecord, ...]
-    observation: Observed | None
+    scripts: tuple[ScriptRecord, ...] = ()
+    observation: Observed | None = None
     """What it reported; of all its clients together."""
-    samples: tuple[TimedSample, ...]
-    checks: tuple[Check, ...]
+    samples: tuple[TimedSample, ...] = ()
+    checks: tuple[Check, ...] = ()
     open_files: tuple[OpenFile, ...] = ()
     storage_requests: tuple[AccountedSecond, ...] = ()
     """By the storage's own account, in the measurement; empty where it keeps none."""
