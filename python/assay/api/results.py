@@ -23,10 +23,11 @@ from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.settings.error_spelling import of_python
 from assay.judge.check.answers import expected_rows
+from assay.judge.run import Run as KeptRun
 from assay.judge.statistics import samples
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord
 from assay.record.metrics.catalogue import METRICS
-from assay.record.runs.run_ends import ENDED, exit_status
+from assay.record.runs.run_ends import ENDED, end_of, exit_status
 from assay.report.build import build
 from assay.report.program_tables import PARAMETER
 from assay.report.tidy.tables import TABLES
@@ -261,7 +262,7 @@ class Result:
         runs = [run for run in self._record.runs if run.state != "planned"]
         if self._record.ended_unix_ns is None or any(run.state not in ENDED for run in runs):
             return False
-        return exit_status(run.end for run in runs) == 0
+        return exit_status(map(end_of, runs)) == 0
 
     @property
     def runs_planned(self) -> int:
@@ -335,7 +336,7 @@ def _cell(row: Row) -> Cell:
     return Cell(**_of_columns(Cell, row) | spreads)
 
 
-def _run(record: RunRecord, row: Row) -> Run:
+def _run(record: KeptRun, row: Row) -> Run:
     others = {
         "number": record.id,
         "seed": record.seed,
@@ -352,7 +353,7 @@ def _run(record: RunRecord, row: Row) -> Run:
     return Run(**_of_columns(Run, row) | others)
 
 
-def _passes(record: RunRecord) -> Percentiles | None:
+def _passes(record: KeptRun) -> Percentiles | None:
     if record.driven is None or (passes := record.driven.passes) is None:
         return None
     times = {

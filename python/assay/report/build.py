@@ -14,7 +14,8 @@ from assay.comparison.ratios.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
+from assay.record.runs.run_names import machine_shown
 from assay.report import footnotes, run_details
 from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
@@ -140,7 +141,7 @@ def build(experiment: ExperimentRecord) -> Report:
     )
 
 
-def _setup(experiment: ExperimentRecord, runs: Sequence[RunRecord]) -> Section | None:
+def _setup(experiment: ExperimentRecord, runs: Sequence[Run]) -> Section | None:
     return conditions.section(experiment, runs, storage_probes.why_none(runs))
 
 
@@ -295,7 +296,7 @@ def _cell_warnings(cells: Sequence[CellRuns]) -> Iterator[RunWarning]:
 
 def _limits(experiment: ExperimentRecord) -> dict[str, None]:
     """What ends its runs: ``duration_s``, ``transactions`` …"""
-    drivings = (run.driving for run in experiment.runs if run.driving)
+    drivings = (run.driving for run in experiment.runs)
     return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
 
 
@@ -352,7 +353,7 @@ def facts(experiment: ExperimentRecord) -> TidyExperiment:
         "continued_by": experiment.continued_by or None,
         "record": str(experiment.path),
         "machine": experiment.machine,
-        "machines": {run.machine_shown: run.machine for run in experiment.runs},
+        "machines": {machine_shown(run): run.machine for run in experiment.runs},
         "build": experiment.build,
     }
 
@@ -408,7 +409,7 @@ def _without_columns(table: ReportTable) -> ReportTable:
 
 
 def sections_by_machine(
-    runs: Sequence[RunRecord], make: Callable[[Sequence[RunRecord]], Section | None]
+    runs: Sequence[Run], make: Callable[[Sequence[Run]], Section | None]
 ) -> list[Section]:
     """What has one name on two machines (a storage, a system) is another on each."""
     found = []

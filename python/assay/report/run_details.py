@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from msgspec import Struct, field
 
 from assay.contracts.factors import PROTOCOL
-from assay.record import RunRecord
+from assay.record import Run
 from assay.text import units
 from assay.text.secrets_in_files import without_file_passwords
 
@@ -29,7 +29,7 @@ class RunDetail(Struct, frozen=True):
     """(name, text) of each transaction type, as it was sent."""
 
 
-def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
+def of_run(run: Run, cell: int, name: str) -> RunDetail:
     """``cell``: the number of the first run of its cell, which is called ``name``."""
     deployment = run.deployment
     return RunDetail(
@@ -49,10 +49,9 @@ def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
     )
 
 
-def _facts(run: RunRecord) -> dict[str, str]:
+def _facts(run: Run) -> dict[str, str]:
     deployment = run.deployment
     parameters = ", ".join(f"{name} = {value}" for name, value in run.parameters.items())
-    driving = run.driving.described() if run.driving else {}
     asked = deployment.settings_asked if deployment else {}
     return {
         "state": run.state_shown,
@@ -65,7 +64,7 @@ def _facts(run: RunRecord) -> dict[str, str]:
         "storage": run.storage,
         "clients": f"{run.clients}, protocol {run.levels[PROTOCOL.name]}",
         "parameters": parameters,
-        "driven": ", ".join(f"{name} {value}" for name, value in driving.items()),
+        "driven": ", ".join(f"{name} {value}" for name, value in run.driving.described().items()),
         "settings asked": ", ".join(f"{name} = {value}" for name, value in asked.items()),
         "seed": str(run.seed),
         "cell": run.cell_fingerprint[:12],
@@ -81,7 +80,7 @@ def _instant(unix_ns: int | None) -> str:
     return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _took(run: RunRecord) -> str:
+def _took(run: Run) -> str:
     if run.begun_unix_ns is None or run.ended_unix_ns is None:
         return ""
     return units.duration((run.ended_unix_ns - run.begun_unix_ns) / 1e9)

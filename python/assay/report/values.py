@@ -18,7 +18,7 @@ from assay.comparison.conclusions.effects import SettingEffects
 from assay.comparison.conclusions.sentences import Line
 from assay.contracts.recorded import Build, Machine
 from assay.experiment import Scalar
-from assay.judge.verdict import NONE, Verdict
+from assay.judge.run import NONE, Verdict
 from assay.plan import cell_names
 from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram

@@ -18,6 +18,7 @@ from msgspec import Struct
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
 from assay.errors import ArgumentError
 from assay.judge.check.questions import ComparedAnswer
+from assay.judge.run import RunSummary
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, either
 from assay.provision.machine.identity import ProcessIdentity
@@ -25,8 +26,7 @@ from assay.record.file.json_text import json_text, storable
 from assay.record.file.record_file import SqlValue, insert
 from assay.record.progress import cell_verdicts, planned
 from assay.record.runs import reading
-from assay.record.runs.records import RunSummary
-from assay.record.runs.run_ends import ENDED, RunEnd
+from assay.record.runs.run_ends import ENDED, RunEnd, end_of
 from assay.text.mentions import Mention, phrase
 
 # Takes the runs of an unfinished experiment as they are on record, and its plan; makes the runs
@@ -455,7 +455,7 @@ def _kept(connection: sqlite3.Connection, old: RunBefore) -> KeptRun:
         "SELECT document FROM compared_answers WHERE run_id = ?", (old.run.id,)
     ).fetchone()
     answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
-    return KeptRun(old.run.end, answers, str(reason))
+    return KeptRun(end_of(old.run), answers, str(reason))
 
 
 def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:

@@ -11,10 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.contracts.observation import Interval, MachineSecond
+from assay.judge.run import RunSummary, StepRecord
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.record_file import SqlValue
 from assay.record.runs import reading, run_steps
-from assay.record.runs.records import RunSummary, StepRecord
 
 Connection = sqlite3.Connection
 """To the record."""

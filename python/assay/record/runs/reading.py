@@ -18,12 +18,12 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from assay.contracts.factors import OF_LEVELS, Factor, Scalar
-from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice, SystemPrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
+from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file import column_types, rows_of_runs
@@ -33,16 +33,11 @@ from assay.record.runs import calibrations, existing_tables, probes, run_names, 
 from assay.record.runs.records import (
     END_STATES,
     PROCESS_ENDED,
-    CalibrationRecord,
-    CellKey,
     ContinuationRecord,
     ExperimentRecord,
-    RunRecord,
-    RunSummary,
-    StepRecord,
 )
 from assay.record.runs.run_ends import ENDED, EXIT_STATUS
-from assay.record.runs.step_of_numbers import step_of_numbers
+from assay.record.runs.step_of_numbers import parts_of_run
 from assay.text import units
 
 
@@ -136,7 +131,7 @@ def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunSumma
     return [_summary(row) for row in rows]
 
 
-def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
+def run(connection: sqlite3.Connection, run_id: int) -> Run:
     row = next(rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
@@ -146,15 +141,16 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
 
 def _records(
     connection: sqlite3.Connection, experiment_id: int, rows: Iterable[Row]
-) -> Iterator[RunRecord]:
+) -> Iterator[Run]:
     """The whole runs of these rows of `RUNS_QUESTION`, all of that experiment."""
     calibrated = calibrations.of_experiment(connection, experiment_id)
     probed = probes.of_experiment(connection, experiment_id)
     parsed = cache(json.loads)
+    machine = cache(lambda text: typed.machine(json.loads(text)))
     for some in _batches(rows):
         kept = _Kept(connection, [row["id"] for row in some])
         for row in some:
-            facts = parsed(row["machine"]), typed.build(parsed(row["build"]))
+            facts = machine(row["machine"]), typed.build(parsed(row["build"]))
             yield _record(row, kept, *facts, calibrated, probed)
 
 
@@ -186,62 +182,40 @@ def _record(
     build: Build,
     calibrated: Sequence[CalibrationRecord],
     probed: Sequence[Probe],
-) -> RunRecord:
+) -> Run:
     run_id = row["id"]
     of_run = kept.deployments.get(run_id)
     deployment = None if of_run is None else json.loads(of_run[0][0])
-    steps = kept.steps.get(run_id, ())
-    measured = step_of_numbers(steps)
-    observation = measured.observation if measured else None
-    dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
     ended_unix_ns = row["ended_unix_ns"]
-    facts = typed.run_facts(deployment, dataset, machine, f"run {run_id}")
-    found = RunRecord(
+    found = Run(
         **structs.asdict(_summary(row)),
+        **parts_of_run(
+            kept.steps.get(run_id, ()), deployment, calibrated, f"run {run_id}", ended_unix_ns
+        ),
         deployment_document=deployment,
-        dataset=dataset,
-        drive=measured.drive if measured else None,
-        observation=observation,
-        checks=tuple(check for step in steps for check in step.checks),
-        scripts=measured.scripts if measured else (),
-        samples=measured.samples if measured else (),
-        open_files=measured.open_files if measured else (),
-        storage_requests=measured.storage_requests if measured else (),
-        steps=steps,
-        seconds=_seconds(measured),
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        calibration=calibrations.nearest_to(
-            calibrated, facts.deployment, observation, ended_unix_ns
-        ),
         probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
         build=build,
         cell=_cell(row),
         existing_data=kept.existing_data.get(run_id),
-        facts=facts,
     )
     return found if _has_verdict(found) else _judged(found)
-
-
-def _seconds(step: StepRecord | None) -> tuple[Interval, ...]:
-    if step is None:
-        return ()
-    return step.seconds if step.driven is None else step.driven.intervals
 
 
 def _cell(row: Row) -> CellDocument:
     return typed.cell(json.loads(row["cell"]), f"run {row['id']}")
 
 
-def _has_verdict(run: RunRecord) -> bool:
+def _has_verdict(run: Run) -> bool:
     """Whether it was judged when it ended, or has no number to judge."""
     return bool(run.verdict) or run.state == "refused" or run.observation is None
 
 
-def _judged(run: RunRecord) -> RunRecord:
+def _judged(run: Run) -> Run:
     """What can be said so far of a run that has not ended, or was kept without a verdict."""
-    verdict, _ = judge_run(run.evidence)
+    verdict, _ = judge_run(run)
     return replace(run, verdict=verdict.word, verdict_reason=verdict.reason)
 
 
@@ -391,15 +365,12 @@ def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> in
     return numbers[-1 - before]
 
 
-def cells_of_runs(runs: Iterable[RunRecord]) -> dict[CellKey, CellVerdict]:
+def cells_of_runs(runs: Iterable[Run]) -> dict[CellKey, CellVerdict]:
     """What can be said of the cells of these runs."""
-    of_cells: dict[CellKey, list[RunRecord]] = {}
+    of_cells: dict[CellKey, list[Run]] = {}
     for one in runs:
         of_cells.setdefault(one.cell_key, []).append(one)
-    return {
-        key: of_cell([(one.evidence, one.judged) for one in found])
-        for key, found in of_cells.items()
-    }
+    return {key: of_cell(found) for key, found in of_cells.items()}
 
 
 def _kept(

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from assay import registry
 from assay.contracts.observation import Observed, decode_observed
+from assay.judge.run import ScriptRecord, StepRecord
 from assay.record.file import long_texts, rows_of_runs
 from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
 from assay.record.runs import live_progress, run_samples, storage_requests, typed
-from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
 

@@ -16,15 +16,14 @@ from assay.contracts.observation import Observation
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, middle_repetition, undisturbed
 from assay.judge.evidence import durability
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED, CellKey
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
     MACHINE,
     OFFERED_RATE,
 )
-from assay.record import ExperimentRecord, RunRecord
-from assay.record.runs.records import CellKey
+from assay.record import ExperimentRecord, Run
 from assay.report.cells import compared_answers, factor_order
 from assay.report.values import ReportCell, ReportColumn, absent
 
@@ -47,7 +46,7 @@ _RUNS_NAMED = 6
 class DrivenRun(NamedTuple):
     """A run whose clients were driven."""
 
-    run: RunRecord
+    run: Run
     driven: Observation
 
 
@@ -55,7 +54,7 @@ class CellRuns(Struct, frozen=True, dict=True):
     """One combination of levels, and all runs of it in the order of their repetitions."""
 
     factors: Mapping[str, Scalar]
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
     name: str
     """As running text has it: system, storage, clients, and what else varies."""
     judged: CellVerdict
@@ -65,13 +64,11 @@ class CellRuns(Struct, frozen=True, dict=True):
     system was measured, or nothing is committed."""
 
     @cached_property
-    def measured(self) -> tuple[RunRecord, ...]:
+    def measured(self) -> tuple[Run, ...]:
         """The runs that were measured to their end, whether right or wrong, without those that
         other programs disturbed (`assay.judge.undisturbed`)."""
-        ended = [run for run in self.runs if run.evidence.is_measured]
-        return tuple(
-            undisturbed.counted(ended, lambda run: run.evidence, lambda run: run.key_of_repetition)
-        )
+        ended = [run for run in self.runs if run.is_measured]
+        return tuple(undisturbed.counted(ended, lambda run: run, lambda run: run.key_of_repetition))
 
     @cached_property
     def run_ids(self) -> tuple[int, ...]:
@@ -129,16 +126,16 @@ class CellRuns(Struct, frozen=True, dict=True):
             yield replace(self, factors={**self.factors, REPETITION: run.repetition}, runs=(run,))
 
 
-def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
+def tests(experiment: ExperimentRecord) -> dict[str, list[Run]]:
     """Runs by test, both in the order in which factors and levels were asked for
     (`assay.report.cells.factor_order`)."""
-    by_test: dict[str, list[RunRecord]] = {}
+    by_test: dict[str, list[Run]] = {}
     for run in factor_order.in_order(experiment):
         by_test.setdefault(run.test, []).append(run)
     return by_test
 
 
-def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
+def cells(experiment: ExperimentRecord, runs: Iterable[Run]) -> list[CellRuns]:
     """Runs by cell, in the order of each cell's first run: two runs are of one cell if their
     fingerprints are equal, whatever the cells are called, and they were made on one machine."""
     runs = list(runs)
@@ -146,7 +143,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     of_machine = server_machines.varying(run.server_machine for run in runs)
     taken = {name for run in runs for name in _factors(run, groups, of_machine)}
     of_system = system_settings.varying((run.cell for run in runs), taken)
-    by_cell: dict[CellKey, list[RunRecord]] = {}
+    by_cell: dict[CellKey, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell_key, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
@@ -205,7 +202,7 @@ def roles_are_of_machines(cells: Iterable[CellRuns]) -> bool:
 
 
 def label_cells(
-    cell: CellRuns, factors: Sequence[str], run: RunRecord | None = None
+    cell: CellRuns, factors: Sequence[str], run: Run | None = None
 ) -> tuple[ReportCell, ...]:
     """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
     runs = cell.run_ids if run is None else (run.id,)
@@ -222,7 +219,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 def label_columns(
     cells: Sequence[CellRuns],
     factors: Sequence[str],
-    run: Callable[[Any], RunRecord] | None = None,
+    run: Callable[[Any], Run] | None = None,
 ) -> tuple[ReportColumn, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""
@@ -246,7 +243,7 @@ def label_columns(
 
 
 def _factors(
-    run: RunRecord,
+    run: Run,
     groups: Iterable[str],
     of_machine: Sequence[str],
     of_system: Mapping[str, str] = MappingProxyType({}),
@@ -265,8 +262,8 @@ def _factors(
     )
 
 
-def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
-    rate_per_s = run.driving.offered_rate_per_s if run.driving else None
+def _offered_rate(run: Run) -> dict[str, Scalar]:
+    rate_per_s = run.driving.offered_rate_per_s
     return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
 
 
@@ -357,7 +354,7 @@ DISK, SOLID_STATE, MEMORY = "disk", "solid state", "memory"
 _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 
-def role(run: RunRecord) -> str | None:
+def role(run: Run) -> str | None:
     """None where nothing was provisioned, or the storage is not known."""
     if said := (run.cell.get("storage") or {}).get("role"):
         return str(said).replace("-", " ")

@@ -30,8 +30,8 @@ def is_timed(cell: CellRuns) -> bool:
     """Whether the cell has these numbers in place of a throughput."""
     measured = cell_runs.measured_runs(cell)
     return bool(measured) and all(
-        run.run.evidence.driving.duration_s is not None
-        and cache.is_to_be_cold(run.run.evidence)
+        run.run.driving.duration_s is not None
+        and cache.is_to_be_cold(run.run)
         and warming.first_ns(run.driven) is not None
         for run in measured
     )

@@ -87,7 +87,7 @@ def _points(run: DrivenRun, size: int, verdict: str) -> Iterator[Point]:
 
 def _offered(name: str, run: DrivenRun, size: int) -> Iterator[DataSeries]:
     """What was due beside what was completed, where the rate changes in time."""
-    rate = run.run.driving.offered_rate_per_s if run.run.driving else None
+    rate = run.run.driving.offered_rate_per_s
     if rate is None or not rates.is_profile(rate):
         return
     due = rates.due_in_seconds(rate, len(whole_seconds(run.driven)))

@@ -17,7 +17,7 @@ from assay.contracts.recorded import Build, Machine
 from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import selection
@@ -160,7 +160,7 @@ def read(text: bytes, file: str) -> Facts:
         raise InputError(f"facts.json: {error}", file=file) from error
 
 
-def _systems(runs: Sequence[RunRecord]) -> Iterator[SystemFacts]:
+def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:
     """Each as it was in its first run."""
     seen = set()
     for run in runs:
@@ -177,7 +177,7 @@ def _systems(runs: Sequence[RunRecord]) -> Iterator[SystemFacts]:
         )
 
 
-def _brought_by(run: RunRecord) -> str:
+def _brought_by(run: Run) -> str:
     found = run.deployment
     assert found is not None
     if run.cell.get("system", {}).get("url"):
@@ -205,7 +205,7 @@ def _storages(experiment: ExperimentRecord) -> Iterator[StorageSummary]:
                 )
 
 
-def _data(runs: Sequence[RunRecord]) -> Iterator[DataFacts]:
+def _data(runs: Sequence[Run]) -> Iterator[DataFacts]:
     found = {run.data.fingerprint: run.data for run in runs if run.data is not None}
     for one in found.values():
         yield DataFacts(one.description, one.fingerprint, dict(one.rows))

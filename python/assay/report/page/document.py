@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from assay.comparison.conclusions import clauses
 from assay.comparison.conclusions.conclusions import Question
-from assay.judge.evidence.values import EXCEEDED
-from assay.judge.verdict import WORDS
+from assay.judge.run import EXCEEDED, WORDS
 from assay.plan import cell_names
 from assay.report import columns
 from assay.report.charts.draw import svg_for_page

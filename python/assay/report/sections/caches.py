@@ -39,7 +39,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     measured = [(cell, run) for cell, run in cell_runs.middle_runs(cells) if run.driven.cache_state]
     if not measured:
         return None
-    has_cold = any(cache.is_to_be_cold(run.run.evidence) for _, run in measured)
+    has_cold = any(cache.is_to_be_cold(run.run) for _, run in measured)
     table = by_cell.table(
         f"{test}_caches",
         "Caches before the measurement, and what was read from storage in it",
@@ -48,7 +48,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             words("before the measurement", lambda run: ", ".join(run.driven.cache_state.done)),
             numbers("files", lambda run: size(run.driven.cache_state.file_bytes)),
             numbers("cached", lambda run: size(run.driven.cache_state.cached_bytes)),
-            numbers("read", lambda run: size(cache.read_per_transaction(run.run.evidence))),
+            numbers("read", lambda run: size(cache.read_per_transaction(run.run))),
             numbers("buffer hits", lambda run: hits_cell(run.driven, "-")),
             *(_FROM_COLD if has_cold else ()),
         ),
@@ -88,9 +88,7 @@ def _over_all(run: DrivenRun) -> ReportCell:
 
 
 def _if_cold(title: str, cell: Callable[[DrivenRun], ReportCell]) -> ReportColumn:
-    return numbers(
-        title, lambda run: cell(run) if cache.is_to_be_cold(run.run.evidence) else absent("")
-    )
+    return numbers(title, lambda run: cell(run) if cache.is_to_be_cold(run.run) else absent(""))
 
 
 _FROM_COLD = (

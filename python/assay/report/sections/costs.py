@@ -39,7 +39,7 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
         if column.title in always or not all(column.shown(run).is_absent for _, run in measured)
     }
     notes = ["client: this process with all its threads"]
-    if any(run.run.evidence.is_embedded for _, run in measured):
+    if any(run.run.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
     notes += _of_logs([run.driven for _, run in measured])
     if "client share" in shown:

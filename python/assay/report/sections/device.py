@@ -245,7 +245,7 @@ def _state(title: str) -> ReportColumn:
     """Of the processors."""
 
     def shown(run: DrivenRun, capacity_ns: float) -> ReportCell:
-        wrong = machine_states.contradiction(run.run.evidence)
+        wrong = machine_states.contradiction(run.run)
         note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
         time_ns = getattr(run.driven.machine_cost, f"{title}_ns")
         return replace(_share(time_ns / capacity_ns), note=note)

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import GroupReport, Latency
 from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.judge.run import StepRecord
 from assay.record.metrics import work
-from assay.record.runs.records import StepRecord
 from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs, percentiles

@@ -7,8 +7,8 @@ from operator import attrgetter
 
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
-from assay.judge.evidence.values import EXCEEDED
-from assay.record import RunRecord
+from assay.judge.run import EXCEEDED
+from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs
@@ -92,7 +92,7 @@ ERRORS = ProgramTable(
 )
 
 
-def _elapsed(run: RunRecord) -> ReportCell:
+def _elapsed(run: Run) -> ReportCell:
     elapsed_ns = run.observation.elapsed_ns if run.observation else None
     if elapsed_ns is None:
         return absent("")
@@ -102,13 +102,13 @@ def _elapsed(run: RunRecord) -> ReportCell:
     return ReportCell(shown, Number(elapsed_ns, "ns", n=1))
 
 
-def _rate(run: RunRecord) -> ReportCell:
+def _rate(run: Run) -> ReportCell:
     per_s = THROUGHPUT.value(run) if run.driven is not None else None
     return absent("") if per_s is None else rate(per_s)
 
 
 def _outcome(name: str) -> ReportColumn:
-    def shown(run: RunRecord) -> ReportCell:
+    def shown(run: Run) -> ReportCell:
         return absent("") if run.driven is None else count(getattr(run.driven.outcomes, name))
 
     return numbers(name, shown)

@@ -74,5 +74,5 @@ def _clients(title: str, name: str) -> ReportColumn:
 
 
 def _why_no_law(run: DrivenRun) -> str:
-    is_open = run.run.driving is not None and run.run.driving.offered_rate_per_s
+    is_open = run.run.driving.offered_rate_per_s
     return "open loop" if is_open else "nothing measured"

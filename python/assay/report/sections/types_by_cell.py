@@ -79,7 +79,7 @@ def _limit_s(run: DrivenRun, name: str) -> float:
     is_cancelled = any(
         error.code == STATEMENT_LIMIT and error.transaction == name for error in run.driven.errors
     )
-    limit_s = driving.statement_limit_s if driving is not None and is_cancelled else None
+    limit_s = driving.statement_limit_s if is_cancelled else None
     return float(limit_s or 0)
 
 

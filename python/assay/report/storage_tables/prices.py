@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from assay.experiment import StoragePrice
 from assay.judge import required_rate
 from assay.judge.required_rate import RateKept
-from assay.judge.verdict import NONE
+from assay.judge.run import NONE
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.plan import cell_names
 from assay.report.cells import by_cell, cell_runs, durability

@@ -16,10 +16,10 @@ from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.evidence.offered_rate import OfferedAndReached
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import cell_runs, cold, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -95,7 +95,7 @@ class CellSummary(Struct, frozen=True):
     """Whether they were kept; empty: there are none."""
     offered_rate: OfferedAndReached | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
 
     def name_among(self, cells: Iterable[CellSummary]) -> str:
         """With its test, where these are of several."""
@@ -155,7 +155,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     )
 
 
-def _server(runs: Sequence[RunRecord]) -> str:
+def _server(runs: Sequence[Run]) -> str:
     """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
     roles = (run.deployment.role for run in runs if run.deployment)
     said = (role.described for role in roles if role and role.name != PRIMARY)
@@ -284,7 +284,7 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
 
 
-def errors(runs: Sequence[RunRecord]) -> str:
+def errors(runs: Sequence[Run]) -> str:
     """How many transactions failed, the first error, and the runs that failed before their first
     transaction; empty for a test without transactions."""
     # What was cancelled since a run was ended is no error of the system.

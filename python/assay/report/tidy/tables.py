@@ -14,9 +14,10 @@ from assay.judge.evidence import machine_states
 from assay.judge.required_rate import RateKept
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
+from assay.record.runs.run_names import machine_shown
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.columns import (
@@ -65,9 +66,9 @@ from assay.report.values import ReportColumn
 
 
 class CellRow(NamedTuple):
-    first: RunRecord
+    first: Run
     judged: CellVerdict
-    measured: Sequence[RunRecord]
+    measured: Sequence[Run]
     """Its repetitions that were."""
     driven: Sequence[DrivenRun]
     """Those of them that drove clients."""
@@ -139,13 +140,13 @@ class TypeRow(NamedTuple):
     cell: str
     machine: str
     name: str
-    runs: Sequence[RunRecord]
+    runs: Sequence[Run]
 
 
 def types_of(cell: CellRow) -> list[TypeRow]:
     runs = [driven.run for driven in cell.driven]
     names = dict.fromkeys(one.name for driven in cell.driven for one in driven.driven.transactions)
-    of = (cell.first.cell_fingerprint, cell.first.machine_shown)
+    of = (cell.first.cell_fingerprint, machine_shown(cell.first))
     return [TypeRow(*of, name, runs) for name in names]
 
 
@@ -222,7 +223,7 @@ CELLS = ProgramTable(
                 nullable(
                     "duration_s", "number",
                     "of the measurement, as asked for; null: counts end it",
-                    lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
+                    lambda cell: cell.first.driving.duration_s,
                 )
             ],
             "latency_unanswered": [
@@ -261,7 +262,7 @@ _BEHIND = {
             "string",
             "how the kernel's ticks contradict the times of the machine's processors; null: they "
             "do not, or the times are not known",
-            lambda run: machine_states.contradiction(run.evidence),
+            lambda run: machine_states.contradiction(run),
         )
     ],
     "commit_efficiency": [
