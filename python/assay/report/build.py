@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,7 +17,7 @@ from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
-from assay.report import footnotes, run_details
+from assay.report import footnotes
 from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration, field_path, published, series
@@ -28,6 +29,7 @@ from assay.report.figures.panels import panels
 from assay.report.histograms import timed_histograms
 from assay.report.papers import joined, paper_table, published_measured
 from assay.report.papers import paper_figure as published_figures
+from assay.report.run_details import RunOfCell
 from assay.report.sections import (
     answers,
     caches,
@@ -69,7 +71,6 @@ from assay.report.values import (
     Report,
     ReportTable,
     Section,
-    TidyExperiment,
     TidyRow,
     WarningNote,
 )
@@ -134,9 +135,7 @@ def build(experiment: ExperimentRecord) -> Report:
         questions=questions,
         effects=grids,
         runs=tuple(
-            run_details.of_run(run, cell.runs[0].id, cell.name)
-            for cell in every
-            for run in cell.runs
+            RunOfCell(run, cell.runs[0].id, cell.name) for cell in every for run in cell.runs
         ),
     )
 
@@ -335,7 +334,7 @@ def _distinct(details: Iterable[str]) -> tuple[str, ...]:
 # A parameter of the workload is the column ``parameter_NAME``, if any run has it.
 
 
-def facts(experiment: ExperimentRecord) -> TidyExperiment:
+def facts(experiment: ExperimentRecord) -> dict[str, Any]:
     """What was run, when, on what."""
     return {
         "id": experiment.id,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
-from msgspec import Struct
-
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.columns import counts, numbers, words
@@ -22,15 +22,10 @@ _OPERATIONS = ("read", "write", "flush")
 _LOST = "lost"
 
 
-class _Sums(Struct, frozen=True):
-    operation: str
+class _Sums(NamedTuple):
+    of: AccountedSecond
+    """All seconds together, of one operation."""
     elapsed_s: float
-    count: int
-    failed: int
-    bytes: int
-    time_ns: int
-    longest_ns: int
-    late_ns: int
     overhead_ns: int | None
     """Time of such a request that the disk answers at once."""
 
@@ -59,23 +54,26 @@ def _each_operation(run: DrivenRun) -> Iterator[_Sums]:
     for operation in _OPERATIONS:
         of = [one for one in run.run.storage_requests if one.operation == operation]
         sums = _Sums(
-            operation=operation,
-            elapsed_s=run.driven.elapsed_ns / 1e9,
-            count=sum(one.count for one in of),
-            failed=sum(one.failed for one in of),
-            bytes=sum(one.bytes for one in of),
-            time_ns=sum(one.time_ns for one in of),
-            longest_ns=max((one.longest_ns for one in of), default=0),
-            late_ns=sum(one.late_ns for one in of),
-            overhead_ns=modelled_disks.overhead_ns(run.run, operation),
+            AccountedSecond(
+                second=0,
+                operation=operation,
+                count=sum(one.count for one in of),
+                failed=sum(one.failed for one in of),
+                bytes=sum(one.bytes for one in of),
+                time_ns=sum(one.time_ns for one in of),
+                longest_ns=max((one.longest_ns for one in of), default=0),
+                late_ns=sum(one.late_ns for one in of),
+            ),
+            run.driven.elapsed_ns / 1e9,
+            modelled_disks.overhead_ns(run.run, operation),
         )
-        if sums.count and sums.elapsed_s:
+        if sums.of.count and sums.elapsed_s:
             yield sums
 
 
 def _per_s(sums: _Sums) -> ReportCell:
-    per_s = sums.count / sums.elapsed_s
-    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.count))
+    per_s = sums.of.count / sums.elapsed_s
+    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.of.count))
 
 
 def _time(time_ns: float, n: int = 1) -> ReportCell:
@@ -83,17 +81,19 @@ def _time(time_ns: float, n: int = 1) -> ReportCell:
 
 
 _COLUMNS = (
-    words("operation", attrgetter("operation"), is_label=True),
+    words("operation", attrgetter("of.operation"), is_label=True),
     numbers("requests/s", _per_s),
-    numbers("mean size", lambda sums: size(sums.bytes / sums.count if sums.bytes else None)),
-    numbers("mean time", lambda sums: _time(sums.time_ns / sums.count, sums.count)),
-    numbers("longest", lambda sums: _time(sums.longest_ns)),
-    numbers("late", lambda sums: _time(sums.late_ns / sums.count, sums.count)),
+    numbers(
+        "mean size", lambda sums: size(sums.of.bytes / sums.of.count if sums.of.bytes else None)
+    ),
+    numbers("mean time", lambda sums: _time(sums.of.time_ns / sums.of.count, sums.of.count)),
+    numbers("longest", lambda sums: _time(sums.of.longest_ns)),
+    numbers("late", lambda sums: _time(sums.of.late_ns / sums.of.count, sums.of.count)),
     numbers(
         "I/O path overhead",
         lambda sums: absent("-") if sums.overhead_ns is None else _time(sums.overhead_ns),
     ),
-    counts("failed", attrgetter("failed")),
+    counts("failed", attrgetter("of.failed")),
 )
 
 
