@@ -86,7 +86,7 @@ class WarningNote:
 
 
 @dataclass(frozen=True)
-class _Factors:
+class _Measured:
     workload: str
     test: str
     system: str
@@ -113,50 +113,47 @@ class _Factors:
     any other factor that Assay has itself."""
     parameters: Mapping[str, Scalar]
     """Of the workload."""
+    fingerprint: str
+    """Equal cells have equal ones, in all records."""
+    verdict: str
+    """valid, indicative, invalid; empty: there is no number. Of a run alone; that of its cell
+    considers the number of repetitions, too."""
+    verdict_reason: str
+    latency: Percentiles
+    """Of a cell, percentiles and mean: medians of the repetitions; least and greatest: of all of
+    them."""
 
 
 @dataclass(frozen=True)
-class Cell(_Factors):
+class Cell(_Measured):
     """One combination of factors, over its repetitions."""
 
-    fingerprint: str
-    """Equal cells have equal ones, in all records."""
     repetitions: int
     measured: int
     """How many of them were measured."""
-    verdict: str
-    """valid, indicative, invalid; empty: there is no number."""
-    verdict_reason: str
     throughput_per_s: Spread | None
     """Transactions that ended ok, per second of the measurement."""
     elapsed_ns: Spread | None
-    latency: Percentiles
-    """Percentiles and mean: medians of the repetitions; least and greatest: of all of them."""
 
 
 @dataclass(frozen=True)
-class Run(_Factors):
+class Run(_Measured):
     """One execution of one cell."""
 
     number: int
     """In its record."""
-    fingerprint: str
     repetition: int
     seed: int
     state: str
     """done, failed, exceeded, interrupted, refused …"""
     reason: str
     """Why it failed, was ended early or refused."""
-    verdict: str
-    """Of this run alone; that of its cell considers the number of repetitions, too."""
-    verdict_reason: str
     warnings: tuple[str, ...]
     """Names."""
     durability_class: str | None
     """D3 to D0, as it was measured for its system on its storage; None: it was not."""
     throughput_per_s: float | None
     elapsed_ns: int | None
-    latency: Percentiles
     passes: Percentiles | None
     """Times of the passes (every script once, in order) of which each transaction ended ok; None:
     its clients made none."""
