@@ -330,6 +330,12 @@ class Run(RunSummary, frozen=True, kw_only=True):
         return self.observation if isinstance(self.observation, Observation) else None
 
     @property
+    def measurement(self) -> Observation:
+        """The same, of a run that has one."""
+        assert self.driven is not None, f"run {self.id}: its clients were not driven"
+        return self.driven
+
+    @property
     def reports(self) -> tuple[StepReport, ...]:
         """Of its steps that drove no clients, in order."""
         return tuple(step.reported for step in self.steps if step.reported is not None)

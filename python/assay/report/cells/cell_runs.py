@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
-from assay.contracts.observation import Observation
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, middle_repetition, undisturbed
 from assay.judge.evidence import durability
@@ -41,13 +40,6 @@ _WHICH_RUNS = (
     "middle two; the summary has the median of all repetitions"
 )
 _RUNS_NAMED = 6
-
-
-class DrivenRun(NamedTuple):
-    """A run whose clients were driven."""
-
-    run: Run
-    driven: Observation
 
 
 class CellRuns(Struct, frozen=True, dict=True):
@@ -267,24 +259,22 @@ def _offered_rate(run: Run) -> dict[str, Scalar]:
     return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
 
 
-def middle_run(cell: CellRuns) -> DrivenRun | None:
+def middle_run(cell: CellRuns) -> Run | None:
     """The repetition that is shown where one run is taken apart
     (`assay.judge.middle_repetition`)."""
-    measured = cell.measured
-    place = middle_repetition.middle([run.driven for run in measured])
-    if place is None or (driven := measured[place].driven) is None:
-        return None
-    return DrivenRun(measured[place], driven)
+    place = middle_repetition.middle([run.driven for run in cell.measured])
+    found = None if place is None else cell.measured[place]
+    return None if found is None or found.driven is None else found
 
 
-def middle_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def middle_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, Run]]:
     """Of each cell that has one."""
     return [(cell, run) for cell in cells if (run := middle_run(cell)) is not None]
 
 
-def measured_runs(cell: CellRuns) -> list[DrivenRun]:
+def measured_runs(cell: CellRuns) -> list[Run]:
     """The repetitions whose clients were driven to the end."""
-    return [DrivenRun(run, run.driven) for run in cell.measured if run.driven is not None]
+    return [run for run in cell.measured if run.driven is not None]
 
 
 def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
@@ -292,7 +282,7 @@ def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     measured_cells = list(measured_cells)
     if not any(len(cell.runs) > 1 for cell in measured_cells):
         return ()
-    ids = [run.run.id for _, run in middle_runs(measured_cells)]
+    ids = [run.id for _, run in middle_runs(measured_cells)]
     named = ", ".join(str(number) for number in ids[:_RUNS_NAMED])
     more = f" and {len(ids) - _RUNS_NAMED} more" if len(ids) > _RUNS_NAMED else ""
     return (
@@ -300,10 +290,10 @@ def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     )
 
 
-def without_lost(runs: Iterable[DrivenRun], *, of_groups: bool = False) -> tuple[str, ...]:
+def without_lost(runs: Iterable[Run], *, of_groups: bool = False) -> tuple[str, ...]:
     """The note of a table with rows of transaction types, or ``of_groups``, which do not have what
     lost generators did; none where they are whole."""
-    found = [(run.run.id, words) for run in runs if (words := _without_lost(run, of_groups))]
+    found = [(run.id, words) for run in runs if (words := _without_lost(run, of_groups))]
     if not found:
         return ()
     what = "groups" if of_groups else "transaction types"
@@ -311,7 +301,7 @@ def without_lost(runs: Iterable[DrivenRun], *, of_groups: bool = False) -> tuple
     return (f"{what} {said}; the outcomes and the TPS of the run have these",)
 
 
-def without_lost_in_words(runs: Sequence[DrivenRun], *, of_groups: bool = False) -> str:
+def without_lost_in_words(runs: Sequence[Run], *, of_groups: bool = False) -> str:
     """The same in short, of all repetitions of a cell; empty where they are whole."""
     found = [words for run in runs if (words := _without_lost(run, of_groups))]
     if len(runs) == len(found) == 1:
@@ -319,18 +309,13 @@ def without_lost_in_words(runs: Sequence[DrivenRun], *, of_groups: bool = False)
     return f"{len(found)} of {len(runs)} repetitions without lost generators" if found else ""
 
 
-def _without_lost(run: DrivenRun, of_groups: bool) -> str:
-    return run.driven.groups_without if of_groups else run.driven.types_without
+def _without_lost(run: Run, of_groups: bool) -> str:
+    return run.measurement.groups_without if of_groups else run.measurement.types_without
 
 
-def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, Run]]:
     """Every run whose clients were driven, with its cell."""
-    return [
-        (cell, DrivenRun(run, driven))
-        for cell in cells
-        for run in cell.runs
-        if (driven := run.driven) is not None
-    ]
+    return [(cell, run) for cell in cells for run in cell.runs if run.driven is not None]
 
 
 def _is_named(name: str, levels: Sequence[Scalar]) -> bool:

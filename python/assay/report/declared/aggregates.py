@@ -22,7 +22,7 @@ from assay.judge.statistics.spread import middle_places, spread
 from assay.record import Run
 from assay.record.metrics import clients, stored
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.declared import field_path
 from assay.report.values import Number, ReportCell, absent, judged
@@ -178,7 +178,7 @@ def full_range(key: RunValue) -> Aggregate:
     return shown
 
 
-def each(show: Callable[[DrivenRun], ReportCell], written: Callable[[Number], str]) -> Aggregate:
+def each(show: Callable[[Run], ReportCell], written: Callable[[Number], str]) -> Aggregate:
     """The median of what is shown of each repetition, written anew."""
 
     def shown(cell: CellRuns) -> ReportCell:

@@ -16,7 +16,7 @@ from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import Run
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
@@ -311,9 +311,9 @@ def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
 def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
-    def shown(run: DrivenRun) -> ReportCell:
+    def shown(run: Run) -> ReportCell:
         return percentiles.cell(
-            run.driven.of_clients.all_ok.latency, name, "ms", run.driven.resolution
+            run.measurement.of_clients.all_ok.latency, name, "ms", run.measurement.resolution
         )
 
     def point(cell: CellRuns) -> Point | None:

@@ -185,7 +185,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 
 def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run.run)]
+    used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
     if not used:
         return None
     unit = percentiles.unit_of(one.endpoint.all_ok.latency for _, one in used)
@@ -217,7 +217,7 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
 
 
 def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run.run)]
+    stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run)]
     if not stale:
         return None
     shown = STALENESS.named(
@@ -235,7 +235,7 @@ def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None
 
 
 def _why_no_staleness(cells: Sequence[CellRuns]) -> tuple[str, ...]:
-    found = (run.driven.why_no_staleness for _, run in cell_runs.middle_runs(cells))
+    found = (run.measurement.why_no_staleness for _, run in cell_runs.middle_runs(cells))
     return tuple(
         f"How stale the replicas were is not measured: {why}."
         for why in dict.fromkeys(found)

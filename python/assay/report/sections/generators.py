@@ -62,7 +62,7 @@ def _table(test: str, shown: Iterable[tuple[Run, Sequence[GeneratorReport]]]) ->
 
 
 def _runs(cells: Sequence[CellRuns]) -> list[tuple[Run, Sequence[GeneratorReport]]]:
-    middle = [run.run.id for _, run in cell_runs.middle_runs(cells)]
+    middle = [run.id for _, run in cell_runs.middle_runs(cells)]
     return [
         (run, driven.generators)
         for cell in cells

@@ -88,10 +88,10 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     measured = [
-        (cell, RunPart(run.run, group))
+        (cell, RunPart(run, group))
         for cell, run in cell_runs.middle_runs(cells)
-        if len(run.driven.groups) > 1
-        for group in run.driven.groups
+        if len(run.measurement.groups) > 1
+        for group in run.measurement.groups
     ]
     if not measured:
         return None

@@ -34,7 +34,7 @@ OF_THESE = ("late", "retries")
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for a test that has no transactions."""
-    driven = [run.driven for _, run in cell_runs.driven_runs(cells)]
+    driven = [run.measurement for _, run in cell_runs.driven_runs(cells)]
     if not driven:
         return None
     tables = [_runs_table(test, cells)]
@@ -136,14 +136,14 @@ def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
 
 
 def _is_counted(cells: Sequence[CellRuns], name: str) -> bool:
-    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(cells))
+    return any(getattr(run.measurement.outcomes, name) for _, run in cell_runs.driven_runs(cells))
 
 
 def _errors_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     errors = [
-        RunPart(run.run, error)
+        RunPart(run, error)
         for _, run in cell_runs.driven_runs(cells)
-        for error in run.driven.errors
+        for error in run.measurement.errors
     ]
     retried = ["retried"] if any(one.part.retried for one in errors) else []
     return columns.table(

@@ -100,7 +100,7 @@ def section(
 
 def _kept(cell: CellRuns, required_per_s: float) -> tuple[RateKept, str]:
     """Whether the cell keeps that rate, and why it is not decided."""
-    runs = [(run.driving, driven) for run, driven in cell_runs.measured_runs(cell)]
+    runs = [(run.driving, run.measurement) for run in cell_runs.measured_runs(cell)]
     return required_rate.kept(runs, cell.judged.verdict, required_per_s)
 
 

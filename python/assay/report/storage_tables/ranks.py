@@ -116,7 +116,7 @@ def of_cells(measured_cells: Sequence[CellRuns]) -> Iterator[Ranks]:
 
 
 def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
-    commits = any(commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells))
+    commits = any(commits_per_s(run.measurement) for _, run in cell_runs.middle_runs(cells))
     ranked, left_out = [], []
     apart = any(
         undecided.one_after_the_other(one.measured, other.measured)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from assay.contracts.storages.abilities import AccountedSecond
+from assay.record import Run
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, words
 from assay.report.storage_tables import modelled_disks
 from assay.report.values import Number, ReportCell, Section, absent, size
 from assay.text import units
 
-_OPERATIONS = ("read", "write", "flush")
+_OPERATIONS: tuple[Literal["read", "write", "flush"], ...] = ("read", "write", "flush")
 _LOST = "lost"
 
 
@@ -33,9 +34,7 @@ class _Sums(NamedTuple):
 def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     """None where no storage keeps an account."""
     accounted = [
-        (cell, run)
-        for cell, run in cell_runs.middle_runs(measured_cells)
-        if run.run.storage_requests
+        (cell, run) for cell, run in cell_runs.middle_runs(measured_cells) if run.storage_requests
     ]
     if not accounted:
         return None
@@ -50,9 +49,9 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     return Section("Requests of modelled disks", (), (table,))
 
 
-def _each_operation(run: DrivenRun) -> Iterator[_Sums]:
+def _each_operation(run: Run) -> Iterator[_Sums]:
     for operation in _OPERATIONS:
-        of = [one for one in run.run.storage_requests if one.operation == operation]
+        of = [one for one in run.storage_requests if one.operation == operation]
         sums = _Sums(
             AccountedSecond(
                 second=0,
@@ -64,8 +63,8 @@ def _each_operation(run: DrivenRun) -> Iterator[_Sums]:
                 longest_ns=max((one.longest_ns for one in of), default=0),
                 late_ns=sum(one.late_ns for one in of),
             ),
-            run.driven.elapsed_ns / 1e9,
-            modelled_disks.overhead_ns(run.run, operation),
+            run.measurement.elapsed_ns / 1e9,
+            modelled_disks.overhead_ns(run, operation),
         )
         if sums.of.count and sums.elapsed_s:
             yield sums
@@ -97,16 +96,14 @@ _COLUMNS = (
 )
 
 
-def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
     yield (
         "time: from the arrival at the disk to its answer; late: how much of it came after the "
         "end by the model, mean; I/O path overhead: time of a request that the modelled disk "
         "answers at once; the model's answers come earlier by it, and no request of a client takes "
         "less"
     )
-    lost = sum(
-        one.count for run in runs for one in run.run.storage_requests if one.operation == _LOST
-    )
+    lost = sum(one.count for run in runs for one in run.storage_requests if one.operation == _LOST)
     if lost:
         yield (
             f"{units.counted(lost, 'request')} missing in the account: its file was too slow, or "

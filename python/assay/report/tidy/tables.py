@@ -19,7 +19,6 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
 from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import DrivenRun
 from assay.report.columns import (
     Value,
     attribute,
@@ -70,7 +69,7 @@ class CellRow(NamedTuple):
     judged: CellVerdict
     measured: Sequence[Run]
     """Its repetitions that were."""
-    driven: Sequence[DrivenRun]
+    driven: Sequence[Run]
     """Those of them that drove clients."""
     precision: CellPrecision
 
@@ -118,7 +117,7 @@ def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
 
 def _why_null(cell: CellRow) -> Value:
     """Of the first repetition that says so."""
-    every = (samples.why_null(run.driven.of_clients.all_ok.latency) for run in cell.driven)
+    every = (samples.why_null(run.measurement.of_clients.all_ok.latency) for run in cell.driven)
     return next(filter(None, every), None)
 
 
@@ -144,10 +143,9 @@ class TypeRow(NamedTuple):
 
 
 def types_of(cell: CellRow) -> list[TypeRow]:
-    runs = [driven.run for driven in cell.driven]
-    names = dict.fromkeys(one.name for driven in cell.driven for one in driven.driven.transactions)
+    names = dict.fromkeys(one.name for run in cell.driven for one in run.measurement.transactions)
     of = (cell.first.cell_fingerprint, machine_shown(cell.first))
-    return [TypeRow(*of, name, runs) for name in names]
+    return [TypeRow(*of, name, cell.driven) for name in names]
 
 
 def _type_columns(metric: Metric) -> list[ReportColumn]:
@@ -191,7 +189,7 @@ TRANSACTION_TYPES = ProgramTable(
 def _keeps_required_rate(cell: CellRow) -> bool | None:
     if (required_per_s := cell.first.required_rate_per_s) is None:
         return None
-    runs = [(run.driving, driven) for run, driven in cell.driven]
+    runs = [(run.driving, run.measurement) for run in cell.driven]
     answer, _ = required_rate.kept(runs, cell.judged.verdict, required_per_s)
     return {RateKept.YES: True, RateKept.NO: False}.get(answer)
 
