@@ -7,11 +7,11 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2939,
-    "lines": 343_000,
-    "Python modules": 973,
-    "pairs of classes that share their fields": 101,
-    "classes that are a run": 13,
+    "tracked files": 2938,
+    "lines": 342_600,
+    "Python modules": 972,
+    "pairs of classes that share their fields": 81,
+    "classes that are a run": 4,
     "kinds of column": 3,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""

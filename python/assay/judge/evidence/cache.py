@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns what its system read from its storage, page cache left out:
+"""Takes a run; returns what its system read from its storage, page cache left out:
 a warm cache must need nothing, and a test of the device something."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns its statement rate and the ceiling of its clients."""
+"""Takes a run; returns its statement rate and the ceiling of its clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns the CPU shares of the client and of other programs.
+"""Takes a run; returns the CPU shares of the client and of other programs.
 
 Two numbers are of "other programs". `processor_wait` has what the machine did beside client and
 server, with the kernel's own work (interrupts, writing to devices): it says why a client waited.

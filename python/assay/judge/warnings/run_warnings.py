@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns its warnings: the name of each way in which it can mislead
+"""Takes a run; returns its warnings: the name of each way in which it can mislead
 (`assay.judge.warnings.kinds`), and what that says of this run.
 """
 

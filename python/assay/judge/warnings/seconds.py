@@ -1,4 +1,4 @@
-"""Takes the evidence of a run that was driven for a time; returns the warnings that its seconds
+"""Takes a run that was driven for a time; returns the warnings that its seconds
 give: a warm-up that was too short, a drift, seconds that are unlike the others.
 """
 

@@ -41,8 +41,8 @@ class MainNumber(msgspec.Struct, frozen=True):
 class CellFacts(msgspec.Struct, frozen=True):
     cell: str
     """Its name in the report."""
-    test: str
-    system: str
+    full_test_name: str = msgspec.field(name="test")
+    system_label: str = msgspec.field(name="system")
     storage: str
     clients: int
     parameters: dict[str, Scalar]
@@ -215,8 +215,8 @@ def _cell(cell: CellRuns) -> CellFacts:
     first = cell.runs[0]
     return CellFacts(
         cell=cell.name,
-        test=first.full_test_name,
-        system=cell.system_label,
+        full_test_name=first.full_test_name,
+        system_label=cell.system_label,
         storage=first.storage,
         clients=first.clients,
         parameters=dict(first.parameters),
