@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.record import RunRecord
+from assay.record import Run
 from assay.storages.loop import LOOP
 from commands import Assay, need
 
@@ -25,7 +25,7 @@ SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false)
 """The same, within a block that is not looked into."""
 
 
-def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[RunRecord, str]:
+def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[Run, str]:
     (folder / "mine.sql").write_text(script)
     ended = assay(
         "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop[size=400M]",
@@ -36,7 +36,7 @@ def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tu
     return run, ended.out
 
 
-def of_record(run: RunRecord) -> tuple[str | None, bool]:
+def of_record(run: Run) -> tuple[str | None, bool]:
     assert run.deployment is not None
     found = run.deployment.durability
     assert found is not None
@@ -45,7 +45,7 @@ def of_record(run: RunRecord) -> tuple[str | None, bool]:
     return found.durability_class, found.is_contradicted
 
 
-def warnings(run: RunRecord) -> dict[str, str]:
+def warnings(run: Run) -> dict[str, str]:
     return {one.name: one.detail for one in run.warnings}
 
 

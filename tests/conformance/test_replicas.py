@@ -22,7 +22,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.observation import EndpointReport, StalenessReport
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemRefused
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import Assay, Ended, need
 from forked_programs import BIN
 from standbys import standby_of
@@ -110,7 +110,7 @@ def url(*deployments: Deployment) -> str:
     return one.replace(place(deployments[0]), ",".join(map(place, deployments)))
 
 
-def by_place(run: RunRecord, group: str = "") -> dict[str, EndpointReport]:
+def by_place(run: Run, group: str = "") -> dict[str, EndpointReport]:
     assert run.driven is not None
     (found,) = (one for one in run.driven.groups if one.name == group)
     return {one.name: one for one in found.endpoints}
@@ -123,7 +123,7 @@ def committed(cluster: Cluster) -> list[int]:
     return [int(servers.ask(one, question)[0][0] or 0) for one in cluster.servers]
 
 
-def only_run(ended: Ended) -> RunRecord:
+def only_run(ended: Ended) -> Run:
     assert ended.status == 0, ended.out + ended.err
     (run,) = ended.runs
     return run
@@ -182,7 +182,7 @@ def test_a_group_writes_at_the_primary_while_another_reads_at_the_replicas(
     assert "several-servers" not in ended.out
 
 
-def staleness(run: RunRecord) -> dict[str, StalenessReport]:
+def staleness(run: Run) -> dict[str, StalenessReport]:
     assert run.driven is not None
     return {one.name: one for one in run.driven.staleness}
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.observation import Observation
+from assay.judge.run import Run
 from assay.judge.statistics.samples import BY_NAME
-from assay.record.runs.records import RunRecord
 from commands import Assay, need
 
 BUCKET = 2**-9
@@ -45,7 +45,7 @@ def counted(driven: Observation) -> Counter[tuple[str, str]]:
     })  # fmt: skip
 
 
-def insist_on_the_same(run: RunRecord, rows: list[dict[str, str]]) -> None:
+def insist_on_the_same(run: Run, rows: list[dict[str, str]]) -> None:
     driven = run.driven
     assert driven is not None and driven.log is not None
     assert Counter((row["transaction"], row["outcome"]) for row in rows) == counted(driven)
@@ -106,7 +106,7 @@ def test_an_open_loop_has_also_what_was_skipped(
 def test_a_sample_is_the_same_for_the_same_seed(assay: Assay, working_folder: Path) -> None:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
 
-    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], RunRecord]:
+    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], Run]:
         ended = assay(
             "run", "one.sql", "--on", "null", "-c", "4", "-t", "5000", "--seed", seed,
             "--repetitions", "2", "--log", name, "--log-sample", "0.05",

@@ -12,7 +12,7 @@ import pytest
 from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.contracts.observation import MadeBackupReport, RestoredBackupReport
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from assay.systems.sqlite.system import SHELL
 from commands import IN_MEMORY, Assay, need
 from programs import need_program
@@ -24,12 +24,12 @@ RELATIONS = CHECKS - {ACKNOWLEDGED}
 UNCHANGED = {"updates after 0", "hundred after 0"}
 
 
-def found_wrong(run: RunRecord, expected: set[str]) -> set[str]:
+def found_wrong(run: Run, expected: set[str]) -> set[str]:
     assert {check["id"] for check in run.checks} == expected
     return {check["id"] for check in run.checks if not check["ok"]}
 
 
-def ended_ok(run: RunRecord) -> int:
+def ended_ok(run: Run) -> int:
     assert run.driven is not None
     assert run.driven.outcomes.lost == 0, run.driven.errors
     return run.driven.outcomes.ok

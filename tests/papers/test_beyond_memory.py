@@ -8,8 +8,8 @@ import pytest
 
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
+from assay.judge.run import Run
 from assay.provision.limits import server_group
-from assay.record.runs.records import RunRecord
 from assay.storages.modelled import MODELLED
 from commands import Assay, Ended
 
@@ -31,7 +31,7 @@ def _can_be_had() -> None:
         pytest.skip(error.message)
 
 
-def reads_per_query(run: RunRecord) -> float:
+def reads_per_query(run: Run) -> float:
     assert run.driven is not None
     device = run.driven.device_cost
     assert device is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, need, why_missing
 
@@ -19,7 +19,7 @@ COUNTS = {
 """R of the 28 checks, measured on SQLite, PostgreSQL 15, MariaDB 10.11 InnoDB and MyISAM."""
 
 
-def found(run: RunRecord) -> dict[str, int]:
+def found(run: Run) -> dict[str, int]:
     return {check["id"]: check["found"] for check in run.checks}
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from able import able_to_run, beside_their_line
 from assay.contracts.observation import Observation
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report.build import build
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, why_missing
@@ -91,7 +91,7 @@ def test_jobs_of_tasks_and_users_are_spread_as_published(assay: Assay) -> None:
 TESTS = "glidemon.aggregate,tasks,count,materialize,page,failures"
 
 
-def answers(runs: Iterable[RunRecord]) -> dict[tuple[str, int, str], set[tuple[int, str]]]:
+def answers(runs: Iterable[Run]) -> dict[tuple[str, int, str], set[tuple[int, str]]]:
     """(test, clients, question) → every different answer, as its number of rows and its digest."""
     sums: dict[tuple[str, int, str], set[tuple[int, str]]] = {}
     for run in runs:
@@ -208,7 +208,7 @@ def test_each_query_is_cold_by_itself(assay: Assay, system: str) -> None:
         assert last - first > 1.3 * file_bytes(warm)
 
 
-def file_bytes(warm: RunRecord) -> int:
+def file_bytes(warm: Run) -> int:
     assert warm.driven is not None and warm.driven.cache_state is not None
     return warm.driven.cache_state.file_bytes or 0
 

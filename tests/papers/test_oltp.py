@@ -10,7 +10,7 @@ import pytest
 
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "oltp"
@@ -19,7 +19,7 @@ TESTS = (
 )
 
 
-def wrong(run: RunRecord) -> set[str]:
+def wrong(run: Run) -> set[str]:
     return {check["id"] for check in run.checks if not check["ok"]}
 
 

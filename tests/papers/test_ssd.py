@@ -11,7 +11,7 @@ import pytest
 import servers
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need, run_in
 
 
@@ -74,7 +74,7 @@ def test_a_server_by_url_keeps_its_buffer_and_the_report_says_so(tmp_path: Path)
     assert "6 times the buffer asked; it has 134 MB, the data are 0.0" in detail
 
 
-def hit_ratio(run: RunRecord) -> float:
+def hit_ratio(run: Run) -> float:
     assert run.driven is not None
     counters = run.driven.server_counters
     return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))

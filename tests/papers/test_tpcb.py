@@ -10,7 +10,7 @@ import pytest
 
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need
 from smaller_workloads import smaller_tpcb
 
@@ -19,7 +19,7 @@ BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEM
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
 
-def rules(run: RunRecord) -> dict[str, bool]:
+def rules(run: Run) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 

@@ -22,6 +22,7 @@ from assay.contracts.events import ClientsAtWork, Event
 from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.check.answers import Check
+from assay.judge.run import Run
 from assay.lab import lab
 from assay.lab.run_context import outcome_of_run
 from assay.lab.run_context.consistency import broken_rules
@@ -29,7 +30,6 @@ from assay.lab.run_context.context import RunState
 from assay.provision.processes import process
 from assay.provision.undo import ledger
 from assay.record import Store
-from assay.record.runs.records import RunRecord
 from assay.report.build import build
 from assay.report.comparison_tables import comparison as compared_report
 from assay.report.forms import table
@@ -46,7 +46,7 @@ def _registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     assert list(ledger.state_directory().iterdir()) == [], "nothing is left"
 
 
-def ran(tmp_path: Path, system: str, **words: object) -> RunRecord:
+def ran(tmp_path: Path, system: str, **words: object) -> Run:
     asked, _ = experiment(Words(str(doubles.WORKLOAD), on=(system,), **words))  # type: ignore[arg-type]
     lab.run(asked, records=tmp_path / "r.sqlite")
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
@@ -161,7 +161,7 @@ def test_a_run_ends_when_any_process_of_its_system_has_died(tmp_path: Path) -> N
     assert f"node-2 of three-nodes ({program}) was ended by SIGKILL" in (run.reason or "")
     assert run.driven is not None and run.driven.elapsed_ns < 60e9
     assert run.driven.ended_by == "lost" and run.driven.outcomes.ok > 0
-    assert not run.evidence.is_measured, "it has no number"
+    assert not run.is_measured, "it has no number"
     assert run.checks == (), "and nothing was asked of what is left"
 
 

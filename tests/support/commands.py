@@ -16,10 +16,10 @@ from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
+from assay.judge.run import Run
 from assay.provision.install import versions
 from assay.provision.provision import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
-from assay.record.runs.records import RunRecord
 
 Assay = Callable[..., "Ended"]
 
@@ -43,7 +43,7 @@ class Ended:
         self._folder = working_folder
 
     @property
-    def runs(self) -> tuple[RunRecord, ...]:
+    def runs(self) -> tuple[Run, ...]:
         """The runs of the last experiment."""
         return self.experiment.runs
 

@@ -23,10 +23,11 @@ from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.settings.error_spelling import of_python
 from assay.judge.check.answers import expected_rows
+from assay.judge.run import Run as KeptRun
 from assay.judge.statistics import samples
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord
 from assay.record.metrics.catalogue import METRICS
-from assay.record.runs.run_ends import ENDED, exit_status
+from assay.record.runs.run_ends import ENDED, end_of, exit_status
 from assay.report.build import build
 from assay.report.program_tables import PARAMETER
 from assay.report.tidy.tables import TABLES
@@ -85,7 +86,7 @@ class WarningNote:
 
 
 @dataclass(frozen=True)
-class _Factors:
+class _Measured:
     workload: str
     test: str
     system: str
@@ -112,50 +113,47 @@ class _Factors:
     any other factor that Assay has itself."""
     parameters: Mapping[str, Scalar]
     """Of the workload."""
+    fingerprint: str
+    """Equal cells have equal ones, in all records."""
+    verdict: str
+    """valid, indicative, invalid; empty: there is no number. Of a run alone; that of its cell
+    considers the number of repetitions, too."""
+    verdict_reason: str
+    latency: Percentiles
+    """Of a cell, percentiles and mean: medians of the repetitions; least and greatest: of all of
+    them."""
 
 
 @dataclass(frozen=True)
-class Cell(_Factors):
+class Cell(_Measured):
     """One combination of factors, over its repetitions."""
 
-    fingerprint: str
-    """Equal cells have equal ones, in all records."""
     repetitions: int
     measured: int
     """How many of them were measured."""
-    verdict: str
-    """valid, indicative, invalid; empty: there is no number."""
-    verdict_reason: str
     throughput_per_s: Spread | None
     """Transactions that ended ok, per second of the measurement."""
     elapsed_ns: Spread | None
-    latency: Percentiles
-    """Percentiles and mean: medians of the repetitions; least and greatest: of all of them."""
 
 
 @dataclass(frozen=True)
-class Run(_Factors):
+class Run(_Measured):
     """One execution of one cell."""
 
     number: int
     """In its record."""
-    fingerprint: str
     repetition: int
     seed: int
     state: str
     """done, failed, exceeded, interrupted, refused …"""
     reason: str
     """Why it failed, was ended early or refused."""
-    verdict: str
-    """Of this run alone; that of its cell considers the number of repetitions, too."""
-    verdict_reason: str
     warnings: tuple[str, ...]
     """Names."""
     durability_class: str | None
     """D3 to D0, as it was measured for its system on its storage; None: it was not."""
     throughput_per_s: float | None
     elapsed_ns: int | None
-    latency: Percentiles
     passes: Percentiles | None
     """Times of the passes (every script once, in order) of which each transaction ended ok; None:
     its clients made none."""
@@ -261,7 +259,7 @@ class Result:
         runs = [run for run in self._record.runs if run.state != "planned"]
         if self._record.ended_unix_ns is None or any(run.state not in ENDED for run in runs):
             return False
-        return exit_status(run.end for run in runs) == 0
+        return exit_status(map(end_of, runs)) == 0
 
     @property
     def runs_planned(self) -> int:
@@ -335,7 +333,7 @@ def _cell(row: Row) -> Cell:
     return Cell(**_of_columns(Cell, row) | spreads)
 
 
-def _run(record: RunRecord, row: Row) -> Run:
+def _run(record: KeptRun, row: Row) -> Run:
     others = {
         "number": record.id,
         "seed": record.seed,
@@ -352,7 +350,7 @@ def _run(record: RunRecord, row: Row) -> Run:
     return Run(**_of_columns(Run, row) | others)
 
 
-def _passes(record: RunRecord) -> Percentiles | None:
+def _passes(record: KeptRun) -> Percentiles | None:
     if record.driven is None or (passes := record.driven.passes) is None:
         return None
     times = {

@@ -23,7 +23,7 @@ from assay.contracts.recorded import DerivedRecord
 from assay.judge.evidence.durability import MEMORY
 from assay.judge.statistics.estimate import Design
 from assay.plan import cell_names
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import COMPARED
 from assay.text import units
@@ -311,7 +311,7 @@ def metrics(a: SideCell, b: SideCell) -> list[Metric]:
 def _metric(declared: DerivedRecord, experiment_of: Mapping[int, ExperimentRecord]) -> Metric:
     name = declared["name"]
 
-    def value(run: RunRecord) -> float | None:
+    def value(run: Run) -> float | None:
         experiment = experiment_of[id(run)]
         known = _declared(experiment)
         if name not in known:
@@ -325,9 +325,7 @@ def _metric(declared: DerivedRecord, experiment_of: Mapping[int, ExperimentRecor
     return catalogue.of_derived(name, declared["title"], value, declared["is_more_better"])
 
 
-def _value(
-    declared: DerivedRecord, known: Declared, together: Mapping[str, RunRecord]
-) -> float | None:
+def _value(declared: DerivedRecord, known: Declared, together: Mapping[str, Run]) -> float | None:
     if declared["test"]:
         run = together[declared["test"]]
         own = run.driven.derived if run.driven else ()
@@ -343,7 +341,7 @@ def _value(
     return formula.of_values({**parameters, **numbers}, Path("workload.toml"))
 
 
-def _partner(run: RunRecord, test: str, experiment: ExperimentRecord) -> RunRecord | None:
+def _partner(run: Run, test: str, experiment: ExperimentRecord) -> Run | None:
     """The one run of that test, the last one where it was measured again; None: there is none that
     counts, or several."""
     own = factors.levels(run)
@@ -351,7 +349,7 @@ def _partner(run: RunRecord, test: str, experiment: ExperimentRecord) -> RunReco
         one
         for one in experiment.runs
         if (one.test, one.of_repetition) == (test, run.of_repetition)
-        and one.evidence.is_measured
+        and one.is_measured
         and one.verdict != "invalid"
         and _is_alike(own, factors.levels(one))
     ]

@@ -22,9 +22,8 @@ from msgspec.structs import replace
 from assay.comparison import conditions, excess
 from assay.comparison.conditions import Condition
 from assay.errors import ArgumentError
-from assay.judge.ended_run import MeasuredRun
 from assay.judge.evidence import offered_rate
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED, Run
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings import machine_load, steadiness
 from assay.judge.warnings.kinds import OTHERS_LIMIT, WarningKind
@@ -106,7 +105,7 @@ def goal(text: str) -> Condition:
     raise ArgumentError(phrase("{--goal}: expected {}, found {!r}", expected, text), hint=_EXAMPLES)
 
 
-def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Trial:
+def trial(runs: Sequence[Run], condition: Condition, over: str = "") -> Trial:
     """``runs``: those at one level that have ended; at least one."""
     return together([of_run(run, condition, over) for run in runs], condition)
 
@@ -151,9 +150,9 @@ def _of_counted(counted: Sequence[Trial], condition: Condition) -> Trial:
     return first
 
 
-def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
+def of_run(run: Run, condition: Condition, over: str = "") -> Trial:
     """What one repetition showed. ``over``: the parameter that is searched; empty: the rate."""
-    found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
+    found = run.parameters[over] if over else run.driving.offered_rate_per_s
     level = float(found or 0.0)
 
     def answer(
@@ -167,14 +166,14 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
 
     if run.state == EXCEEDED:
         return answer(TrialAnswer.NOT_MET, run.reason, UNREACHED)
-    if run.driven is None or run.driving is None:
+    if run.driven is None:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     value = condition.metric.value(run)
     kept = offered_rate.of_run(run.driving, run.driven)
     if kept is not None and not kept.is_kept:
         reached = f"the rate was not reached ({units.digits(kept.reached_per_s)}/s)"
         return answer(TrialAnswer.NOT_MET, reached, value, is_reached=False)
-    if not run.evidence.is_measured:
+    if not run.is_measured:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     if value is None:
         for lower in catalogue.lower_percentiles(condition.metric) if condition.is_upper else ():
@@ -197,14 +196,12 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     return answer(TrialAnswer.MET, "", value)
 
 
-def _others(
-    run: MeasuredRun, condition: Condition, answer: TrialAnswer, value: float | None
-) -> float:
+def _others(run: Run, condition: Condition, answer: TrialAnswer, value: float | None) -> float:
     """The share of the CPUs that other programs used, where it leaves open whether the goal is met.
     What says how fast the work was done is met in any case where it was met beside them, and is
     missed where it was missed by more than they can explain (as in
     `assay.comparison.ratios.undecided`)."""
-    share = machine_load.other_programs(run.evidence) or 0.0
+    share = machine_load.other_programs(run) or 0.0
     if share <= OTHERS_LIMIT or answer is TrialAnswer.FAILED:
         return 0.0
     if not condition.metric.depends_on_machine:

@@ -19,10 +19,10 @@ from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
 from assay.comparison.sides import differences, factors
 from assay.comparison.sides.values import Difference
 from assay.contracts.metric import Metric
+from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate, center, independent
 from assay.judge.statistics.samples import UNREACHED
-from assay.judge.verdict import RunVerdict
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import catalogue
 from assay.record.runs import run_names
 
@@ -94,14 +94,14 @@ class Trend(Struct, frozen=True):
         )
 
 
-Found = Sequence[tuple[str, RunRecord]]
+Found = Sequence[tuple[str, Run]]
 """Runs, each with its record file."""
 
 
-def trends(named_runs: Iterable[tuple[str, RunRecord]], metric: str | None = None) -> list[Trend]:
+def trends(named_runs: Iterable[tuple[str, Run]], metric: str | None = None) -> list[Trend]:
     """Of each cell, in the order of its first run."""
     main = None if metric is None else catalogue.metric(metric)
-    cells: dict[str, list[tuple[str, RunRecord]]] = {}
+    cells: dict[str, list[tuple[str, Run]]] = {}
     placed = sorted(named_runs, key=lambda named: named[1].begun_unix_ns or 0)
     runs_named = run_names.of_records([run for _, run in placed])
     of_identity: dict[str, str] = {}
@@ -113,7 +113,7 @@ def trends(named_runs: Iterable[tuple[str, RunRecord]], metric: str | None = Non
     )
 
 
-def _place(run: RunRecord, of_identity: dict[str, str]) -> str:
+def _place(run: Run, of_identity: dict[str, str]) -> str:
     """The first fingerprint of its cell: an edited script goes on with the trend of what was at its
     path, where the point differs from the one before."""
     known_by = run.cell_fingerprint, f"at {factors.identity_by_paths(run, '')}"
@@ -125,10 +125,10 @@ def _place(run: RunRecord, of_identity: dict[str, str]) -> str:
 
 
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
-    counted = [one for one in runs if one[1].evidence.is_measured and one[1].verdict != "invalid"]
+    counted = [one for one in runs if one[1].is_measured and one[1].verdict != "invalid"]
     chosen = main or catalogue.primary([run for _, run in counted])
     counted = [one for one in counted if chosen.result(one[1]) not in (None, UNREACHED)]
-    of_experiments: dict[tuple[str, int], list[RunRecord]] = {}
+    of_experiments: dict[tuple[str, int], list[Run]] = {}
     seen = set()
     for record, run in counted:
         if run.identity not in seen:  # a file that was merged into another has the same runs
@@ -136,7 +136,7 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
             of_experiments.setdefault((record, run.experiment_id), []).append(run)
     points: list[TrendPoint] = []
     first_of_work: TrendPoint | None = None
-    last: RunRecord | None = None
+    last: Run | None = None
     for (record, _), several in of_experiments.items():
         before = (first_of_work, points[-1]) if first_of_work else None
         point = _point(record, several, chosen, before, last)
@@ -158,10 +158,10 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
 
 def _point(
     record: str,
-    runs: Sequence[RunRecord],
+    runs: Sequence[Run],
     metric: Metric,
     before: tuple[TrendPoint, TrendPoint] | None,
-    previous: RunRecord | None,
+    previous: Run | None,
 ) -> TrendPoint:
     """``before``: the first point of the work before, and the last one; ``previous``: the last run
     of that."""

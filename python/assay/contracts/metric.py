@@ -52,7 +52,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     meaning: str
     """A few words."""
     value: Read
-    """Reads it from a run (`assay.judge.ended_run.MeasuredRun`), one of a `StepReport` from that;
+    """Reads it from a run (`assay.judge.run.Run`), one of a `StepReport` from that;
     `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
     of_work: Read | None = None
     """Reads it from a `Work`, so that it is one of groups and transaction types as well."""

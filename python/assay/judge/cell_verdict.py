@@ -1,4 +1,4 @@
-"""Takes the evidence of all runs of a cell; returns the cell's verdict, and the warnings that need
+"""Takes all runs of a cell; returns the cell's verdict, and the warnings that need
 all of its repetitions.
 """
 
@@ -10,13 +10,11 @@ from msgspec import Struct
 
 from assay.contracts.observation import Observation
 from assay.judge import undisturbed, verdict
-from assay.judge.evidence.values import Evidence
 from assay.judge.precision import number_of
+from assay.judge.run import NONE, Run, RunWarning, Verdict
 from assay.judge.statistics import samples
 from assay.judge.statistics.spread import Spread, spread
-from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import cell_changes, kinds
-from assay.judge.warnings.run_warnings import RunWarning
 from assay.judge.warnings.seconds import deviation
 from assay.text import units
 
@@ -33,30 +31,27 @@ class CellVerdict(Struct, frozen=True):
     """Of them, those that were measured to their end."""
 
 
-def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
-    """``runs``: every repetition that was asked for, each with its own verdict, and those that were
-    measured again in the place of a disturbed one. The number that is judged is the throughput;
-    where there are no transactions, the elapsed time."""
-    measured = [(run, own) for run, own in runs if run.is_measured]
-    over = _spread([run for run, _ in measured])
+def of_cell(runs: Sequence[Run]) -> CellVerdict:
+    """``runs``: every repetition that was asked for, and those that were measured again in the
+    place of a disturbed one, each with its own verdict. The number that is judged is the
+    throughput; where there are no transactions, the elapsed time."""
+    measured = [run for run in runs if run.is_measured]
+    over = _spread(measured)
     if over is None:
-        judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
+        judged = verdict.worst([run.judged for run in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
-    counted = undisturbed.counted(
-        measured, lambda judged_run: judged_run[0], lambda judged_run: judged_run[0].of_repetition
-    )
-    evidence = [run for run, _ in counted]
-    over = _spread(evidence) or over
-    verdicts = [own for _, own in counted]
-    if cell_changes.changes([run for run, _ in measured]):
+    counted = undisturbed.counted(measured, lambda run: run, lambda run: run.of_repetition)
+    over = _spread(counted) or over
+    verdicts = [run.judged for run in counted]
+    if cell_changes.changes(measured):
         verdicts.append(Verdict.because("indicative", _name(kinds.WarningKind.CELL_CHANGED)))
     left_out = len(measured) - len(counted)
     judged = verdict.of_number(verdicts, len(counted), len(runs) - left_out, over)
-    warnings = tuple(_warnings(len(runs), over, evidence))
+    warnings = tuple(_warnings(len(runs), over, counted))
     return CellVerdict(judged, warnings, len(runs), len(measured))
 
 
-def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterator[RunWarning]:
+def _warnings(asked: int, over: Spread, measured: Sequence[Run]) -> Iterator[RunWarning]:
     if asked == 1:
         yield RunWarning(kinds.WarningKind.ONE_REPETITION.id, "")
     if over.relative > kinds.NOISE_LIMIT:
@@ -69,7 +64,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
         yield RunWarning(kinds.WarningKind.FEW_SAMPLES.id, detail)
 
 
-def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
+def _outlying(measured: Sequence[Run]) -> Iterator[RunWarning]:
     """The repetition that is unlike all others."""
     numbers = [number_of(run) for run in measured]
     known = [number for number in numbers if number is not None]
@@ -83,7 +78,7 @@ def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
     scale, unit = (1.0, "/s") if is_rate else (1e9, " s")
     outlier = among_repetitions(np.asarray(known, dtype=np.float64) / scale)
     if outlier is not None:
-        run = measured[outlier.at].run
+        run = measured[outlier.at].id
         named = f"run {run}: " if run else ""
         yield RunWarning(
             kinds.WarningKind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}"
@@ -95,10 +90,10 @@ def _name(kind: kinds.WarningKind) -> str:
     return kind.id.replace("-", " ")
 
 
-def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
-    return any(run.state in ("failed", "interrupted") for run, _ in runs)
+def _has_failed(runs: Sequence[Run]) -> bool:
+    return any(run.state in ("failed", "interrupted") for run in runs)
 
 
-def _spread(measured: Sequence[Evidence]) -> Spread | None:
+def _spread(measured: Sequence[Run]) -> Spread | None:
     values = [value for one in measured if (value := number_of(one)) is not None]
     return spread(values) if values else None

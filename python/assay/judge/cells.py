@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from assay.judge.cell_verdict import CellVerdict, of_cell
 from assay.judge.check.questions import Dispute
-from assay.judge.ended_run import EndedRun
-from assay.judge.verdict import Verdict
+from assay.judge.run import Run, Verdict
 from assay.plan import PlannedRun
 
 Judged = Mapping[str, CellVerdict]
@@ -21,7 +20,7 @@ Judged = Mapping[str, CellVerdict]
 class _Cell(Struct):
     left: set[int] = field(default_factory=set)
     """Positions of the repetitions that have not ended."""
-    ended: dict[int, EndedRun] = field(default_factory=dict)
+    ended: dict[int, Run] = field(default_factory=dict)
     """Number of the repetition → that."""
 
     def verdict(self) -> CellVerdict | None:
@@ -29,7 +28,7 @@ class _Cell(Struct):
         if self.left or not self.ended:
             return None
         runs = [self.ended[repetition] for repetition in sorted(self.ended)]
-        return of_cell([(run.evidence, run.judged) for run in runs])
+        return of_cell(runs)
 
 
 class Cells:
@@ -42,7 +41,7 @@ class Cells:
         for run in runs:
             self.add(run)
 
-    def run(self, position: int) -> EndedRun:
+    def run(self, position: int) -> Run:
         """That at the position, which has ended."""
         return self._cell(position).ended[self._runs[position].repetition]
 
@@ -51,7 +50,7 @@ class Cells:
         self._runs[run.position] = run
         self._cell(run.position).left.add(run.position)
 
-    def ended(self, position: int, run: EndedRun) -> Judged:
+    def ended(self, position: int, run: Run) -> Judged:
         """Keeps it; the verdict of its cell, if that is complete."""
         cell = self._cell(position)
         cell.left.discard(position)
@@ -65,7 +64,8 @@ class Cells:
         said = dispute.reason_of(run.judged.word, run.judged.reason)
         verdict = Verdict.of_record("invalid", said)
         checks = tuple(map(dispute.of_check, run.checks))
-        disputed = replace(run, evidence=replace(run.evidence, checks=checks), judged=verdict)
+        words = {"verdict": verdict.word, "verdict_reason": verdict.reason}
+        disputed = replace(run, checks=checks, **words)
         return verdict, self.ended(position, disputed)
 
     def spared(self, runs: Iterable[PlannedRun]) -> Judged:

@@ -15,12 +15,12 @@ import statistics
 from collections.abc import Sequence
 
 from assay.contracts.observation import Observation
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 
 CONFIDENCE = 0.95
 
 
-def number_of(run: Evidence) -> float | None:
+def number_of(run: Run) -> float | None:
     """The number of a run that is judged: its throughput; where there are no transactions, its
     elapsed time. None where it was not measured to its end."""
     observation = run.observation
@@ -31,7 +31,7 @@ def number_of(run: Evidence) -> float | None:
     return float(observation.elapsed_ns or 0) or None
 
 
-def number_to_be_precise(run: Evidence) -> float | None:
+def number_to_be_precise(run: Run) -> float | None:
     """The number of a run whose mean over the repetitions has to be precise: the same; in an open
     loop, where the throughput is what was offered, the mean latency."""
     if run.driven is None or not run.driving.is_open:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.judge.verdict import Verdict
+from assay.judge.run import Verdict
 from assay.text import units
 
 _REACHED = 0.95

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 from assay.judge.warnings import machine_load
 
 LEAST = 2
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def counted(
-    runs: Sequence[T], evidence: Callable[[T], Evidence], repetition: Callable[[T], Hashable]
+    runs: Sequence[T], evidence: Callable[[T], Run], repetition: Callable[[T], Hashable]
 ) -> list[T]:
     """``runs``: those of one cell that were measured, in the order in which they ran;
     ``repetition``: the one that a run was, or in whose place it was measured."""

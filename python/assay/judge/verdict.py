@@ -7,75 +7,26 @@ measured, but the conditions limit what may be concluded from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
-
-from msgspec import Struct
 
 from assay.contracts.observation import Observation, Outcomes
 from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, by_class
-from assay.judge.evidence.values import EXCEEDED, Evidence
+from assay.judge.run import (
+    DIFFER,
+    EXCEEDED,
+    NONE,
+    VALID,
+    WORDS,
+    Reason,
+    Run,
+    Verdict,
+)
 from assay.judge.statistics.spread import Spread
 from assay.judge.warnings import kinds, run_warnings
 from assay.text import units
 from assay.text.reasons import sentence
 
-RunVerdict = Literal["valid", "indicative", "invalid"]
-WORDS: tuple[RunVerdict, ...] = ("valid", "indicative", "invalid")
-"""From best to worst."""
 
-
-class Reason(Struct, frozen=True):
-    text: str
-    spread: float | None = None
-    """The share by which repetitions differ, if that is the reason."""
-
-
-_DIFFER = "repetitions differ by "
-_BETWEEN = "; "
-
-
-class Verdict(Struct, frozen=True):
-    word: str
-    """Empty for a run that was refused or ended early, which has no number."""
-    reasons: tuple[Reason, ...] = ()
-    """The most direct first; none for ``valid``."""
-
-    @property
-    def reason(self) -> str:
-        return _BETWEEN.join(reason.text for reason in self.reasons)
-
-    @property
-    def sentence(self) -> str:
-        """``indicative: one repetition``."""
-        return f"{self.word}: {self.reason}" if self.reasons else self.word
-
-    def without(self, said: Verdict) -> Verdict:
-        """The same word with the reasons that ``said`` has not."""
-        return Verdict(self.word, tuple(one for one in self.reasons if one not in said.reasons))
-
-    @classmethod
-    def because(cls, word: str, *texts: str) -> Verdict:
-        return cls(word, tuple(Reason(text) for text in texts if text))
-
-    @classmethod
-    def of_record(cls, word: str, text: str) -> Verdict:
-        """As a record has it, in one text. Only the reasons of ``indicative`` are phrases of this
-        program, which have no semicolons of their own; another may be a message of a system."""
-        texts = text.split(_BETWEEN) if word == "indicative" else [text] if text else []
-        return cls(word, tuple(Reason(one, _spread_of_record(one)) for one in texts))
-
-
-def _spread_of_record(text: str) -> float | None:
-    if not text.startswith(_DIFFER):
-        return None
-    return float(text.removeprefix(_DIFFER).split()[0]) / 100
-
-
-VALID = Verdict("valid")
-NONE = Verdict("")
-
-
-def of_run(run: Evidence) -> Verdict:
+def of_run(run: Run) -> Verdict:
     """The verdict on a single run."""
     if run.state in ("refused", EXCEEDED):
         return NONE
@@ -143,7 +94,7 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     elif measured == 1:
         reasons.append(Reason("one repetition"))
     if spread.relative > kinds.NOISE_LIMIT:
-        reasons.append(Reason(f"{_DIFFER}{units.share(spread.relative)}", spread.relative))
+        reasons.append(Reason(f"{DIFFER}{units.share(spread.relative)}", spread.relative))
     return worst([*verdicts, _indicative(reasons)])
 
 

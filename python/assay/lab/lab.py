@@ -41,9 +41,9 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import Experiment, SystemChoice
-from assay.judge import EndedRun, judge_run
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge import judge_run
 from assay.judge.precision import number_to_be_precise
+from assay.judge.run import EXCEEDED
 from assay.judge.warnings.machine_load import is_disturbed
 from assay.lab.added_runs import AddedRuns, are_disturbed_repeated
 from assay.lab.continuation import Begun, Request, begin, continued_runs
@@ -295,12 +295,12 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         return goals.of_run(known.run(position), condition, experiment.goal_over)
 
     def repetition(position: int) -> Repetition:
-        evidence = known.run(position).evidence
+        run = known.run(position)
         return Repetition(
-            number_to_be_precise(evidence),
+            number_to_be_precise(run),
             *context.store.taken(position),
             # What has failed would fail again: a table that is not there, a wrong answer.
-            evidence.state != "failed" and evidence.is_measured and is_disturbed(evidence),
+            run.state != "failed" and run.is_measured and is_disturbed(run),
         )
 
     choosing = (
@@ -477,11 +477,12 @@ def _end_run(
 ) -> None:
     """Judges it, with it its cell if that is complete, and records both verdicts."""
     store, known = context.store, context.known
-    evidence = store.evidence(state, reason)
-    verdict, warnings = judge_run(evidence)
-    cell = planned.cell
-    probe = known.probes.get(cell.storage_name)
-    run = EndedRun(evidence, verdict, warnings, probe, cell.parameters)
+    run = store.run_so_far(state, reason)
+    verdict, warnings = judge_run(run)
+    words = {"verdict": verdict.word, "verdict_reason": verdict.reason}
+    run = replace(
+        run, warnings=tuple(warnings), probe=known.probes.get(planned.cell.storage_name), **words
+    )
     store.end_run(
         state,
         reason=reason,

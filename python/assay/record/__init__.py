@@ -5,8 +5,9 @@ frozen values.
 people who query them with SQL.
 """
 
+from assay.judge.run import CalibrationRecord, Run, RunSummary
 from assay.record.file.record_file import DEFAULT_FILE_NAME
-from assay.record.runs.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
+from assay.record.runs.records import ExperimentRecord
 from assay.record.runs.run_ends import EndState
 from assay.record.store import Store
 
@@ -15,7 +16,7 @@ __all__ = [
     "CalibrationRecord",
     "EndState",
     "ExperimentRecord",
-    "RunRecord",
+    "Run",
     "RunSummary",
     "Store",
 ]

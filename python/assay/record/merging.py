@@ -165,8 +165,7 @@ def judge_cell(connection: sqlite3.Connection, run_id: int) -> None:
     ).fetchall()
     if all(ended_unix_ns is not None for _, ended_unix_ns in rows):
         runs = [reading.run(connection, id_) for id_, _ in rows]
-        found = of_cell([(run.evidence, run.judged) for run in runs])
-        cell_verdicts.keep(connection, place[0], {place[1]: found})
+        cell_verdicts.keep(connection, place[0], {place[1]: of_cell(runs)})
 
 
 def _add_run(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.contracts.recorded import Command
+from assay.judge.run import Run, RunSummary
 from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import CellTimes
 from assay.record.file import column_types, faults
@@ -17,7 +18,7 @@ from assay.record.file.record_file import RecordIsLocked, reading_errors
 from assay.record.progress import estimates
 from assay.record.progress.estimates import UnfinishedExperiment
 from assay.record.runs import reading
-from assay.record.runs.records import ExperimentRecord, RunRecord, RunSummary
+from assay.record.runs.records import ExperimentRecord
 from assay.record.writer import Change
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class RecordQuestions(ABC):
         within one."""
         return self._read(lambda connection: reading.runs(connection, last))
 
-    def run(self, run_id: int) -> RunRecord:
+    def run(self, run_id: int) -> Run:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""
         return self._read(lambda connection: reading.run(connection, run_id))
 

@@ -19,12 +19,15 @@ The file is long because it has a method for each of these calls.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
@@ -34,10 +37,11 @@ from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
-from assay.judge import EndedRun, Evidence, RunWarning, Verdict
+from assay.judge import RunWarning, Verdict
 from assay.judge.cells import Judged
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import ComparedAnswer, Dispute
+from assay.judge.run import CalibrationRecord, Run
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns
@@ -49,10 +53,16 @@ from assay.record.file.json_text import json_text
 from assay.record.file.long_texts import NO_TEXTS, Texts
 from assay.record.file.record_file import insert
 from assay.record.metrics import columns
-from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
+from assay.record.progress import (
+    cell_verdicts,
+    continuing,
+    planned,
+    repetitions_taken,
+    run_so_far,
+    run_states,
+)
 from assay.record.progress.continuing import NO_VERSIONS, Continued
 from assay.record.progress.repetitions_taken import Taken
-from assay.record.progress.run_so_far import RunSoFar
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import (
     calibrations,
@@ -63,7 +73,6 @@ from assay.record.runs import (
     run_steps,
     storage_requests,
 )
-from assay.record.runs.records import CalibrationRecord
 from assay.record.runs.run_ends import EndState
 from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
@@ -93,7 +102,9 @@ class Store(RecordQuestions):
         self._experiment_id: int | None = None
         self._continuation = 0
         self._run_id: int | None = None
-        self._run_so_far: RunSoFar | None = None
+        self._run_so_far: Run | None = None
+        self._calibrated: Sequence[CalibrationRecord] = ()
+        """Before it, on this machine with this build."""
         self._machine = Machine()
         """Of this process."""
         self._step: int | None = None
@@ -204,14 +215,15 @@ class Store(RecordQuestions):
 
         self._run_id = self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = None, False, False
-        calibrated, probed = self._read(
+        self._calibrated, probed = self._read(
             lambda connection: (
                 calibrations.of_experiment(connection, self._experiment()),
                 probes.of_experiment(connection, self._experiment()),
             )
         )
-        self._run_so_far = RunSoFar(self._run_id, run, self._machine, calibrated)
-        self._so_far().probe = probes.of_run(probed, run.cell.storage_name, None)
+        begun = run_so_far.begun(self._run_id, self._experiment(), run, self._machine)
+        probe = probes.of_run(probed, run.cell.storage_name, None)
+        self._run_so_far = replace(begun, probe=probe)
         return self._run_id
 
     def begin_step(self, position: int, do: str, name: str = "") -> None:
@@ -226,7 +238,7 @@ class Store(RecordQuestions):
             run_states.enter(connection, run_id, run_steps.run_state(do), now_ns)
 
         self._write().change(change)
-        self._so_far().begin_step(position, do, name, run_steps.RUNNING)
+        self._with_step(position, do, name)
         self._step, self._is_step_open, self._has_named_steps = position, True, True
 
     def end_step(self, state: StepState, reason: str = "") -> None:
@@ -242,13 +254,13 @@ class Store(RecordQuestions):
     def probed(self, probe: Probe) -> None:
         """Writes what the storage of the current run did in a probe."""
         run_id = self._run()
-        self._so_far().probe = probe
+        self._run_so_far = replace(self._so_far(), probe=probe)
         self._write().change(lambda connection: probes.keep(connection, run_id, probe))
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
         run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
-        self._so_far().deployment = deployment.for_record()
+        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(text))
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "deployments", run_id=run_id, document=text)
@@ -259,7 +271,7 @@ class Store(RecordQuestions):
     def deployment_changed(self, deployment: Deployment) -> None:
         """Replaces the deployment: after a restart, or where a run showed more of it."""
         values = (json_text(deployment.for_record()), self._run())
-        self._so_far().deployment = deployment.for_record()
+        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(values[0]))
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
@@ -269,15 +281,16 @@ class Store(RecordQuestions):
     def existing_data(self, tables: Sequence[ExistingTable], *, is_after: bool) -> None:
         """Writes what the tables of a server hold that Assay did not fill."""
         run_id = self._run()
-        self._so_far().existed(tables, is_after=is_after)
+        self._run_so_far = run_so_far.existed(self._so_far(), tables, is_after=is_after)
         self._write().change(
             lambda connection: existing_tables.keep(connection, run_id, tables, is_after=is_after)
         )
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""
-        self._keep("datasets", json_text(dataset), state="driving")
-        self._so_far().dataset = dataset
+        text = json_text(dataset)
+        self._keep("datasets", text, state="driving")
+        self._add(dataset=json.loads(text))
 
     def driving(self, document: Mapping[str, Any]) -> None:
         """Writes the drive document and its scripts, without the deployment. State driving, also if
@@ -297,7 +310,7 @@ class Store(RecordQuestions):
                 run_states.enter(connection, run_id, "driving", now_ns)
 
         self._change_step(change)
-        self._so_far().add(drive=rest)
+        self._add(drive=rest)
 
     def heard(self, event: Event) -> None:
         """Keeps each second of a measurement at once, and what clients and load generators have
@@ -323,13 +336,13 @@ class Store(RecordQuestions):
         self._end_seconds()
         document, texts = long_texts.apart(json_text(observation.document))
         self._keep("observations", document, texts, state="checking")
-        self._so_far().add(observation=observation)
+        self._add(observation=observation)
 
     def amended(self, observation: Observed) -> None:
         """The run's last observation of clients, with what a later step says of it."""
         document, texts = long_texts.apart(json_text(observation.document))
         values = (document, self._run())
-        self._so_far().amended(observation)
+        self._run_so_far = run_so_far.amended(self._so_far(), observation)
 
         def change(connection: sqlite3.Connection) -> None:
             long_texts.keep(connection, texts)
@@ -362,7 +375,7 @@ class Store(RecordQuestions):
     def checked(self, checks: Sequence[Check]) -> None:
         """Writes the result checks: id, title, expected, found, ok and note of each."""
         self._keep("checks", json_text(list(checks)))
-        self._so_far().add(checks=tuple(checks))
+        self._add(checks=tuple(checks))
 
     def compared(self, answers: Sequence[ComparedAnswer]) -> None:
         """Writes what the run answered of the questions that all systems are asked alike."""
@@ -373,10 +386,10 @@ class Store(RecordQuestions):
 
         self._write().change(change)
 
-    def evidence(self, state: EndState, reason: str | None = None) -> Evidence:
-        """The values by which the current run is judged if it ends in this state: those that were
-        handed over, none is read back."""
-        return self._so_far().evidence(state, reason or "")
+    def run_so_far(self, state: EndState, reason: str | None = None) -> Run:
+        """The current run as it is judged if it ends in this state: of the values that were handed
+        over, none is read back."""
+        return run_so_far.whole(self._so_far(), self._calibrated, state, reason or "")
 
     def end_run(
         self,
@@ -397,8 +410,11 @@ class Store(RecordQuestions):
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
             verdict = ("invalid", reason or state)
-        ended = self._so_far().ended(
-            state, reason or "", Verdict.of_record(*verdict), [RunWarning(*one) for one in found]
+        words = {"verdict": verdict[0], "verdict_reason": verdict[1]}
+        ended = replace(
+            self.run_so_far(state, reason),
+            warnings=tuple(RunWarning(*one) for one in found),
+            **words,
         )
         measured = [
             {"transaction_name": transaction, "document": json_text(values)}
@@ -435,7 +451,7 @@ class Store(RecordQuestions):
 
         self._write().change(change)
 
-    def ended_before(self, positions: Iterable[int]) -> dict[int, EndedRun]:
+    def ended_before(self, positions: Iterable[int]) -> dict[int, Run]:
         """The runs at these positions, which ended in a process before; they are read once, when
         the experiment goes on."""
         experiment_id, asked = self._experiment(), tuple(positions)
@@ -519,10 +535,19 @@ class Store(RecordQuestions):
             raise Bug("a stage writes to the record, and no run has begun")
         return self._run_id
 
-    def _so_far(self) -> RunSoFar:
+    def _so_far(self) -> Run:
         if self._run_so_far is None:
             raise Bug("a stage writes to the record, and no run has begun")
         return self._run_so_far
+
+    def _with_step(self, position: int, do: str, name: str) -> None:
+        self._run_so_far = run_so_far.with_step(
+            self._so_far(), position, do, name, run_steps.RUNNING
+        )
+
+    def _add(self, **values: Any) -> None:
+        """What the current step found."""
+        self._run_so_far = run_so_far.added(self._so_far(), **values)
 
     def _end_seconds(self) -> None:
         if self._seconds is not None:
@@ -536,7 +561,7 @@ class Store(RecordQuestions):
         step = self._step or 0
         if is_new:
             self._step, self._is_step_open = step, True
-            self._so_far().begin_step(step, "drive", "", run_steps.RUNNING)
+            self._with_step(step, "drive", "")
 
         def whole(connection: sqlite3.Connection) -> None:
             if is_new:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -14,8 +15,9 @@ from assay.comparison.ratios.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
-from assay.record import ExperimentRecord, RunRecord
-from assay.report import footnotes, run_details
+from assay.record import ExperimentRecord, Run
+from assay.record.runs.run_names import machine_shown
+from assay.report import footnotes
 from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration, field_path, published, series
@@ -27,6 +29,7 @@ from assay.report.figures.panels import panels
 from assay.report.histograms import timed_histograms
 from assay.report.papers import joined, paper_table, published_measured
 from assay.report.papers import paper_figure as published_figures
+from assay.report.run_details import RunOfCell
 from assay.report.sections import (
     answers,
     caches,
@@ -68,7 +71,6 @@ from assay.report.values import (
     Report,
     ReportTable,
     Section,
-    TidyExperiment,
     TidyRow,
     WarningNote,
 )
@@ -133,14 +135,12 @@ def build(experiment: ExperimentRecord) -> Report:
         questions=questions,
         effects=grids,
         runs=tuple(
-            run_details.of_run(run, cell.runs[0].id, cell.name)
-            for cell in every
-            for run in cell.runs
+            RunOfCell(run, cell.runs[0].id, cell.name) for cell in every for run in cell.runs
         ),
     )
 
 
-def _setup(experiment: ExperimentRecord, runs: Sequence[RunRecord]) -> Section | None:
+def _setup(experiment: ExperimentRecord, runs: Sequence[Run]) -> Section | None:
     return conditions.section(experiment, runs, storage_probes.why_none(runs))
 
 
@@ -295,7 +295,7 @@ def _cell_warnings(cells: Sequence[CellRuns]) -> Iterator[RunWarning]:
 
 def _limits(experiment: ExperimentRecord) -> dict[str, None]:
     """What ends its runs: ``duration_s``, ``transactions`` …"""
-    drivings = (run.driving for run in experiment.runs if run.driving)
+    drivings = (run.driving for run in experiment.runs)
     return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
 
 
@@ -334,7 +334,7 @@ def _distinct(details: Iterable[str]) -> tuple[str, ...]:
 # A parameter of the workload is the column ``parameter_NAME``, if any run has it.
 
 
-def facts(experiment: ExperimentRecord) -> TidyExperiment:
+def facts(experiment: ExperimentRecord) -> dict[str, Any]:
     """What was run, when, on what."""
     return {
         "id": experiment.id,
@@ -352,7 +352,7 @@ def facts(experiment: ExperimentRecord) -> TidyExperiment:
         "continued_by": experiment.continued_by or None,
         "record": str(experiment.path),
         "machine": experiment.machine,
-        "machines": {run.machine_shown: run.machine for run in experiment.runs},
+        "machines": {machine_shown(run): run.machine for run in experiment.runs},
         "build": experiment.build,
     }
 
@@ -408,7 +408,7 @@ def _without_columns(table: ReportTable) -> ReportTable:
 
 
 def sections_by_machine(
-    runs: Sequence[RunRecord], make: Callable[[Sequence[RunRecord]], Section | None]
+    runs: Sequence[Run], make: Callable[[Sequence[Run]], Section | None]
 ) -> list[Section]:
     """What has one name on two machines (a storage, a system) is another on each."""
     found = []

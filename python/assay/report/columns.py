@@ -170,7 +170,7 @@ def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[Repo
 
 
 def of_metric(metric: Metric, read: Read | None = None) -> ReportColumn:
-    """``read``: from the source of a row, which is a `RunRecord` where it is None."""
+    """``read``: from the source of a row, which is a `Run` where it is None."""
     null = f"; null: {metric.null}" if metric.null else ""
     of_source = read or metric.value
 

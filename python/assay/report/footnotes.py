@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.judge import verdict
-from assay.judge.verdict import Verdict
+from assay.judge.run import Verdict
 from assay.report.values import ReportCell, ReportTable
 
 ALL_VALID = "every number is valid"

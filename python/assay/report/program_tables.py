@@ -21,22 +21,23 @@ from assay.contracts.factors import (
     Part,
 )
 from assay.experiment.choices import server_limits
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
+from assay.record.runs.run_names import machine_shown
 from assay.report.columns import attribute, never_null, nullable, of, path, row
 from assay.report.values import ReportColumn, TidyRow, TidyValue, run_number
 from assay.text import rates
 
 
-def _offered_rate(run: RunRecord) -> float | None:
+def _offered_rate(run: Run) -> float | None:
     """On average over the measurement."""
     driving = run.driving
-    if driving is None or driving.offered_rate_per_s is None:
+    if driving.offered_rate_per_s is None:
         return None
     measured_s = driving.duration_s if isinstance(driving.duration_s, int | float) else 0.0
     return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
 
 
-def _column(factor: Factor, read: Callable[[RunRecord], Any]) -> ReportColumn:
+def _column(factor: Factor, read: Callable[[Run], Any]) -> ReportColumn:
     is_nullable = factor.part in (Part.MACHINE, Part.DRIVING) and factor.default is None
     return nullable(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
 
@@ -45,13 +46,13 @@ def _of_levels(factor: Factor) -> ReportColumn:
     return _column(factor, lambda run: run.levels[factor.name])
 
 
-def _of_machine(factor: Factor) -> Callable[[RunRecord], Any]:
+def _of_machine(factor: Factor) -> Callable[[Run], Any]:
     if factor is RTT:  # that of a storage takes its place
         return lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s
     return lambda run: server_limits.plain(run.server_machine, factor.name)
 
 
-def _currency(run: RunRecord) -> str | None:
+def _currency(run: Run) -> str | None:
     """An experiment has its prices in one."""
     price = run.storage_price or run.system_price
     return price.currency if price else None
@@ -76,7 +77,7 @@ FACTORS = [
         "system", "string", "name, options and settings", attribute("system_label")
     ),
     nullable("storage", "string", "null: not seen", attribute("storage")),
-    never_null("machine", "string", MACHINE_MEANING, attribute("machine_shown")),
+    never_null("machine", "string", MACHINE_MEANING, machine_shown),
     nullable(
         "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
         path("storage_price", "per_gb"),
@@ -95,7 +96,7 @@ FACTORS = [
     *(_of_levels(factor) for name, factor in OF_LEVELS.items() if name not in VARIED_LEVELS),
     never_null(
         "arrival", "string", "closed, constant, poisson",
-        lambda run: run.driving.arrival if run.driving else "closed",
+        lambda run: run.driving.arrival,
     ),
     *map(_of_levels, VARIED_LEVELS.values()),
     _column(OFFERED_RATE, _offered_rate),
@@ -105,7 +106,7 @@ FACTORS = [
 class RunPart(NamedTuple):
     """The source of a row: a part of a run's record."""
 
-    run: RunRecord
+    run: Run
     part: Any
 
 
@@ -123,12 +124,12 @@ def of_part(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
 Sources = Callable[[ExperimentRecord], Iterator[Any]]
 
 
-def of_runs(sources: Callable[[RunRecord], Iterable[Any]]) -> Sources:
+def of_runs(sources: Callable[[Run], Iterable[Any]]) -> Sources:
     """Those of each run, in the order of the runs."""
     return lambda experiment: (one for run in experiment.runs for one in sources(run))
 
 
-def parts(of_run: Callable[[RunRecord], Iterable[Any]]) -> Sources:
+def parts(of_run: Callable[[Run], Iterable[Any]]) -> Sources:
     """A `RunPart` for each part of each run."""
     return of_runs(lambda run: (RunPart(run, one) for one in of_run(run)))
 
@@ -163,7 +164,7 @@ class ProgramTable(Struct, frozen=True):
         return [{**self.levels(one), **row(self.columns, one)} for one in self.sources(experiment)]
 
 
-def levels_of(run: RunRecord) -> dict[str, TidyValue]:
+def levels_of(run: Run) -> dict[str, TidyValue]:
     """Those of its cell, with which a row begins."""
     parameters = {f"{PARAMETER}{name}": level for name, level in run.parameters.items()}
     return {**row(FACTORS, run), **parameters}

@@ -1,60 +1,48 @@
-"""Takes a run's record; returns what a page says of it, apart from its raw rows: how it ended, its
-effective settings and its scripts."""
+"""Takes a run; returns what a page says of it, apart from its raw rows: how it ended, its effective
+settings and its scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-
-from msgspec import Struct, field
+from typing import NamedTuple
 
 from assay.contracts.factors import PROTOCOL
-from assay.record import RunRecord
+from assay.record import Run
 from assay.text import units
 from assay.text.secrets_in_files import without_file_passwords
 
 
-class RunDetail(Struct, frozen=True):
-    id: int
-    name: str
-    """Test, and the name of its cell."""
+class RunOfCell(NamedTuple):
+    run: Run
     cell: int
     """The number of the first run of its cell."""
-    repetition: int
-    verdict: str
-    facts: Mapping[str, str]
-    settings: Mapping[str, str] = field(default_factory=dict)
+    cell_name: str
+
+    @property
+    def name(self) -> str:
+        """Test, and the name of its cell."""
+        return f"{self.run.full_test_name}: {self.cell_name}"
+
+
+def settings(run: Run) -> dict[str, str]:
     """In effect."""
-    scripts: tuple[tuple[str, str], ...] = ()
+    found = run.deployment.settings if run.deployment else {}
+    return {key: str(value) for key, value in sorted(found.items())}
+
+
+def scripts(run: Run) -> list[tuple[str, str]]:
     """(name, text) of each transaction type, as it was sent."""
+    return [
+        (script.path or script.name, without_file_passwords(script.text)) for script in run.scripts
+    ]
 
 
-def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
-    """``cell``: the number of the first run of its cell, which is called ``name``."""
-    deployment = run.deployment
-    return RunDetail(
-        run.id,
-        f"{run.full_test_name}: {name}",
-        cell,
-        run.repetition,
-        run.verdict or run.state,
-        {key: value for key, value in _facts(run).items() if value},
-        {key: str(value) for key, value in sorted(deployment.settings.items())}
-        if deployment
-        else {},
-        tuple(
-            (script.path or script.name, without_file_passwords(script.text))
-            for script in run.scripts
-        ),
-    )
-
-
-def _facts(run: RunRecord) -> dict[str, str]:
+def facts(run: Run) -> dict[str, str]:
+    """What is known of it, by its name."""
     deployment = run.deployment
     parameters = ", ".join(f"{name} = {value}" for name, value in run.parameters.items())
-    driving = run.driving.described() if run.driving else {}
     asked = deployment.settings_asked if deployment else {}
-    return {
+    found = {
         "state": run.state_shown,
         "verdict": ": ".join(filter(None, (run.verdict, run.verdict_reason))),
         "begun": _instant(run.begun_unix_ns),
@@ -65,7 +53,7 @@ def _facts(run: RunRecord) -> dict[str, str]:
         "storage": run.storage,
         "clients": f"{run.clients}, protocol {run.levels[PROTOCOL.name]}",
         "parameters": parameters,
-        "driven": ", ".join(f"{name} {value}" for name, value in driving.items()),
+        "driven": ", ".join(f"{name} {value}" for name, value in run.driving.described().items()),
         "settings asked": ", ".join(f"{name} = {value}" for name, value in asked.items()),
         "seed": str(run.seed),
         "cell": run.cell_fingerprint[:12],
@@ -73,6 +61,7 @@ def _facts(run: RunRecord) -> dict[str, str]:
             f"{name} ({detail})" if detail else name for name, detail in run.warnings
         ),
     }
+    return {name: text for name, text in found.items() if text}
 
 
 def _instant(unix_ns: int | None) -> str:
@@ -81,7 +70,7 @@ def _instant(unix_ns: int | None) -> str:
     return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _took(run: RunRecord) -> str:
+def _took(run: Run) -> str:
     if run.begun_unix_ns is None or run.ended_unix_ns is None:
         return ""
     return units.duration((run.ended_unix_ns - run.begun_unix_ns) / 1e9)

@@ -16,13 +16,12 @@ from assay.comparison.conclusions import effect_sentences, sentences
 from assay.comparison.conclusions.conclusions import Question
 from assay.comparison.conclusions.effects import SettingEffects
 from assay.comparison.conclusions.sentences import Line
-from assay.contracts.recorded import Build, Machine
 from assay.experiment import Scalar
-from assay.judge.verdict import NONE, Verdict
+from assay.judge.run import NONE, Verdict
 from assay.plan import cell_names
 from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
-from assay.report.run_details import RunDetail
+from assay.report.run_details import RunOfCell
 from assay.text import units
 
 CLAIMS = "claims"
@@ -245,32 +244,11 @@ def word_in(row: TidyRow, column: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class TidyExperiment(TypedDict, total=False):
-    """What was run, when, on what."""
-
-    id: int
-    experiments: list[int]
-    title: str
-    reproduces: str | None
-    workload: str
-    workload_fingerprint: str
-    seed: str
-    begun_unix_ns: int
-    ended_unix_ns: int | None
-    is_under_way: bool
-    runs_planned: int
-    runs_ended: int
-    continued_by: str | None
-    record: str
-    machine: Machine
-    machines: dict[str, Machine]
-    build: Build
-
-
 class Tidy(TypedDict):
     """A report for programs. Both are empty of a comparison."""
 
-    experiment: TidyExperiment
+    experiment: Mapping[str, Any]
+    """What was run, when, on what (`assay.report.build.facts`)."""
     tables: Mapping[str, Sequence[TidyRow]]
 
 
@@ -294,7 +272,7 @@ class Report(Struct, frozen=True):
     """What each factor changes, with its conclusions; for forms that begin with them."""
     effects: tuple[SettingEffects, ...] = ()
     """What each factor of a grid of settings changes over all of it."""
-    runs: tuple[RunDetail, ...] = ()
+    runs: tuple[RunOfCell, ...] = ()
     """What is known of each run, for forms in which a number leads to its run."""
 
     @property

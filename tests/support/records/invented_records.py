@@ -26,12 +26,12 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
-from assay.judge import EndedRun, judge_run
+from assay.judge import judge_run
 from assay.judge.cells import Judged
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.machine_sampling import MachineSample
-from assay.record import ExperimentRecord, RunRecord, Store
+from assay.record import ExperimentRecord, Run, Store
 from assay.storages.device_counters import DeviceCounts
 
 S = 1_000_000_000
@@ -331,17 +331,26 @@ def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
+PLACE: dict[str, Any] = {
+    "id": 0, "experiment_id": 1, "position": 0, "workload": "null", "test": "one",
+    "system": "null", "system_label": "null", "storage": "here", "clients": 8, "repetition": 1,
+    "seed": 1, "cell_fingerprint": "", "state": "done",
+}  # fmt: skip
+"""Of a run that is in no record."""
+
+
+def changed(run: Run, part: str, **values: Any) -> Run:
     """The run with other values in its ``observation``, its ``dataset`` or its ``deployment``."""
     if part == "observation":
         assert run.driven is not None
         return structs.replace(run, observation=observed({**run.driven.document, **values}))
-    before = getattr(run.facts, part)
-    facts = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
-    return structs.replace(run, facts=structs.replace(run.facts, **{part: facts}))
+    part = "data" if part == "dataset" else part
+    before = getattr(run, part)
+    found = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
+    return structs.replace(run, **{part: found})
 
 
-def disturbed(run: RunRecord, share: float) -> RunRecord:
+def disturbed(run: Run, share: float) -> Run:
     """The run while other programs used this share of the machine's processors."""
     assert run.driven is not None
     states = dict.fromkeys(("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns"), 0)
@@ -351,8 +360,8 @@ def disturbed(run: RunRecord, share: float) -> RunRecord:
     return judged_again(changed(run, "observation", machine_cost=cost))
 
 
-def judged_again(found: RunRecord) -> RunRecord:
-    verdict, warnings = judge_run(found.evidence)
+def judged_again(found: Run) -> Run:
+    verdict, warnings = judge_run(found)
     return structs.replace(
         found, warnings=tuple(warnings), verdict=verdict.word, verdict_reason=verdict.reason
     )
@@ -466,8 +475,7 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     store.checked(changes.get("checks", checks()))
     judged: Judged = {}
     if cells := changes.get("cells"):
-        evidence = store.evidence("done")
-        judged = cells.ended(run.position, EndedRun(evidence, *judge_run(evidence)))
+        judged = cells.ended(run.position, judged_again(store.run_so_far("done")))
     store.end_run(
         *changes.get("end", ("done",)),
         verdict=changes.get("verdict", ("", "")),

@@ -29,9 +29,9 @@ from assay.comparison.sides.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment import ServerMachine, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
+from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import Design
-from assay.record import ExperimentRecord, RunRecord
-from assay.record.runs.records import RunFacts, ScriptRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as report
 from assay.report.comparison_tables import comparison_document
@@ -85,7 +85,7 @@ def shown(made: Comparison, **given: Any) -> str:
     return stream.getvalue()
 
 
-def _no_samples(run: RunRecord) -> dict[str, Any]:
+def _no_samples(run: Run) -> dict[str, Any]:
     assert run.driven is not None
     all_ok: dict[str, Any] = run.driven.document["all_ok"]
     return {**all_ok, "latency": {**all_ok["latency"], "count": 0}}
@@ -95,7 +95,8 @@ NOTHING: dict[str, Any] = {
     "deployment_document": None,
     "dataset": None,
     "observation": None,
-    "facts": RunFacts(),
+    "deployment": None,
+    "data": None,
 }
 """Of a run that did not come so far."""
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 import invented_records as invented
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
-from assay.record import RunRecord
-from assay.record.runs.records import ScriptRecord
+from assay.judge.run import ScriptRecord
+from assay.record import Run
 from assay.report.charts import draw
 from assay.report.comparison_tables import trend as report
 from assay.report.comparison_tables import trend_document
@@ -26,7 +26,7 @@ from shown_report import text_of
 pytestmark = pytest.mark.slow
 
 
-def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
+def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, Run]]:
     planned = invented.plan([invented.SQLITE], repetitions=2)
     elapsed = {("sqlite", "here", 8): (seconds, seconds * 1.01)}
     found = invented.experiment(path, planned, elapsed, **changes)  # type: ignore[arg-type]

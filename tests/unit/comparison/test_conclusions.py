@@ -25,10 +25,10 @@ from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
 from assay.contracts.safeguards import Safeguard
 from assay.contracts.storage_facts import StorageFacts
+from assay.judge.run import RunWarning
 from assay.judge.warnings.kinds import WarningKind
-from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as comparison_report
@@ -96,7 +96,7 @@ def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
     """The runs of the first system as those of one script, of the second as those of another."""
     names = {"postgresql": "a.sql", "mariadb": "b.sql"}
 
-    def of_script(run: RunRecord) -> RunRecord:
+    def of_script(run: Run) -> Run:
         name = names[run.system]
         cell = {**run.cell, "system": {**run.cell["system"], "name": "postgresql"}}
         of_one_system = invented.changed(run, "deployment", version="15", system="postgresql")
@@ -190,7 +190,7 @@ def test_an_index_that_one_server_lacks_is_said(tmp_path: Path) -> None:
     """Of two servers of one system: it explains a ratio, and leaves a verdict."""
     indexes = {"postgresql": "unique btree (a); btree (b)", "mariadb": "unique btree (a)"}
 
-    def of_one_system(run: RunRecord) -> RunRecord:
+    def of_one_system(run: Run) -> Run:
         held = ExistingTable("t", 5, "", False, "", indexes[run.system])
         return structs.replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
 

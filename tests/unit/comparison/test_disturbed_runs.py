@@ -17,7 +17,7 @@ from assay.comparison.fail_conditions import ConditionAnswer, ConditionResult
 from assay.comparison.ratios import pairs
 from assay.comparison.sides.values import Comparison
 from assay.judge.statistics.estimate import Design
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 
 NOISE = (1.0, 1.02, 0.98, 1.01, 0.99, 1.03, 0.97, 1.0, 1.02, 0.98)
 
@@ -73,7 +73,7 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
     record = beside_others(interleaved(tmp_path, 0.85, 11), [4], 0.4)
     bad = next(run for run in record.runs if (run.repetition, run.storage) == (4, "ssd"))
 
-    def again(run: RunRecord) -> RunRecord:
+    def again(run: Run) -> Run:
         """Repetition 11 at the time of the disturbed one."""
         times = {"begun_unix_ns": bad.begun_unix_ns, "ended_unix_ns": bad.ended_unix_ns}
         return replace(run, in_place_of=4, **times) if run.repetition == 11 else run
@@ -111,7 +111,7 @@ def test_where_all_were_disturbed_twice_medians_and_ratio_are_of_the_last_runs(
     """The first three were slower than the three that were measured in their place."""
     noisy = interleaved(tmp_path, 0.8, 6)
 
-    def changed(run: RunRecord) -> RunRecord:
+    def changed(run: Run) -> Run:
         assert run.driven is not None
         run = invented.disturbed(run, 0.4)
         if run.repetition > 3:

@@ -111,7 +111,7 @@ def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
     (run,) = record.runs
     lacking = invented.changed(run, "observation", went_without=["transactions"])
-    _, warnings = judge_run(lacking.evidence)
+    _, warnings = judge_run(lacking)
     (warning,) = (one for one in warnings if one.name == WarningKind.WENT_WITHOUT.id)
     assert "without transactions (several statements" in warning.detail
 

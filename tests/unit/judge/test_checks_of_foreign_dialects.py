@@ -169,7 +169,7 @@ def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
     (run,) = record.runs
     lacking = invented.changed(run, "observation", left_out=["S25"])
-    _, warnings = judge_run(lacking.evidence)
+    _, warnings = judge_run(lacking)
     (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
     assert warning.detail.endswith("without S25")
     assert WarningKind.SCRIPTS_LEFT_OUT.id in undeciding()

@@ -17,21 +17,16 @@ from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.cells import Cells
 from assay.judge.evidence.service import starved
-from assay.judge.evidence.values import Evidence, MachineFacts
-from assay.judge.verdict import Verdict
+from assay.judge.run import Run, Verdict
 from assay.record import Store
 from assay.report.build import build
 
 
-def lost(classes: list[str], driving: Driving) -> Evidence:
+def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
-    return Evidence(
-        state="done",
-        reason="",
-        system_label="null",
-        clients=8,
+    return Run(
+        **invented.PLACE,
         driving=driving,
-        machine=MachineFacts(),
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
@@ -50,7 +45,7 @@ def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> No
             invented.write_run(store, run, invented.S, end=end, verdict=verdict)
         first, second = store.latest().runs
         went_away = Verdict.because("invalid", "the server went away")
-        assert judge_run(first.evidence)[0] == first.judged == second.judged == went_away
+        assert judge_run(first)[0] == first.judged == second.judged == went_away
 
 
 def test_a_failed_run_is_listed_as_invalid(

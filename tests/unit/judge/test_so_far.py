@@ -19,7 +19,7 @@ from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond, Outage
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
-from assay.judge.evidence.values import Ceiling, Evidence
+from assay.judge.run import CalibrationRecord, Run
 from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, Store
 
@@ -32,12 +32,12 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
 
 
-def last_run() -> Evidence:
+def last_run() -> Run:
     with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
-        return store.latest().runs[-1].evidence
+        return store.latest().runs[-1]
 
 
-def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]:
+def warnings_so_far(run: Run, seconds: int | None = None) -> dict[str, str]:
     """From what the engine says while clients work: it knows stalls at the end."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
@@ -104,7 +104,7 @@ def test_nothing_is_said_of_transactions_before_the_first_second() -> None:
     assert SoFar(Driving(), 2).observation() is None
 
 
-def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
+def second(run: Run, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
     """The warnings of a run of which the first second has passed."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
@@ -124,16 +124,16 @@ def cost(**known: int) -> ClientCost:
 
 
 @pytest.fixture
-def run() -> Evidence:
+def run() -> Run:
     on = "null[protocol=postgresql,delay=constant:5ms]"
     assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
     return last_run()
 
 
 def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
-    run: Evidence,
+    run: Run,
 ) -> None:
-    processors = run.machine.processors_usable or 1
+    processors = run.machine.get("processors_usable") or 1
     for share in (0.1, 0.5):
         client_cost = cost(user_ns=int(share * processors * 2 * S))
         found = second(run, clients(client_cost=client_cost, threads=8))
@@ -143,24 +143,26 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
     assert "its threads were busy 90 % of the time" in found["client-busy"]
 
 
-def test_threads_that_waited_for_a_processor_are_seen(run: Evidence) -> None:
-    waited_ns, busy_ns = 4 * S // 5, 2 * S * (run.machine.processors or 1)
+def test_threads_that_waited_for_a_processor_are_seen(run: Run) -> None:
+    waited_ns, busy_ns = 4 * S // 5, 2 * S * (run.machine.get("processors") or 1)
     waiting = clients(client_cost=cost(waited_for_processor_ns=waited_ns, machine_busy_ns=busy_ns))
     name = "client-waited-for-processor"
     assert name not in second(run, waiting), "of the server nothing is known"
     assert "its threads waited 20 % of the time" in second(run, waiting, server_cpus=0.0)[name]
-    assert name not in second(run, waiting, server_cpus=float(run.machine.processors or 1))
+    assert name not in second(run, waiting, server_cpus=float(run.machine.get("processors") or 1))
 
 
-def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
-    limited = structs.replace(run, ceiling=Ceiling(1, 1000.0))
+def test_the_client_comes_near_its_ceiling(run: Run) -> None:
+    limited = structs.replace(
+        run, calibration=CalibrationRecord("null", 1, 1, 1, 1, 1, 1000.0, 1.0, 1, 2, {})
+    )
     name = "near-the-client-ceiling"
     assert name not in second(limited, clients(statements=1300))
     assert "750.0 statements/s, 75 % of 1000" in second(limited, clients(statements=1500))[name]
     assert name not in second(run, clients(statements=1500)), "nothing was calibrated"
 
 
-def test_clients_that_others_leave_nothing_to_are_seen(run: Evidence) -> None:
+def test_clients_that_others_leave_nothing_to_are_seen(run: Run) -> None:
     found = second(run, clients(transactions={"": (40, 39, 3), "b": (1, 2)}))
     assert "1 of 3 clients ended 3 transactions, the most served 40" in found["starved-clients"]
     assert "unaccounted-time" not in found
@@ -168,7 +170,7 @@ def test_clients_that_others_leave_nothing_to_are_seen(run: Evidence) -> None:
     assert "starved-clients" not in second(run, clients()), "an open loop"
 
 
-def test_an_outage_is_seen_before_it_has_ended(run: Evidence) -> None:
+def test_an_outage_is_seen_before_it_has_ended(run: Run) -> None:
     found = second(run, clients(outages=(Outage(S // 2, 2 * S),)))
     assert "1 time, 1.5 s" in found["outage"]
     assert "outage" not in second(run, clients())
@@ -195,7 +197,7 @@ def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
     assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
     run = last_run()
     assert run.driven is not None
-    processors = run.machine.processors or 1
+    processors = run.machine.get("processors") or 1
     for shares, is_warned in (((0.0, 0.04), False), ((None, 0.2), True), ((None, None), False)):
         so_far = SoFar(run.driving, run.clients)
         for second, share in enumerate(shares):

@@ -20,7 +20,7 @@ from assay.experiment.choices import prices, system_names
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import required_rate
 from assay.judge.required_rate import RateKept
-from assay.judge.verdict import VALID
+from assay.judge.run import VALID
 from assay.record import Store
 from assay.report.build import build
 from assay.report.values import Section

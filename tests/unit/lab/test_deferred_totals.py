@@ -4,7 +4,7 @@ not two, and who runs it is no client."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -15,7 +15,6 @@ from assay.judge.statistics import per_second
 from assay.lab import lab
 from assay.record import Store
 from assay.record.metrics.catalogue import METRICS
-from assay.report.cells.cell_runs import DrivenRun
 from assay.report.summaries import latency_words
 from step_workloads import folder_of
 
@@ -51,7 +50,5 @@ def test_totals_are_those_of_the_clients(tmp_path: Path) -> None:
     assert METRICS["latency_max_ns"].value(run) == clients.all_ok.latency.max_ns
     assert METRICS["deferred"].value(run) == 60
     assert sum(per_second.ok(run.driven)) == 60, "by the second as well"
-    assert "write" not in latency_words.of_mix(
-        [cast(DrivenRun, run)]
-    )  # its times stand apart, with the waits
+    assert "write" not in latency_words.of_mix([run])  # its times stand apart, with the waits
     assert any("3 clients" in line for line in said) and not any("5 cl" in line for line in said)

@@ -254,6 +254,6 @@ def test_a_warm_cache_is_verified_by_what_the_system_read(
     record = invented.experiment(
         tmp_path / "r.sqlite", planned, 20.0, observation={**observed, "cache_state": WARM}
     )
-    _, found = judge_run(record.runs[0].evidence)
+    _, found = judge_run(record.runs[0])
     names = {one.name for one in found} & {"not-warm", "warm-not-verified"}
     assert names == ({warning} if warning else set())

@@ -41,7 +41,7 @@ def test_an_added_run_that_has_ended_is_kept_and_another_one_is_forgotten(tmp_pa
     with Store(path) as store:
         found = {run.position: run for run in store.latest().runs}
         kept = found[again.position]
-        assert (kept.in_place_of, kept.repetition, kept.evidence.of_repetition) == (1, 3, 1)
+        assert (kept.in_place_of, kept.repetition, kept.of_repetition) == (1, 3, 1)
         changed = signed(PLAN, "changed ")
         only_first = replace(changed, runs=(PLAN.runs[0], *changed.runs[1:]))
         again_later = go_on(store, only_first)

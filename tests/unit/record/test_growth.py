@@ -27,7 +27,7 @@ from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
 from assay.record import Store, merging
-from assay.record.runs import reading, records
+from assay.record.runs import reading
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.forms import table
@@ -52,23 +52,19 @@ def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> Counter[s
 def test_a_report_of_four_times_as_many_runs_is_four_times_the_work(
     is_of_one_cell: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built = counted(monkeypatch, records, "Evidence")
     read = counted(monkeypatch, CellRuns, "level")
     calls = []
     for runs in (30, 120):
         path = tmp_path / f"{runs}.sqlite"
         each = {"repetitions": runs} if is_of_one_cell else {"cells": runs}
         large_records.experiment(path, **each)
-        built.clear()
         read.clear()
         with Store(path, must_exist=True) as store:
             record = store.latest()
         table.render(build(record), io.StringIO())
-        calls.append((built["Evidence"], read["level"]))
-    (few_built, few_read), (many_built, many_read) = calls
-    assert many_built <= 4.5 * few_built
-    assert many_built <= 3 * 120
-    assert many_read <= 4.5 * few_read
+        calls.append(read["level"])
+    few, many = calls
+    assert many <= 4.5 * few
 
 
 def test_the_runs_of_an_experiment_are_read_with_as_many_questions_as_one(tmp_path: Path) -> None:

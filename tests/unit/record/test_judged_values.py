@@ -6,14 +6,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from msgspec.structs import replace
-
 import invented_records as invented
-from assay.judge import Ceiling
+from assay.judge import judge_run
+from assay.judge.run import CalibrationRecord
 from assay.load.existing_data import ExistingTable
 from assay.record import Store
-from assay.record.runs.records import CalibrationRecord
 
+JUDGED = (
+    "id", "system_label", "clients", "driving", "machine", "deployment", "data", "existing_data",
+    "observation", "reports", "checks", "calibration", "of_repetition",
+)  # fmt: skip
 TABLES = ("deployments", "datasets", "observations", "checks", "existing_tables")
 
 
@@ -45,12 +47,14 @@ def test_what_was_handed_over_is_what_the_record_has(tmp_path: Path) -> None:
         store.calibrated(calibration(), invented.MACHINE, invented.BUILD)
         invented.begin(store, planned)
         hand_over(store, planned)
-        judged = store.evidence("done")
+        judged = store.run_so_far("done")
         store.end_run("done", verdict=("valid", ""))
         (kept,) = store.latest().runs
     assert judged.observation is not None and judged.checks and judged.existing_data is not None
-    assert judged.ceiling == Ceiling(8, 900.0)
-    assert replace(kept.evidence, state="done", reason="") == judged
+    assert judged.calibration is not None and judged.calibration.statements_per_s == 900.0
+    for name in JUDGED:
+        assert getattr(kept, name) == getattr(judged, name), name
+    assert judge_run(kept) == judge_run(judged)
 
 
 def test_nothing_is_read_back_to_be_judged(tmp_path: Path) -> None:
@@ -58,9 +62,9 @@ def test_nothing_is_read_back_to_be_judged(tmp_path: Path) -> None:
     with Store(path) as store:
         invented.begin(store, planned)
         hand_over(store, planned)
-        before = store.evidence("done")
+        before = store.run_so_far("done")
         with closing(sqlite3.connect(path)) as connection, connection:
             for table in TABLES:
                 connection.execute(f"DELETE FROM {table}")
-        assert store.evidence("done") == before
+        assert store.run_so_far("done") == before
         store.end_run("done")

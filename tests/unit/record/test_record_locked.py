@@ -17,7 +17,7 @@ import pytest
 
 import invented_records as invented
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.record import RunRecord, Store
+from assay.record import Run, Store
 from assay.record.merging import merge
 
 
@@ -41,7 +41,7 @@ def begin(store: Store) -> invented.Plan:
     return planned
 
 
-def without_place(run: RunRecord) -> tuple[object, ...]:
+def without_place(run: Run) -> tuple[object, ...]:
     return (
         run.observation,
         run.dataset,

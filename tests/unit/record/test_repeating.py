@@ -17,7 +17,7 @@ from assay.experiment import Driving
 from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.lab.repetitions import Repeating, Repetition
 from assay.plan import Plan, PlannedRun
-from assay.record import RunRecord, Store
+from assay.record import Run, Store
 
 QUIET, NOISY, BROKEN = invented.POSTGRESQL, invented.SQLITE, invented.MARIADB
 RUN_S = 10.0
@@ -164,11 +164,11 @@ def test_an_open_loop_is_precise_when_its_latency_is(tmp_path: Path) -> None:
         planned_runs = invented.plan([QUIET], repetitions=2, driving=[driving])
         found = invented.experiment(tmp_path / f"{varies}.sqlite", planned_runs, 2.0)
         slower = invented.changed(found.runs[1], "observation", all_ok=_twice(found.runs[1]))
-        numbers = [number_to_be_precise(run.evidence) for run in (found.runs[0], slower)]
+        numbers = [number_to_be_precise(run) for run in (found.runs[0], slower)]
         assert (numbers[0] != numbers[1]) is varies
 
 
-def _twice(run: RunRecord) -> dict[str, Any]:
+def _twice(run: Run) -> dict[str, Any]:
     assert run.driven is not None
     all_ok: dict[str, Any] = run.driven.document["all_ok"]
     mean_ns = all_ok["latency"]["mean_ns"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.record import ExperimentRecord, RunRecord, Store
+from assay.record import ExperimentRecord, Run, Store
 from assay.report.cells import cell_runs
 from assay.report.papers.claims import claims
 from assay.report.papers.claims.claim_case import JudgedClaim
@@ -42,7 +42,7 @@ def record(path: Path, paper: str) -> ExperimentRecord:
 def measured_claims(experiment: ExperimentRecord) -> Iterator[Claim]:
     """Those of which each term has a measured run; of a claim that does not compare systems, of one
     system."""
-    runs = [run for run in experiment.runs if run.evidence.is_measured]
+    runs = [run for run in experiment.runs if run.is_measured]
     for claim in claims.of_record(experiment.workload):
         of_systems = len({str(term.levels.get("system")) for term in claim.terms}) > 1
         systems = [None] if of_systems else [*dict.fromkeys(run.system for run in runs)]
@@ -53,11 +53,11 @@ def measured_claims(experiment: ExperimentRecord) -> Iterator[Claim]:
                 break
 
 
-def _is_of(run: RunRecord, term: Term) -> bool:
+def _is_of(run: Run, term: Term) -> bool:
     return all(_has(run, factor, level) for factor, level in term.levels.items())
 
 
-def _has(run: RunRecord, factor: str, wanted: Any) -> bool:
+def _has(run: Run, factor: str, wanted: Any) -> bool:
     if isinstance(wanted, tuple | list):
         return any(_has(run, factor, one) for one in wanted)
     system = run.cell["system"]

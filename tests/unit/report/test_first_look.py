@@ -204,7 +204,7 @@ def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
     )
     shown = dict(zip(table[-2].split(), table[-1].split()[-len(table[-2].split()) :], strict=True))
     assert (shown["failed"], shown["unknown"]) == ("2", "6")
-    verdict = of_run(experiment.runs[0].evidence).reason
+    verdict = of_run(experiment.runs[0]).reason
     assert verdict == "1 of 16 transactions failed, 3 unknown (together 25 %)"
     counts, errors = observations.outcomes(ok=380, unknown=20), [observations.error(count=20)]
     found = observations.observation(outcomes=counts, errors=errors)
@@ -233,7 +233,7 @@ def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path
     with Store(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
-        verdict, _ = judge_run(store.evidence("failed", reason))
+        verdict, _ = judge_run(store.run_so_far("failed", reason))
         store.end_run("failed", reason=reason, verdict=(verdict.word, verdict.reason))
         lines = look(store.latest())
         report = build(store.latest())

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import invented_records as invented
 from assay.experiment import Driving
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.build import build
 from assay.report.cells.cell_runs import cells
 from assay.report.summaries import first_look
@@ -36,7 +36,7 @@ def searched(
     planned = invented.plan([invented.POSTGRESQL], driving=rates, repetitions=repetitions)
     record = invented.experiment(path / "records.sqlite", planned, SECONDS)
 
-    def measured(run: RunRecord) -> RunRecord:
+    def measured(run: Run) -> Run:
         assert run.driving is not None and run.driven is not None
         rate = run.driving.offered_rate_per_s
         assert isinstance(rate, float)

@@ -19,7 +19,7 @@ from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.experiment import Driving
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison_document
@@ -51,7 +51,7 @@ def experiment(
     )
 
 
-def _timed(run: RunRecord, latency: dict[str, Any], ok: int) -> RunRecord:
+def _timed(run: Run, latency: dict[str, Any], ok: int) -> Run:
     assert run.driven is not None
     times = {**invented.latency(100_000, ok), **latency}
     all_ok = {"count": ok, "latency": times, "service_time": times, "schedule_lag": None}

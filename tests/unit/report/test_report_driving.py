@@ -21,16 +21,15 @@ from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.judge.warnings import run_warnings
 from assay.judge.warnings.kinds import WarningKind
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 from assay.record.metrics import clients, work
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.declared import aggregates
-from assay.report.forms import table
 from assay.report.sections import timeline
 from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
-from shown_report import cells_of, row_of, table_of, text_of
+from shown_report import cells_of, row_of, table_of
 
 CLOSED = Driving(duration_s=20.0)
 COUNTED = Driving(transactions=20)
@@ -97,7 +96,7 @@ def test_a_second_without_transactions_is_in_the_timeline() -> None:
 
 def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
-    return dict(run_warnings.of_run(run.evidence))
+    return dict(run_warnings.of_run(run))
 
 
 @pytest.mark.parametrize(
@@ -224,17 +223,6 @@ def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
     number = shown.rows[0].cells[2].number
     assert number is not None
     assert (number.verdict, "outage" in number.judged.reason) == ("indicative", True)
-
-
-def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
-    with Store(path) as store:
-        record = store.experiment(1)
-    assert record.runs[0].driving is None
-    assert "How the clients were driven" not in text_of(table, build(record))
 
 
 def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_the_warning_agrees_with_the_class(
     tmp_path: Path, deployment: dict[str, Any], expected: list[str]
 ) -> None:
     (run,) = experiment(tmp_path / "r.sqlite", {0: deployment}, report=None).runs
-    found = [one.detail for one in judge_run(run.evidence)[1] if one.name == "durability-lowered"]
+    found = [one.detail for one in judge_run(run)[1] if one.name == "durability-lowered"]
     assert found == [f"postgresql: {words}" for words in expected]
 
 

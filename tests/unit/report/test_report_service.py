@@ -86,7 +86,7 @@ def by_title(shown: ReportTable | None) -> dict[str, str]:
 
 def test_a_run_that_serves_all_clients_is_valid(tmp_path: Path) -> None:
     record = experiment(tmp_path)
-    verdict, warnings = judge_run(record.runs[0].evidence)
+    verdict, warnings = judge_run(record.runs[0])
     assert (verdict.word, warnings) == ("valid", [])
     shown = found(record, "load_service")
     assert by_title(shown)["at work"] == "8.00"
@@ -123,7 +123,7 @@ def test_a_run_that_serves_all_clients_is_valid(tmp_path: Path) -> None:
 def test_each_service_problem_is_a_warning_and_limits_the_verdict(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:
-    verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
+    verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0])
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
     assert verdict.word == "indicative"
     assert name.replace("-", " ") in verdict.reason
@@ -139,7 +139,7 @@ def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
         littles_law=law(0.0),
         stalls=[{"from_ns": 0, "to_ns": 20 * S}],
     )
-    _, warnings = judge_run(record.runs[0].evidence)
+    _, warnings = judge_run(record.runs[0])
     assert {"stalled", "unaccounted-time"} <= {one.name for one in warnings}
 
 
@@ -155,7 +155,7 @@ def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
 def test_chance_and_open_loops_are_not_starvation(
     tmp_path: Path, changes: Mapping[str, Any]
 ) -> None:
-    _, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
+    _, warnings = judge_run(experiment(tmp_path, **changes).runs[0])
     assert "starved-clients" not in {one.name for one in warnings}
 
 

@@ -16,7 +16,7 @@ from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.report.build import build
 from assay.report.cells import cell_runs
@@ -42,7 +42,7 @@ def mix(path: Path, insert_ms: float, read_ms: float = 1.0) -> ExperimentRecord:
     return replace(made, runs=tuple(runs))
 
 
-def _run(run: RunRecord, medians_ms: dict[str, float]) -> RunRecord:
+def _run(run: Run, medians_ms: dict[str, float]) -> Run:
     transactions = []
     for name, count in TRANSACTIONS.items():
         times = invented.latency(round(medians_ms[name] * MS), count)

@@ -103,7 +103,7 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
             f"experiment {record.id} is under way: expected one that has ended",
             hint="wait until it has ended",
         )
-    if not any(run.evidence.is_measured for run in record.runs):
+    if not any(run.is_measured for run in record.runs):
         raise ArgumentError(
             f"experiment {record.id} has no run that was measured: there is no result to pack",
             hint="`assay list runs` shows the runs of others",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _RUN = re.compile(r"(?:run[ :]?)?(\d{1,30})", re.IGNORECASE)
 _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 _OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
+_TYPED = ("deployment", "data")
+"""Parts of the documents that are shown."""
 LONG = 100
 """Longest value in a table, in characters."""
 
@@ -121,7 +123,7 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
         }
         for step in record["steps"]
     ]
-    shown = {name: value for name, value in record.items() if name != "facts"}
+    shown = {name: value for name, value in record.items() if name not in _TYPED}
     return {**shown, "steps": steps}
 
 

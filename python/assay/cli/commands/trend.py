@@ -23,7 +23,7 @@ from assay.text.nearest import did_you_mean
 from assay.text.units import counted
 
 if TYPE_CHECKING:
-    from assay.record import RunRecord, RunSummary
+    from assay.record import Run, RunSummary
 
 _LEAST_OF_A_FINGERPRINT = 6
 """Characters by which a cell may be named."""
@@ -112,9 +112,7 @@ def command(
         registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
 
 
-def _runs(
-    cells: Sequence[str], records: Sequence[Path], last: int | None
-) -> list[tuple[str, RunRecord]]:
+def _runs(cells: Sequence[str], records: Sequence[Path], last: int | None) -> list[tuple[str, Run]]:
     """Those of the cells that are asked for, each with its record file; of the ``last`` experiments
     that have one."""
     from assay.record import Store

@@ -118,7 +118,7 @@ def _load(before: ExperimentRecord, after: ExperimentRecord) -> Iterator[str]:
     """Of the machine by other programs, which repetitions of one session cannot show."""
     shares = []
     for record in (before, after):
-        found = (machine_load.other_programs(run.evidence) for run in record.runs)
+        found = (machine_load.other_programs(run) for run in record.runs)
         if not (known := [one for one in found if one is not None]):
             return
         shares.append(f"{units.percent(median(known))} (at most {units.percent(max(known))})")

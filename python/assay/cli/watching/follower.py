@@ -20,7 +20,7 @@ from assay.contracts.observation import Interval, MachineSecond, Observation
 from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import CalibrationRecord, Run, RunSummary
 from assay.judge.warnings import run_warnings
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.progress import generators, under_way
@@ -35,7 +35,7 @@ from assay.record.progress.under_way import (
 )
 from assay.record.reader import Reader
 from assay.record.runs import calibrations, reading
-from assay.record.runs.records import END_STATES, CalibrationRecord, RunSummary
+from assay.record.runs.records import END_STATES
 from assay.report.cells import shown_seconds
 from assay.report.cells.shown_seconds import ShownSecond
 from assay.report.live.charts import Drawn, LiveChart, LiveCharts, charts_text
@@ -55,7 +55,7 @@ class LiveWarnings:
         self._kept: Sequence[KeptWarning] = ()
         self._arising: Sequence[KeptWarning] = ()
         self._calibrated: Sequence[CalibrationRecord] = ()
-        self._evidence: Evidence | None = None
+        self._run: Run | None = None
         """Of the run under way; None: there is none, or what it measured is being checked."""
         self._position = 0
         self._judged_at: tuple[Place | None, int] = (None, 0)
@@ -65,7 +65,7 @@ class LiveWarnings:
     ) -> None:
         """When something has changed in the record besides seconds."""
         self._kept = reader.read(lambda connection: under_way.warnings(connection, experiment))
-        self._evidence = None
+        self._run = None
         if not is_under_way or stage is None or stage.state in END_STATES:
             self._arising = ()
         elif stage.state != "checking":
@@ -73,24 +73,23 @@ class LiveWarnings:
             self._calibrated = reader.read(
                 lambda connection: calibrations.of_experiment(connection, experiment)
             )
-            self._evidence = reader.read(lambda connection: _evidence(connection, run))
-            self._arising = self._judged(self._evidence)
+            self._run = reader.read(lambda connection: _unobserved(connection, run))
+            self._arising = self._judged(self._run)
         self._say()
 
     def judge(self, observation: Observation | None, place: Place | None) -> None:
         """Each second of the step under way. ``observation``: as far as it is known."""
-        run = self._evidence
-        if run is None or observation is None or place is None or place[0] != run.run:
+        run = self._run
+        if run is None or observation is None or place is None or place[0] != run.id:
             return
         if (place, observation.elapsed_ns) == self._judged_at:
             return
         self._judged_at = (place, observation.elapsed_ns)
         nearest = calibrations.nearest_to(self._calibrated, run.deployment, observation, None)
-        ceiling = None if nearest is None else nearest.ceiling
-        self._arising = self._judged(replace(run, observation=observation, ceiling=ceiling))
+        self._arising = self._judged(replace(run, observation=observation, calibration=nearest))
         self._say()
 
-    def _judged(self, run: Evidence) -> list[KeptWarning]:
+    def _judged(self, run: Run) -> list[KeptWarning]:
         return [KeptWarning(self._position, *one) for one in run_warnings.of_run(run)]
 
     def _say(self) -> None:
@@ -98,9 +97,9 @@ class LiveWarnings:
         self.text = msgspec.json.encode(lines).decode()
 
 
-def _evidence(connection: Connection, run: int) -> Evidence:
+def _unobserved(connection: Connection, run: int) -> Run:
     """Without what an earlier step observed."""
-    return replace(reading.run(connection, run).evidence, observation=None)
+    return replace(reading.run(connection, run), observation=None)
 
 
 _SHARE = 100

@@ -26,10 +26,10 @@ from assay.comparison.sides.values import ComparedCell, Difference, Direction, S
 from assay.contracts import factors
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
+from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Design
-from assay.judge.verdict import RunVerdict
 from assay.plan import cell_names
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
 
@@ -85,7 +85,7 @@ class Question(Struct, frozen=True):
 def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
     """Of each test, in the order of its factors, then of the scripts that are compared; none where
     nothing varies."""
-    by_test: dict[str, list[RunRecord]] = {}
+    by_test: dict[str, list[Run]] = {}
     for run in experiment.runs:
         by_test.setdefault(run.full_test_name, []).append(run)
     of_tests = (

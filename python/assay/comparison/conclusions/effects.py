@@ -26,11 +26,11 @@ from assay.comparison.sides.side_cells import SideCell
 from assay.comparison.sides.values import Difference, Side
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
+from assay.judge.run import RunVerdict
 from assay.judge.statistics import factorial
 from assay.judge.statistics.estimate import SIGNIFICANCE, Estimate
-from assay.judge.verdict import RunVerdict
 from assay.plan import cell_names, server_machines, system_settings
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 
 _MOST_CELLS = 512
@@ -112,16 +112,14 @@ class SettingEffects(Struct, frozen=True):
 def effects(experiment: ExperimentRecord) -> tuple[SettingEffects, ...]:
     """Of each test in which two factors or more vary in a full grid, a setting or the machine among
     them."""
-    by_test: dict[str, list[RunRecord]] = {}
+    by_test: dict[str, list[Run]] = {}
     for run in experiment.runs:
         by_test.setdefault(run.full_test_name, []).append(run)
     found = (_of_test(experiment, test, runs) for test, runs in by_test.items())
     return tuple(one for one in found if one is not None)
 
 
-def _of_test(
-    experiment: ExperimentRecord, test: str, runs: Sequence[RunRecord]
-) -> SettingEffects | None:
+def _of_test(experiment: ExperimentRecord, test: str, runs: Sequence[Run]) -> SettingEffects | None:
     cells = ranked_cells.cells(runs)
     factors = list(dict.fromkeys(name for cell in cells for name in cell.levels))
     if not _is_grid(cells, factors) or not _has_setting(runs, factors):
@@ -184,7 +182,7 @@ def _is_grid(cells: Sequence[RankedCell], factors: Sequence[str]) -> bool:
     return whole == len(cells) == len({tuple(cell.levels.items()) for cell in cells})
 
 
-def _has_setting(runs: Sequence[RunRecord], factors: Sequence[str]) -> bool:
+def _has_setting(runs: Sequence[Run], factors: Sequence[str]) -> bool:
     """Of a system, of the machine, or of what a system is given of it."""
     of_machine = server_machines.varying(run.server_machine for run in runs)
     of_system = system_settings.varying((run.cell for run in runs), set())

@@ -13,14 +13,14 @@ from assay.comparison.ratios.adjusting import holm
 from assay.comparison.ratios.pairs import interleaved
 from assay.comparison.ratios.ratios import compared
 from assay.judge.statistics.estimate import SIGNIFICANCE, Estimate
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
 from assay.text import units
 
 LEAST_LEVELS = 3
 """Of two, their ratio says it all."""
 
-Level = tuple[int, Sequence[RunRecord]]
+Level = tuple[int, Sequence[Run]]
 """A number of clients, and its repetitions."""
 
 

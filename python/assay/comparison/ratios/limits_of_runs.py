@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge.verdict import WORDS, RunVerdict
-from assay.record import RunRecord
+from assay.judge.run import WORDS, RunVerdict
+from assay.record import Run
 
 
 def worst_word(words: Iterable[str]) -> RunVerdict:
@@ -14,6 +14,6 @@ def worst_word(words: Iterable[str]) -> RunVerdict:
     return next((word for word in reversed(WORDS) if word in found), WORDS[0])
 
 
-def reasons_of(runs: Iterable[RunRecord]) -> list[str]:
+def reasons_of(runs: Iterable[Run]) -> list[str]:
     """Each once."""
     return list(dict.fromkeys(reason.text for run in runs for reason in run.judged.reasons))

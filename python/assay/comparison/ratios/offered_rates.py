@@ -12,17 +12,16 @@ from collections.abc import Iterable, Sequence
 from assay.judge.evidence import offered_rate
 from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
-from assay.record import RunRecord
+from assay.record import Run
 from assay.text import units
 
 
-def of_runs(runs: Iterable[RunRecord]) -> OfferedAndReached | None:
+def of_runs(runs: Iterable[Run]) -> OfferedAndReached | None:
     """Of the repetitions of a cell that were measured; None in a closed loop."""
     found = [
         rate
         for run in runs
         if run.driven is not None
-        and run.driving is not None
         and (rate := offered_rate.of_run(run.driving, run.driven)) is not None
     ]
     if not found:
@@ -52,7 +51,7 @@ def said(rates: Sequence[OfferedAndReached]) -> str:
     return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({why})"
 
 
-def of_sides(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
+def of_sides(a: Sequence[Run], b: Sequence[Run]) -> str:
     """``offered rate kept: A yes, B no (410/s of 500/s)``; empty where a side has none."""
     rates = {"A": of_runs(a), "B": of_runs(b)}
     words = [

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from assay.comparison.sides.values import PlacedRun
-from assay.record import RunRecord
+from assay.record import Run
 
-Pairs = list[tuple[RunRecord, RunRecord]]
+Pairs = list[tuple[Run, Run]]
 _FEW = 4
 """So many pairs may begin with the same side by chance."""
 

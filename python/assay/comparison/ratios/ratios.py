@@ -10,13 +10,13 @@ from assay.comparison.sides.values import Compared
 from assay.contracts.metric import Metric
 from assay.judge.statistics.estimate import Estimate, center, independent, paired
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import RunRecord
+from assay.record import Run
 
 
 def compared(
     metric: Metric,
-    a: Sequence[RunRecord],
-    b: Sequence[RunRecord],
+    a: Sequence[Run],
+    b: Sequence[Run],
     pairs: Pairs | None,
     *,
     is_primary: bool,
@@ -49,7 +49,7 @@ def _estimate(
     return independent(a, b, metric.least_deviation)
 
 
-def _values(metric: Metric, runs: Sequence[RunRecord]) -> tuple[float, ...]:
+def _values(metric: Metric, runs: Sequence[Run]) -> tuple[float, ...]:
     """Of each run; of those that share a measurement once."""
     found = []
     seen = set()

@@ -26,7 +26,7 @@ from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
 from assay.provision.undo import ledger
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.machine import machines
 from assay.text import units
 
@@ -63,7 +63,7 @@ def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
     )
 
 
-def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
+def of_following_runs(a: Run, b: Run) -> tuple[Difference, ...]:
     """Of two runs of one cell, the second in a later experiment."""
     return (
         *_of_machine_facts(machines.by_name(a.machine), machines.by_name(b.machine)),
@@ -102,7 +102,7 @@ def of_probes(a: Side, b: Side) -> Iterator[Difference]:
 
 
 def of_cell(
-    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+    a: Side, b: Side, a_runs: Sequence[Run], b_runs: Sequence[Run], between: str
 ) -> tuple[Difference, ...]:
     """Of the same cell on both sides, those that change the work first; what the factor ``between``
     determines is left out. Systems, data and durability are those of runs that were measured."""
@@ -111,7 +111,7 @@ def of_cell(
         *_one("assay", "version of Assay", *values_of_both(*experiments, _build)),
         *_of_texts(a, b, a_runs, b_runs, between),
     ]
-    a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    a_runs, b_runs = ([run for run in of if run.is_measured] for of in (a_runs, b_runs))
     if a_runs and b_runs:
         found += _of_runs(a_runs, b_runs, between)
     found += _one(
@@ -120,9 +120,7 @@ def of_cell(
     return tuple(sorted(found, key=lambda difference: difference.what not in CHANGING_THE_WORK))
 
 
-def _of_runs(
-    a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
-) -> list[Difference]:
+def _of_runs(a_runs: Sequence[Run], b_runs: Sequence[Run], between: str) -> list[Difference]:
     found = list(safeguards.differing(a_runs, b_runs))
     found += _one("system", "version of the system", *values_of_both(a_runs, b_runs, _version))
     if between != "system":
@@ -152,26 +150,26 @@ def _of_runs(
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
 
 
-def _never_ok(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> tuple[str, str]:
+def _never_ok(a: Sequence[Run], b: Sequence[Run]) -> tuple[str, str]:
     """Of each side the types of transactions that it tried in vain and the other side did: it did
     less, so that its rate is of other work."""
     (a_ok, a_not), (b_ok, b_not) = _types(a), _types(b)
     return ", ".join(sorted(a_not & b_ok)) or "none", ", ".join(sorted(b_not & a_ok)) or "none"
 
 
-def _types(runs: Sequence[RunRecord]) -> tuple[set[str], set[str]]:
+def _types(runs: Sequence[Run]) -> tuple[set[str], set[str]]:
     """Those that ended ok, and those that were tried and never did."""
     outcomes = [one for run in runs if run.driven for one in run.driven.outcomes_by_transaction]
     ok = {one.name for one in outcomes if one.ok}
     return ok, {one.name for one in outcomes if one.scheduled} - ok
 
 
-def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
+def asked(runs: Iterable[Run]) -> list[AnsweringRun]:
     """The runs of which answers are known."""
     return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
-def agreement(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
+def agreement(a: Sequence[Run], b: Sequence[Run]) -> str:
     """How far the answers of both sides agree, where nothing differs; empty: none are known."""
     in_other_languages = _in_other_languages(answer_sums.agreement, a, b)
     if in_other_languages is None:
@@ -179,7 +177,7 @@ def agreement(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
     return in_other_languages
 
 
-def why_answers_not_compared(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
+def why_answers_not_compared(a: Sequence[Run], b: Sequence[Run]) -> str:
     """Why it is not known whether both sides gave the same answers; empty: they were compared, or
     there are none to compare."""
     if _in_other_languages(answer_sums.agreement, a, b) != "":
@@ -189,8 +187,8 @@ def why_answers_not_compared(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> 
 
 def _in_other_languages(
     compare: Callable[[Sequence[AnsweringRun], Sequence[AnsweringRun]], _T],
-    a: Sequence[RunRecord],
-    b: Sequence[RunRecord],
+    a: Sequence[Run],
+    b: Sequence[Run],
 ) -> _T | None:
     """Of the answers to all statements together; None: the sides have the same statements."""
     if not are_in_other_languages(a, b):
@@ -224,7 +222,7 @@ def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
 
 
 def _of_texts(
-    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+    a: Side, b: Side, a_runs: Sequence[Run], b_runs: Sequence[Run], between: str
 ) -> Iterator[Difference]:
     """The texts of the workload, and what was executed of them: a fed file is not among the
     former, and a workload that is nothing but scripts has no others. Of other systems it is in
@@ -248,7 +246,7 @@ def _of_texts(
         for side, runs in ((a, a_runs), (b, b_runs))
         for one in _experiments(side, runs)
     }
-    of_a, of_b = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    of_a, of_b = ([run for run in of if run.is_measured] for of in (a_runs, b_runs))
     runs = [*of_a, *of_b]
     is_one_text = len({run.system for run in runs}) == 1 or all(
         run.cell.get("feed") for run in runs
@@ -261,7 +259,7 @@ def _of_texts(
 
 
 def _of_several_texts(
-    texts: Mapping[int, str], a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord]
+    texts: Mapping[int, str], a_runs: Sequence[Run], b_runs: Sequence[Run]
 ) -> list[Difference]:
     """Where a side has more than one: a folder was edited between its experiments."""
     of_a, of_b = ({texts.get(id(run), "") for run in runs} for runs in (a_runs, b_runs))
@@ -270,12 +268,12 @@ def _of_several_texts(
     return [Difference("workload", TEXT_OF_WORKLOAD, joined(of_a), joined(of_b))]
 
 
-def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
+def _experiments(side: Side, runs: Sequence[Run]) -> list[ExperimentRecord]:
     numbers = {run.experiment_id for run in runs}
     return [one for one in side.experiments if one.id in numbers]
 
 
-def _build(recorded: ExperimentRecord | RunRecord) -> str:
+def _build(recorded: ExperimentRecord | Run) -> str:
     return str(recorded.build.get("assay", ""))
 
 
@@ -283,27 +281,27 @@ def _text(experiment: ExperimentRecord) -> str:
     return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
 
 
-def _is_of_scripts(run: RunRecord) -> bool:
+def _is_of_scripts(run: Run) -> bool:
     return run.cell.get("workload_content") == OF_SCRIPTS
 
 
-def _dialect(run: RunRecord) -> str:
+def _dialect(run: Run) -> str:
     """Beginning of the digest of the file that its dialect is."""
     return str((run.cell.get("system") or {}).get("dialect_content") or "")[:_FINGERPRINT]
 
 
-def _scripts(run: RunRecord) -> str:
+def _scripts(run: Run) -> str:
     """By their texts and shares of the mix, as they are the same under another name."""
     scripts = run.scripts
     texts = json.dumps([[one.text, one.weight if len(scripts) > 1 else 1] for one in scripts])
     return hashlib.sha256(texts.encode()).hexdigest()[:_FINGERPRINT]
 
 
-def _version(run: RunRecord) -> str:
+def _version(run: Run) -> str:
     return run.deployment.version if run.deployment else ""
 
 
-def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+def _durability(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
     """The levels that were measured; where one side has none, or both lowered it by their settings,
     what these settings say of it. Queries need no durability."""
     if not any(run.may_commit for run in (*a, *b)):
@@ -317,7 +315,7 @@ def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Differen
     return _one("durability", "durability by settings", *values_of_both(a, b, _lowered))
 
 
-def in_memory(runs: Sequence[RunRecord]) -> bool:
+def in_memory(runs: Sequence[Run]) -> bool:
     """Whether commits of these runs are lost with the power, whatever else was measured."""
     return any(
         run.may_commit and run.deployment and durability.is_in_memory(run.deployment)
@@ -325,7 +323,7 @@ def in_memory(runs: Sequence[RunRecord]) -> bool:
     )
 
 
-def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+def _kept(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
     """Where one side alone is in memory."""
     if in_memory(a) == in_memory(b):
         return []
@@ -336,11 +334,11 @@ def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
     return _one("storage", "kept when the power fails", *found)
 
 
-def _level(run: RunRecord) -> str:
+def _level(run: Run) -> str:
     return (durability.comparable_durability(run.deployment) if run.deployment else None) or ""
 
 
-def _lowered(run: RunRecord) -> str:
+def _lowered(run: Run) -> str:
     """By the class of a profile, which systems share; else by the settings, which are each
     system's own."""
     if run.deployment is None:
@@ -350,10 +348,10 @@ def _lowered(run: RunRecord) -> str:
     return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
 
 
-def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def _storage(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
     for name in ("kind", "file_system", "mount_options", "scheduler", "write_cache"):
 
-        def read(run: RunRecord, name: str = name) -> str:
+        def read(run: Run, name: str = name) -> str:
             return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
 
         of_a, of_b = values_of_both(a, b, read)
@@ -417,7 +415,7 @@ _DIGITS = 12
 """Of a digest, as it is shown."""
 
 
-def are_in_other_languages(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:
+def are_in_other_languages(a: Sequence[Run], b: Sequence[Run]) -> bool:
     """Whether the sides have the rows of one declaration, in the tables of several languages."""
     data = [run.data for run in (*a, *b)]
     if not all(one is not None and one.declared_fingerprint for one in data):
@@ -426,7 +424,7 @@ def are_in_other_languages(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bo
     return is_one and len({one.fingerprint for one in data if one is not None}) > 1
 
 
-def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def differences(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
     is_translated = are_in_other_languages(a, b)
     if not is_translated:
         yield from values_that_differ("data", "input of the data", a, b, _input)
@@ -434,18 +432,18 @@ def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Diff
     every = set[str]().union(*tables)
     named = every.intersection(*tables) if is_translated else every
 
-    def rows(run: RunRecord) -> str:
+    def rows(run: Run) -> str:
         counts = run.data.rows if run.data else {}
         return ", ".join(f"{name} {counts[name]}" for name in sorted(named & set(counts)))
 
     yield from values_that_differ("data", "rows", a, b, rows)
 
 
-def _declared(run: RunRecord) -> str:
+def _declared(run: Run) -> str:
     return run.data.declared_fingerprint if run.data else ""
 
 
-def _input(run: RunRecord) -> str:
+def _input(run: Run) -> str:
     return run.data.fingerprint[:_DIGITS] if run.data else ""
 
 
@@ -458,7 +456,7 @@ _BYTES = re.compile(r"([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)"
 _POWERS = {letter: power for power, letter in enumerate("kmgt", 1)}
 
 
-def differing(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
+def differing(a: Sequence[Run], b: Sequence[Run], between: str) -> Iterator[Difference]:
     """A system records all that are not at their default, so that one which a side does not have is
     at its default there, or that version or system lacks it."""
     of_a, of_b = _in_effect(a), _in_effect(b)
@@ -486,7 +484,7 @@ def differing(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> I
     yield from may_be_lacking
 
 
-def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, str]]:
+def _in_effect(runs: Iterable[Run]) -> list[Mapping[str, str]]:
     """Of each run of which they are known."""
     found = (run.deployment for run in runs if run.deployment)
     return [one.settings for one in found if one.settings and not one.settings_unknown]
@@ -537,15 +535,15 @@ def _bytes(text: str) -> tuple[Fraction, Fraction] | None:
 # Takes the runs of two sides, and what is read of each run; gives a difference where that is not
 # the same run by run.
 
-_R = TypeVar("_R", RunRecord, ExperimentRecord)
+_R = TypeVar("_R", Run, ExperimentRecord)
 
 
 def values_that_differ(
     what: str,
     name: str,
-    a: Sequence[RunRecord],
-    b: Sequence[RunRecord],
-    read: Callable[[RunRecord], str],
+    a: Sequence[Run],
+    b: Sequence[Run],
+    read: Callable[[Run], str],
 ) -> Iterator[Difference]:
     """Where the sides have other values, or a repetition has several: then both may hold the same
     set of values, and no run of one did the work of its partner on the other."""

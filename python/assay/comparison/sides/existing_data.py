@@ -9,13 +9,13 @@ from assay.comparison.sides.safeguards import INDEXES, OF_INDEXES
 from assay.comparison.sides.values import NOT_KNOWN, Difference
 from assay.judge.warnings import cell_changes
 from assay.load.existing_data import ExistingTable
-from assay.record import RunRecord
+from assay.record import Run
 
 _DIGITS = 12
 """Of a digest, as it is shown."""
 
 
-def differing_indexes(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def differing_indexes(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
     """Of one system: others call theirs otherwise. As a setting does, an index makes a system
     faster at the same work: it leaves a verdict."""
     if len({run.system for run in (*a, *b)}) > 1:
@@ -30,14 +30,14 @@ def differing_indexes(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterato
             yield Difference(INDEXES, f"{OF_INDEXES}{name}", left, right)
 
 
-def _indexes(run: RunRecord) -> dict[str, str]:
+def _indexes(run: Run) -> dict[str, str]:
     """By table, as they were before the run, of those that are known."""
     before = run.existing_data.before if run.existing_data else ()
     return {one.name: one.indexes for one in before if one.indexes}
 
 
 def differences(
-    a: Sequence[RunRecord], b: Sequence[RunRecord], *, are_other_scripts: bool
+    a: Sequence[Run], b: Sequence[Run], *, are_other_scripts: bool
 ) -> Iterator[Difference]:
     """What is not known on either side is a difference. Of two systems the numbers of rows are
     compared alone, as they spell values otherwise; so are those of runs that write, which change
@@ -51,7 +51,7 @@ def differences(
     if any(unknown):
         yield Difference("data", "data of the tables", *(why or "known" for why in unknown))
         return
-    is_written = any(cell_changes.writes(run.evidence) for run in (*a, *b))
+    is_written = any(cell_changes.writes(run) for run in (*a, *b))
     is_one_system = len({run.system for run in (*a, *b)}) == 1
     for name in dict.fromkeys(name for run in (*a, *b) for name in _tables(run)):
         left, right = ([_tables(run).get(name) for run in side] for side in (a, b))
@@ -67,7 +67,7 @@ def differences(
             yield Difference("data", f"values of {name}", _values(left), _values(right))
 
 
-def _unknown(runs: Sequence[RunRecord]) -> str:
+def _unknown(runs: Sequence[Run]) -> str:
     """What is not known of the data of these runs, of the first of which something is not."""
     for run in runs:
         if run.existing_data is None:
@@ -77,7 +77,7 @@ def _unknown(runs: Sequence[RunRecord]) -> str:
     return ""
 
 
-def _tables(run: RunRecord) -> dict[str, ExistingTable]:
+def _tables(run: Run) -> dict[str, ExistingTable]:
     """By name, as they were before the run."""
     before = run.existing_data.before if run.existing_data else ()
     return {one.name: one for one in before if not one.is_only_added_to}

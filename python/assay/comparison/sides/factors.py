@@ -19,7 +19,7 @@ from assay.experiment import Driving, Scalar, ServerMachine
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.profiles import PROFILE
 from assay.plan import cell_names, fingerprint, server_machines, system_settings
-from assay.record import RunRecord
+from assay.record import Run
 from assay.text.nearest import did_you_mean
 from assay.workload.ad_hoc_script import TEST
 
@@ -33,7 +33,7 @@ _CONTENT = "content"
 """Ends the names of digests: the paths beside them are shown."""
 
 
-def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
+def levels(run: Run, between: str = "") -> dict[str, Scalar]:
     """Column → level, of the factors that have one. The profile of settings is part of the system's
     name, unless it is the factor ``between`` which levels are compared."""
     label = run.system_label
@@ -42,16 +42,16 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
     elif (name := _name_in_system(run, between)) in _asked_of_system(run):
         label = system_settings.label_without(label, run.cell, {between: name})
     groups = _groups(run) if between.startswith(cell_names.OF_GROUP) else run.group_clients
-    driving = {} if run.driving is None else {
+    driving = {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
-    }  # fmt: skip
+    }
     profile = {PROFILE: _profile(run)} if between == PROFILE else {}
     return of_run(run, label, profile, _of_machine(run.server_machine), groups, driving)
 
 
 def of_run(
-    run: RunRecord,
+    run: Run,
     label: str,
     of_system: Mapping[str, Scalar | None],
     of_machine: Mapping[str, Scalar | None],
@@ -82,7 +82,7 @@ def _of_machine(machine: ServerMachine) -> dict[str, Scalar | None]:
     return {OF_MACHINE[name].column: server_limits.plain(machine, name) for name in OF_MACHINE}
 
 
-def identity(run: RunRecord, between: str) -> str:
+def identity(run: Run, between: str) -> str:
     """Equal for runs whose cells are equal, apart from the factor ``between``."""
     if between in ("", cell_names.MACHINE):
         return _on_machine(run, between, run.cell_fingerprint)
@@ -90,19 +90,19 @@ def identity(run: RunRecord, between: str) -> str:
         return _on_machine(run, between, fingerprint.of_document(_without(run, between)))
 
 
-def identity_by_paths(run: RunRecord, between: str) -> str:
+def identity_by_paths(run: Run, between: str) -> str:
     """As `identity`, but for what the files held: an edited script is the script that it was."""
     with _a_cell(run):
         cell = _without(run, between) if between else run.cell
         return _on_machine(run, between, fingerprint.by_paths(cell))
 
 
-def _on_machine(run: RunRecord, between: str, cell: str) -> str:
+def _on_machine(run: Run, between: str, cell: str) -> str:
     named = run.machine_name if between != cell_names.MACHINE else ""
     return f"{cell} on {named}" if named else cell
 
 
-def _groups(run: RunRecord) -> Mapping[str, int]:
+def _groups(run: Run) -> Mapping[str, int]:
     """The clients of each group, also where they are as the workload declares them."""
     if run.group_clients or run.driven is None:
         return run.group_clients
@@ -123,7 +123,7 @@ def factor_of(field: str) -> str:
 
 
 @contextmanager
-def _a_cell(run: RunRecord) -> Iterator[None]:
+def _a_cell(run: Run) -> Iterator[None]:
     """Translates the errors of a document that is no cell."""
     try:
         yield
@@ -131,7 +131,7 @@ def _a_cell(run: RunRecord) -> Iterator[None]:
         raise ArgumentError(f"run {run.id}: the record of its cell cannot be read") from error
 
 
-def _without(run: RunRecord, between: str) -> CellDocument:
+def _without(run: Run, between: str) -> CellDocument:
     """The document of the run's cell without a factor."""
     cell: CellDocument = {**run.cell}
     system: SystemDocument = {**(cell.get("system") or {})}
@@ -182,7 +182,7 @@ def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) ->
     return {**system, "options": options, "settings": settings}
 
 
-def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
+def level_of(run: Run, factor: str, default: str = system_settings.DEFAULT) -> str | None:
     """As text, as the option takes it; None: the run has none. ``default``: what a setting is
     called where it has the value that it has anyway."""
     if factor in OF_MACHINE:
@@ -199,7 +199,7 @@ def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT
     return None if level is None else cell_names.level_text(level)
 
 
-def default_of(runs: Iterable[RunRecord], factor: str) -> str:
+def default_of(runs: Iterable[Run], factor: str) -> str:
     """How the runs that spell the default of a setting out call it; else `DEFAULT`."""
     for run in runs:
         name = _name_in_system(run, factor)
@@ -208,7 +208,7 @@ def default_of(runs: Iterable[RunRecord], factor: str) -> str:
     return system_settings.DEFAULT
 
 
-def levels_of(runs: Iterable[RunRecord], factor: str, default: str = "") -> list[str]:
+def levels_of(runs: Iterable[Run], factor: str, default: str = "") -> list[str]:
     """In the order of the runs. ``default``: as `level_of` takes it; empty: of these runs."""
     runs = list(runs)
     default = default or default_of(runs, factor)
@@ -216,7 +216,7 @@ def levels_of(runs: Iterable[RunRecord], factor: str, default: str = "") -> list
     return list(dict.fromkeys(level for level in found if level is not None))
 
 
-def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
+def example_of_two_levels(runs: Iterable[Run]) -> str:
     """What ``--between`` may be given for these runs; empty: each factor has one level."""
     runs = list(runs)
     found = {factor: levels_of(runs, factor) for factor in known_factors(runs)}
@@ -228,7 +228,7 @@ def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
     return f"--between '{factor}={first},{second}'" if more else f"--between {factor}"
 
 
-def known_factors(runs: Iterable[RunRecord]) -> list[str]:
+def known_factors(runs: Iterable[Run]) -> list[str]:
     """Those whose levels can be compared."""
     runs = list(runs)
     known = dict.fromkeys((*ALWAYS_NAMED, *OF_LEVELS, *OF_MACHINE))
@@ -246,7 +246,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     return list(known)
 
 
-def known_factor(between: str, runs: Iterable[RunRecord]) -> str:
+def known_factor(between: str, runs: Iterable[Run]) -> str:
     """The factor of that name; a setting or option of one system alone needs not its system
     (``SETTING`` is ``SYSTEM.SETTING``). Raises `ArgumentError` where the runs have none, or several
     systems have one."""
@@ -267,10 +267,10 @@ def known_factor(between: str, runs: Iterable[RunRecord]) -> str:
     )
 
 
-def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
+def names(runs: Sequence[Run], between: str = "") -> list[str]:
     """A name for the cell of each run, of several tests with its test; without the factor that is
     compared."""
-    of_tests: dict[str, list[RunRecord]] = {}
+    of_tests: dict[str, list[Run]] = {}
     tests = [test_of(run, between) for run in runs]
     for test, run in zip(tests, runs, strict=True):
         of_tests.setdefault(test, []).append(run)
@@ -283,12 +283,12 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
     return _set_apart(joined, runs, between)
 
 
-def test_of(run: RunRecord, between: str) -> str:
+def test_of(run: Run, between: str) -> str:
     """With its workload, unless that is what is compared."""
     return run.test_name if between == WORKLOAD else run.full_test_name
 
 
-def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) -> list[str]:
+def _set_apart(shown: Sequence[str], runs: Sequence[Run], between: str) -> list[str]:
     """Cells that are called the same and are not, each with the first field in which they differ:
     ``feed a.sql``."""
     places: dict[str, list[int]] = {}
@@ -310,7 +310,7 @@ def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) ->
     return found
 
 
-def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Scalar]]:
+def named_by(runs: Sequence[Run], between: str = "") -> list[dict[str, Scalar]]:
     """The levels by which their cells are named: those of a server's machine, and the settings of a
     single system, are factors where they vary, else a part of the system's name."""
     varying = server_machines.varying(run.server_machine for run in runs)
@@ -352,7 +352,7 @@ class Identified(NamedTuple):
     """Equal for fields that are equal: of a file its content, wherever that lies."""
 
 
-def identifying(run: RunRecord) -> dict[str, Identified]:
+def identifying(run: Run) -> dict[str, Identified]:
     """What the fingerprint of the run's cell is of: dotted name → field. The workload of ad hoc
     scripts is their names, which are said once."""
     with _a_cell(run):
@@ -404,7 +404,7 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
     return found
 
 
-def _asked_of_system(run: RunRecord) -> dict[str, str]:
+def _asked_of_system(run: Run) -> dict[str, str]:
     """Setting or option → the value that was asked for."""
     system = _system(run)
     parts = (system.get("options"), system.get("settings"))
@@ -413,19 +413,19 @@ def _asked_of_system(run: RunRecord) -> dict[str, str]:
     }
 
 
-def _system(run: RunRecord) -> SystemDocument:
+def _system(run: Run) -> SystemDocument:
     """As it was asked for; empty where a damaged record has something else there."""
     system = run.cell.get("system")
     return system if isinstance(system, dict) else {}
 
 
-def _name_in_system(run: RunRecord, factor: str) -> str:
+def _name_in_system(run: Run, factor: str) -> str:
     """Of the factor ``SYSTEM.NAME``, where it is the run's system; else empty."""
     begin = f"{run.system}."
     return factor.removeprefix(begin) if factor.startswith(begin) else ""
 
 
-def _profile(run: RunRecord) -> str:
+def _profile(run: Run) -> str:
     return str(_system(run).get("profile") or _NO_PROFILE)
 
 

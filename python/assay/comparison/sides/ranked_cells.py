@@ -13,11 +13,11 @@ from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
 from assay.judge import undisturbed
 from assay.judge.evidence import durability
+from assay.judge.run import CellKey
 from assay.judge.warnings import steadiness
 from assay.plan.cell_names import CACHE
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import catalogue
-from assay.record.runs.records import CellKey
 
 Levels = Mapping[str, Scalar]
 """Factor → level."""
@@ -28,15 +28,13 @@ _WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
 
 class RankedCell(Struct, frozen=True):
     levels: Levels
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
 
     @property
-    def measured(self) -> list[RunRecord]:
+    def measured(self) -> list[Run]:
         """Without those that other programs disturbed (`assay.judge.undisturbed`)."""
-        ended = [run for run in self.runs if run.evidence.is_measured]
-        return undisturbed.counted(
-            ended, lambda run: run.evidence, lambda run: run.key_of_repetition
-        )
+        ended = [run for run in self.runs if run.is_measured]
+        return undisturbed.counted(ended, lambda run: run, lambda run: run.key_of_repetition)
 
     @property
     def why_no_number(self) -> str:
@@ -67,7 +65,7 @@ class RankedCell(Struct, frozen=True):
         return ""
 
 
-def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
+def cells(runs: Sequence[Run]) -> list[RankedCell]:
     """Each with its levels of the factors that vary; of scripts without a workload, which script it
     is, is one of them."""
     levels_of_runs: list[dict[str, Scalar]] = [
@@ -82,7 +80,7 @@ def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
         and not _is_of_cache(name, levels_of_runs)
         and not _is_of_system(name, levels_of_runs)
     ]
-    by_cell: dict[CellKey, list[RunRecord]] = {}
+    by_cell: dict[CellKey, list[Run]] = {}
     levels_of_cells: dict[CellKey, Levels] = {}
     for run, levels in zip(runs, levels_of_runs, strict=True):
         own = {name: levels[name] for name in varying if name in levels}

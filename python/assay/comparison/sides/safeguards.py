@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.comparison.sides.values import Difference, joined
 from assay.contracts.safeguards import KINDS, Safeguard
-from assay.record import RunRecord
+from assay.record import Run
 
 SAFEGUARD, INDEXES = "safeguard", "indexes"
 """Kinds of differences that change the work, and leave a verdict."""
@@ -19,21 +19,21 @@ OF_INDEXES = "indexes of "
 """Begins the name of such a difference; the table follows."""
 
 
-def differing(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def differing(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
     """In what they differ, with the settings that say so (``log_bin = ON``)."""
     for kind, left, right in _of_both(a, b):
         if {one.does for one in left} != {one.does for one in right}:
             yield Difference(SAFEGUARD, kind, _with_settings(left), _with_settings(right))
 
 
-def known(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def known(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
     """All that is known of both, also what is the same, in words alone."""
     for kind, left, right in _of_both(a, b):
         yield Difference(SAFEGUARD, kind, *(joined(one.does for one in of) for of in (left, right)))
 
 
 def _of_both(
-    a: Iterable[RunRecord], b: Iterable[RunRecord]
+    a: Iterable[Run], b: Iterable[Run]
 ) -> Iterator[tuple[str, list[Safeguard], list[Safeguard]]]:
     of_a, of_b = _by_kind(a), _by_kind(b)
     for kind in sorted((kind for kind in of_a if kind in of_b), key=_place):
@@ -97,7 +97,7 @@ def _beside(does: str, others: Sequence[str]) -> str:
     return does
 
 
-def _by_kind(runs: Iterable[RunRecord]) -> dict[str, list[Safeguard]]:
+def _by_kind(runs: Iterable[Run]) -> dict[str, list[Safeguard]]:
     """Those of the system, then those of the storages that it is on."""
     found: dict[str, list[Safeguard]] = {}
     for deployment in filter(None, (run.deployment for run in runs)):

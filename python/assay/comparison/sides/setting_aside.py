@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.comparison.sides import factors
 from assay.comparison.sides.values import Side
-from assay.record import RunRecord
+from assay.record import Run
 
 
 def between(a: Side, b: Side) -> str:
@@ -33,5 +33,5 @@ def between(a: Side, b: Side) -> str:
     return ""
 
 
-def _one_of_each_cell(side: Side) -> list[RunRecord]:
+def _one_of_each_cell(side: Side) -> list[Run]:
     return list({run.cell_key: run for _, run in reversed(side.runs)}.values())[::-1]

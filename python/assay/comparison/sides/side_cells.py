@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.comparison.sides import factors
 from assay.comparison.sides.values import PlacedRun, Side
 from assay.judge import undisturbed
-from assay.record import RunRecord
+from assay.record import Run
 
 
 class SideCell(Struct, frozen=True, dict=True):
@@ -24,17 +24,17 @@ class SideCell(Struct, frozen=True, dict=True):
     (`assay.judge.undisturbed`)."""
 
     @property
-    def first(self) -> RunRecord:
+    def first(self) -> Run:
         return self.placed[0][1]
 
     @cached_property
-    def runs(self) -> list[RunRecord]:
+    def runs(self) -> list[Run]:
         return [run for _, run in self.placed]
 
     @cached_property
     def placed_ended(self) -> list[PlacedRun]:
         """Those that were measured to their end."""
-        return [one for one in self.placed if one[1].evidence.is_measured]
+        return [one for one in self.placed if one[1].is_measured]
 
     @cached_property
     def placed_measured(self) -> list[PlacedRun]:
@@ -43,12 +43,12 @@ class SideCell(Struct, frozen=True, dict=True):
             return self.placed_ended
         return undisturbed.counted(
             self.placed_ended,
-            lambda placed: placed[1].evidence,
+            lambda placed: placed[1],
             lambda placed: (placed[0], placed[1].of_repetition),
         )
 
     @cached_property
-    def measured(self) -> list[RunRecord]:
+    def measured(self) -> list[Run]:
         return [run for _, run in self.placed_measured]
 
     @property

@@ -13,7 +13,7 @@ from assay.comparison.sides.values import Side
 from assay.contracts.experiment import VERSION
 from assay.errors import ArgumentError
 from assay.plan import cell_names, system_settings
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.runs import run_names
 from assay.text.quantities import BUFFER_BYTES, OFFERED_RATE_PER_S
 
@@ -108,7 +108,7 @@ def one_side(a: Side) -> ArgumentError:
     return ArgumentError("expected two sides, found one", hint=hint)
 
 
-def _how_to_name_two(runs: Iterable[RunRecord]) -> str:
+def _how_to_name_two(runs: Iterable[Run]) -> str:
     example = factors.example_of_two_levels(runs)
     return f"name two experiments{example and f', or two levels of a factor: {example}'}"
 
@@ -180,7 +180,7 @@ def _meaning(word: str) -> float | str:
     return _TRUTH.get(text, text)
 
 
-def _two_of(factor: str, names: Sequence[str], runs: Iterable[RunRecord]) -> str:
+def _two_of(factor: str, names: Sequence[str], runs: Iterable[Run]) -> str:
     if len(names) < 2 and factor == factors.WORKLOAD:
         return "an experiment has one workload: name two experiments, A and B"
     if len(names) < 2:

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from assay.contracts.metric import Metric
+from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate
 from assay.judge.statistics.samples import UNREACHED
-from assay.judge.verdict import RunVerdict
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 
 NOT_KNOWN = "not known"
 """How a value begins that could not be read."""
 
-PlacedRun = tuple[int, RunRecord]
+PlacedRun = tuple[int, Run]
 """A run, with the place of its experiment in its side."""
 
 

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns what its system read from its storage, page cache left out:
+"""Takes a run; returns what its system read from its storage, page cache left out:
 a warm cache must need nothing, and a test of the device something."""
 
 from __future__ import annotations
@@ -6,27 +6,27 @@ from __future__ import annotations
 from assay.contracts.observation import Observation
 from assay.contracts.storage_facts import IN_MEMORY
 from assay.experiment import COLD_CACHES, WARM
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 
 READ_LIMIT_BYTES = 8
 """Per transaction: a page of 8 KiB in a thousand transactions. Beyond it a cache is not warm."""
 
 
-def is_to_be_warm(run: Evidence) -> bool:
+def is_to_be_warm(run: Run) -> bool:
     return _asked(run) == WARM
 
 
-def is_to_be_cold(run: Evidence) -> bool:
+def is_to_be_cold(run: Run) -> bool:
     """Its throughput grows while the caches fill, which is what is measured."""
     return _asked(run) in COLD_CACHES
 
 
-def _asked(run: Evidence) -> str | None:
+def _asked(run: Run) -> str | None:
     state = run.driven.cache_state if run.driven else None
     return None if state is None else state.cache
 
 
-def read_per_transaction(run: Evidence) -> float | None:
+def read_per_transaction(run: Run) -> float | None:
     """Bytes; None where it is unknown, or nothing ended."""
     driven = run.driven
     if driven is None or not driven.ended:

@@ -6,7 +6,7 @@ the kernel's own do not add up.
 from __future__ import annotations
 
 from assay.contracts.observation.parts.costs import TICK_NS
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 from assay.text import units
 
 _TOLERANCE = 0.05
@@ -15,10 +15,10 @@ _TICKS = 2
 """Of each processor, at the beginning and at the end of the measurement."""
 
 
-def contradiction(run: Evidence) -> str:
+def contradiction(run: Run) -> str:
     """``user and system were 3.1 s, by the kernel's ticks 7.8 s``; empty: no
     contradiction is known."""
-    driven, processors = run.driven, run.machine.processors
+    driven, processors = run.driven, run.machine.get("processors")
     cost = driven.machine_cost if driven else None
     if driven is None or cost is None or not processors or not driven.elapsed_ns:
         return ""

@@ -1,1 +1,1 @@
-"""Takes the evidence of runs; returns their warnings, the ways in which they can mislead."""
+"""Takes runs; returns their warnings, the ways in which they can mislead."""

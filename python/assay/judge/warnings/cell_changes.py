@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.contracts.observation import ServerReport
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 from assay.load.existing_data import ExistingTable
 from assay.provision.undo import ledger
 from assay.text import units
@@ -23,13 +23,13 @@ Values = Sequence[tuple[int, str]]
 """Number of the run → what was found there."""
 
 
-def changes(runs: Sequence[Evidence]) -> str:
+def changes(runs: Sequence[Run]) -> str:
     """``version 15.18 in runs 1-2, 18.6 in runs 3-4``; empty where all found the same. ``runs``:
     those that were measured."""
     return "; ".join(_changes(runs))
 
 
-def changed_while_reading(run: Evidence) -> str:
+def changed_while_reading(run: Run) -> str:
     """The tables that did not hold the same after the run as before, though it committed
     nothing; empty: there are none, it may have changed them itself, or several servers answer at
     that address (which is said), so that two looks at one table may be at two."""
@@ -49,7 +49,7 @@ def changed_while_reading(run: Evidence) -> str:
     )
 
 
-def writes(run: Evidence) -> bool:
+def writes(run: Run) -> bool:
     """Whether its clients may have changed data; what those of a lost load generator committed is
     not known."""
     if run.driven is None or any(one.is_lost for one in run.driven.generators):
@@ -67,15 +67,15 @@ def is_same_number(rows: Sequence[int], *, is_written: bool) -> bool:
     return not rows or max(rows) - min(rows) <= allowed * max(rows)
 
 
-def _changes(runs: Sequence[Evidence]) -> Iterator[str]:
-    versions = [(run.run, run.deployment.version) for run in runs if run.deployment]
+def _changes(runs: Sequence[Run]) -> Iterator[str]:
+    versions = [(run.id, run.deployment.version) for run in runs if run.deployment]
     if len({value for _, value in versions}) > 1:
         yield f"version {_in_runs(versions)}"
-    roles = [(run.run, run.deployment.role) for run in runs if run.deployment]
+    roles = [(run.id, run.deployment.role) for run in runs if run.deployment]
     said = [(number, role.described) for number, role in roles if role]
     if len({value for _, value in said}) > 1:
         yield f"role {_in_runs(said)}"
-    servers = [(run.run, run.driven.servers) for run in runs if run.driven and run.driven.servers]
+    servers = [(run.id, run.driven.servers) for run in runs if run.driven and run.driven.servers]
     places = [(number, _places(found)) for number, found in servers]
     if len({value for _, value in places}) > 1:
         yield f"server {_in_runs(places)}"
@@ -87,9 +87,9 @@ def _places(servers: Sequence[ServerReport]) -> str:
     return " and ".join(sorted({one.address or one.version for one in servers}))
 
 
-def _changed_settings(runs: Sequence[Evidence]) -> Iterator[str]:
+def _changed_settings(runs: Sequence[Run]) -> Iterator[str]:
     known = [
-        (run.run, run.deployment.settings)
+        (run.id, run.deployment.settings)
         for run in runs
         if run.deployment and run.deployment.settings and not run.deployment.settings_unknown
     ]
@@ -105,11 +105,11 @@ def _changed_settings(runs: Sequence[Evidence]) -> Iterator[str]:
         yield f"and {units.counted(left, 'further setting')}"
 
 
-def _changed_tables(runs: Sequence[Evidence]) -> Iterator[str]:
+def _changed_tables(runs: Sequence[Run]) -> Iterator[str]:
     """Before each run. Rows that runs only add are their own work, and so are values that they
     change."""
     tables = [
-        (run.run, table)
+        (run.id, table)
         for run in runs
         if run.existing_data
         for table in run.existing_data.before

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; returns its warnings: the name of each way in which it can mislead
+"""Takes a run; returns its warnings: the name of each way in which it can mislead
 (`assay.judge.warnings.kinds`), and what that says of this run.
 """
 
@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
@@ -15,7 +14,7 @@ from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.parts.generators import most_unknown
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
-from assay.judge.evidence.values import EXCEEDED, Evidence
+from assay.judge.run import EXCEEDED, Run, RunWarning
 from assay.judge.warnings import cell_changes, kinds, seconds
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.machine_load import (
@@ -38,20 +37,14 @@ _COUNTED_BY = {
 """Fields of `DeviceCost` that count what a storage limits."""
 
 
-class RunWarning(NamedTuple):
-    name: str
-    detail: str
-    """Its numbers in this run."""
-
-
-def of_run(run: Evidence) -> list[RunWarning]:
+def of_run(run: Run) -> list[RunWarning]:
     """The warnings of a single run."""
     own = [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
     reported = (found for report in run.reports for found in report.warnings())
     return [*own, *(RunWarning(name, f"{run.named_run}: {detail}") for name, detail in reported)]
 
 
-def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
     if run.existing_data is not None and (unknown := run.existing_data.unknown):
@@ -123,7 +116,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
             yield WarningKind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
 
 
-def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
+def _of_generators(run: Run, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
     lost = [one for one in driven.generators if one.is_lost]
     if run.driving.on_lost == CONTINUE and 0 < len(lost) < len(driven.generators):
         most = most_unknown(lost, "transactions unknown")
@@ -132,7 +125,7 @@ def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[Warning
     yield from clocks_apart(run.named_run, driven.generators)
 
 
-def _of_replicas(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
+def _of_replicas(run: Run, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
     for one in driven.staleness:
         if one.p50_ns is None or one.p99_ns is None or one.p99_ns <= kinds.STALE_NS:
             continue
@@ -155,7 +148,7 @@ def clocks_apart(
             yield WarningKind.CLOCKS_APART, f"{name} drifts by {drift_ms:.1f} ms a minute"
 
 
-def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_servers(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Who answered the sessions: more servers than the URL names, or one behind a pooler."""
     servers = run.driven.servers if run.driven else ()
     different: Counter[str] = Counter()
@@ -175,9 +168,9 @@ def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         )
 
 
-def _of_dataset(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_dataset(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Of its size and origin."""
-    dataset = run.dataset
+    dataset = run.data
     if dataset is None:
         return
     size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
@@ -203,13 +196,13 @@ def _of_buffer(dataset: DatasetFacts) -> str:
     return f"{buffer}, the data are {units.digits(dataset.data_to_buffer)} times as large"
 
 
-def _memory_of_system(run: Evidence) -> int:
+def _memory_of_system(run: Run) -> int:
     """Bytes: this machine's, or the limit that the system was given."""
     limit = run.deployment.memory_limit_bytes if run.deployment else None
     return min((size for size in (limit, memory_of(run.machine)) if size), default=0)
 
 
-def _of_cache(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_cache(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Whether a warm cache was warm, and whether a test of the device read from it."""
     per_transaction = cache.read_per_transaction(run)
     is_of_device = run.driven is not None and run.driven.reads_device
@@ -224,7 +217,7 @@ def _of_cache(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         yield WarningKind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
 
 
-def _of_settings(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_settings(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Whether the system took them, and is as far away as was asked."""
     deployment = run.deployment
     if deployment is None:
@@ -256,7 +249,7 @@ def _of_settings(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
             )
 
 
-def _of_storage_limits(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+def _of_storage_limits(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Whether the model of the storage was kept, and its limits held for the device."""
     storage = run.deployment.storage if run.deployment else None
     if storage is None:
@@ -279,7 +272,7 @@ def _of_storage_limits(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         yield WarningKind.WRITE_BACK_NOT_LIMITED, storage.name
 
 
-def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
+def _of_service(run: Run, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Whether all clients were served all the time; also where no transaction ended at all."""
     elapsed_ns = observation.elapsed_ns
     for kind, words in (
@@ -292,7 +285,7 @@ def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
             yield kind, f"{run.name}: {words}"
 
 
-def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
+def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """What happened to the transactions of the clients."""
     outcomes, elapsed_ns = observation.outcomes, observation.elapsed_ns
     if not outcomes.scheduled:

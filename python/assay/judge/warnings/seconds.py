@@ -1,4 +1,4 @@
-"""Takes the evidence of a run that was driven for a time; returns the warnings that its seconds
+"""Takes a run that was driven for a time; returns the warnings that its seconds
 give: a warm-up that was too short, a drift, seconds that are unlike the others.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.contracts.observation import Observation
-from assay.judge.evidence.values import Evidence
+from assay.judge.run import Run
 from assay.judge.statistics import per_second
 from assay.judge.warnings import kinds
 from assay.judge.warnings.kinds import WarningKind
@@ -22,7 +22,7 @@ _NAMED = 3
 """Outliers of one run that are named; the others are counted."""
 
 
-def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
+def of_seconds(run: Run, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Of the whole seconds before the last transactions were waited for."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
     counts = per_second.ok(observation)[: int(measured_ns // 1_000_000_000)]
@@ -68,7 +68,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Warnin
         yield WarningKind.OUTLYING_SECONDS, f"{run.named_run}: {_named(found)}"
 
 
-def _as_if_even(run: Evidence, counts: Sequence[int]) -> Sequence[float]:
+def _as_if_even(run: Run, counts: Sequence[int]) -> Sequence[float]:
     """The seconds of a profile, each divided by its share of what was offered: what the profile
     changes is no drift. One in which nothing was due is as the mean."""
     rate = run.driving.offered_rate_per_s

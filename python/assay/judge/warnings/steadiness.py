@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from assay.judge.run import RunWarning
 from assay.judge.warnings.kinds import WarningKind, unsteady
-from assay.judge.warnings.run_warnings import RunWarning
 
 _OF_ANOTHER_RATE = {
     WarningKind.OFFERED_RATE_NOT_REACHED.id,

@@ -21,10 +21,11 @@ from assay.contracts.recorded import ExperimentDocument, ScriptFileDocument
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError
 from assay.experiment import from_file
 from assay.experiment.as_file import Places
+from assay.judge.run import ScriptRecord
 from assay.record.capsule import input_files, layout
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
-from assay.record.runs.records import ExperimentRecord, ScriptRecord
+from assay.record.runs.records import ExperimentRecord
 from assay.text import secrets, secrets_in_files
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlData

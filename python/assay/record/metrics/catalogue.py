@@ -17,7 +17,7 @@ from assay import registry
 from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.judge.statistics.samples import BY_NAME, SHARES
 from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
@@ -36,8 +36,8 @@ def _of_reports() -> Iterator[Metric]:
             yield replace(metric, value=_of_last(metric, report))
 
 
-def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[MeasuredRun], Value]:
-    def value(run: MeasuredRun) -> Value:
+def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[Run], Value]:
+    def value(run: Run) -> Value:
         last = next((one for one in reversed(run.reports) if isinstance(one, report)), None)
         return None if last is None else metric.value(last)
 
@@ -102,7 +102,7 @@ def of_type(base: Metric, transaction: str) -> Metric:
     return base.of_type(transaction, work.in_type(base.of_work, transaction))
 
 
-def of_types(runs: Iterable[MeasuredRun]) -> list[Metric]:
+def of_types(runs: Iterable[Run]) -> list[Metric]:
     """Of each transaction type, where the runs have several."""
     types = dict.fromkeys(
         report.name for run in runs if run.driven for report in run.driven.transactions
@@ -110,14 +110,14 @@ def of_types(runs: Iterable[MeasuredRun]) -> list[Metric]:
     return [of_type(base, name) for name in types for base in OF_TYPES] if len(types) > 1 else []
 
 
-def derived(runs: Iterable[MeasuredRun]) -> list[Metric]:
+def derived(runs: Iterable[Run]) -> list[Metric]:
     """Those that workloads derive from what was measured, in the order of the runs."""
     declared = {one.name: one for run in runs if run.driven for one in run.driven.derived}
     return [_derived(one) for one in declared.values()]
 
 
 def _derived(declared: DerivedValue) -> Metric:
-    def value(run: MeasuredRun) -> Value:
+    def value(run: Run) -> Value:
         own = run.driven.derived if run.driven else ()
         return next((one.value for one in own if one.name == declared.name), None)
 
@@ -139,11 +139,11 @@ def of_derived(
     )
 
 
-def primary(runs: Sequence[MeasuredRun]) -> Metric:
+def primary(runs: Sequence[Run]) -> Metric:
     """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
     throughput, p99 latency (mean latency where there are too few samples for it); without
     transactions the elapsed time, or the first metric of a report that has no time."""
-    if any(run.driving is not None and run.driving.is_open for run in runs):
+    if any(run.driving.is_open for run in runs):
         return P99 if all(P99.result(run) is not None for run in runs) else MEAN
     if all(run.driven is not None for run in runs):
         return THROUGHPUT

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.contracts.observation import Interval, Latency, Observation
-from assay.judge.ended_run import MeasuredRun
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED, Run
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record.metrics.work import Work, driven, in_all, kept
@@ -33,16 +32,16 @@ def _headline_per_min(whole: Observation) -> float | None:
     return None if counted is None or not whole.elapsed_ns else counted * 60e9 / whole.elapsed_ns
 
 
-def _elapsed_ns(run: MeasuredRun) -> int | None:
+def _elapsed_ns(run: Run) -> int | None:
     """Of an update, too; of a run that was ended early it is only known that it is longer."""
     if run.observation is None or run.state == EXCEEDED:
         return None
     return run.observation.elapsed_ns
 
 
-def _is_not_asked(run: MeasuredRun, elapsed_ns: float) -> bool:
+def _is_not_asked(run: Run, elapsed_ns: float) -> bool:
     """Where a duration was asked for, the elapsed time is what was asked."""
-    is_asked = run.driving is not None and run.driving.duration_s is not None
+    is_asked = run.driving.duration_s is not None
     return bool(elapsed_ns) and not (run.driven is not None and is_asked)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from assay.contracts.metric import Metric, Value
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.judge.statistics.samples import UNREACHED
 from assay.record.metrics import work
 
@@ -25,7 +25,7 @@ def _metrics() -> Iterable[Metric]:
     return METRICS.values()
 
 
-def values(run: MeasuredRun) -> Mapping[str, Mapping[str, Value]]:
+def values(run: Run) -> Mapping[str, Mapping[str, Value]]:
     """Transaction type → name of a metric → value, of those that the run has."""
     found = {OF_RUN: _known(_metrics(), run)}
     for report in run.driven.transactions if run.driven else ():
@@ -46,7 +46,7 @@ def _one_of_type(metric: Metric, transaction: str) -> Metric:
     return metric.of_type(transaction, work.in_type(metric.of_work, transaction))
 
 
-def _known(metrics: Iterable[Metric], run: MeasuredRun) -> dict[str, Value]:
+def _known(metrics: Iterable[Metric], run: Run) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for metric in metrics:
         value = None

@@ -4,7 +4,7 @@ or why that is not known."""
 from __future__ import annotations
 
 from assay.contracts.observation import Observation
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.record.metrics import probed_flushes
 from assay.text import units
@@ -21,7 +21,7 @@ def commits_per_s(driven: Observation) -> float | None:
     return driven.commits / (driven.elapsed_ns / 1e9)
 
 
-def efficiency(run: MeasuredRun) -> float | None:
+def efficiency(run: Run) -> float | None:
     """None where `why_none` has a reason."""
     commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
     if commits is None or flushes is None or why_none(run):
@@ -29,7 +29,7 @@ def efficiency(run: MeasuredRun) -> float | None:
     return commits / flushes.per_s
 
 
-def why_none(run: MeasuredRun) -> str:
+def why_none(run: Run) -> str:
     """Why commits and flushes of the run are not divided; empty: they are."""
     commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
     if flushes is None:
@@ -43,7 +43,7 @@ def why_none(run: MeasuredRun) -> str:
     return why_not_steady(run.warnings) or _why_paced(run)
 
 
-def _why_paced(run: MeasuredRun) -> str:
+def _why_paced(run: Run) -> str:
     """Why the clients, and not the storage, say how many commits there were: in a closed loop they
     paused most of the time. Empty: they did not."""
     if run.driven is None or run.driven.of_clients.arrival.kind != "closed":
@@ -56,5 +56,5 @@ def _why_paced(run: MeasuredRun) -> str:
     return f"the clients paused: they were at work {units.percent(share)} of the time"
 
 
-def _commits_per_s(run: MeasuredRun) -> float | None:
+def _commits_per_s(run: Run) -> float | None:
     return commits_per_s(run.driven) if run.driven else None

@@ -8,16 +8,16 @@ from typing import Any
 
 from assay.contracts.metric import COUNT, SIZE, USE, Metric
 from assay.contracts.observation import ClientCost, DeviceCost, Observation, ServerCost
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.record.metrics.work import driven, kept
 
 LESS_THAN_A_TICK = "< 1 tick"
 """In place of a CPU time that the kernel's counting does not resolve."""
 
 
-def why_unseen(run: MeasuredRun) -> str:
+def why_unseen(run: Run) -> str:
     """Why there are no numbers of the server's processes."""
-    return "in client" if run.evidence.is_embedded else "not seen"
+    return "in client" if run.is_embedded else "not seen"
 
 
 def _per_transaction(
@@ -56,18 +56,18 @@ def _of_device(read: Callable[[DeviceCost], int]) -> Callable[[Observation], int
     return lambda whole: read(whole.device_cost) if whole.device_cost else None
 
 
-def _why_no_server(run: MeasuredRun) -> str:
+def _why_no_server(run: Run) -> str:
     return "" if run.driven and run.driven.server_cost else why_unseen(run)
 
 
-def _why_no_server_cpu(run: MeasuredRun) -> str:
+def _why_no_server_cpu(run: Run) -> str:
     cost = run.driven.server_cost if run.driven else None
     if cost is not None and cost.known_cpu_ns is None:
         return LESS_THAN_A_TICK
     return _why_no_server(run)
 
 
-def _why_no_device(run: MeasuredRun) -> str:
+def _why_no_device(run: Run) -> str:
     return "" if run.driven and run.driven.device_cost else "not measured"
 
 

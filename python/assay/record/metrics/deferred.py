@@ -8,20 +8,20 @@ from typing import Any
 
 from assay.contracts.metric import COUNT, SPEED, WAIT, DifferenceWords, Metric, Over, Value
 from assay.contracts.observation import GroupReport, Latency
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.judge.statistics import samples
 
 _NULL = "nothing is deferred"
 
 
-def of_run(run: MeasuredRun) -> GroupReport | None:
+def of_run(run: Run) -> GroupReport | None:
     """The clients that ran them; None: the test defers nothing."""
     groups = run.driven.groups if run.driven else ()
     return next((group for group in groups if group.is_deferred), None)
 
 
-def _of(read: Callable[[GroupReport], Value]) -> Callable[[MeasuredRun], Value]:
-    def value(run: MeasuredRun) -> Value:
+def _of(read: Callable[[GroupReport], Value]) -> Callable[[Run], Value]:
+    def value(run: Run) -> Value:
         group = of_run(run)
         return None if group is None else read(group)
 

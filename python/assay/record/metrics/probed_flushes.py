@@ -4,7 +4,7 @@ why they do not."""
 from __future__ import annotations
 
 from assay.contracts.storage_facts import IN_MEMORY, RAW
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.judge.statistics.spread import Spread
 from assay.probe import FLUSH_PARTS, Flushes
 from assay.text import units
@@ -12,14 +12,14 @@ from assay.text import units
 NOT_PASSED_ON = "not passed on"
 
 
-def of_run(run: MeasuredRun) -> Flushes | None:
+def of_run(run: Run) -> Flushes | None:
     """None where its storage was not probed, or its flushes are not those of commits."""
     if run.probe is None or why_none(run):
         return None
     return run.probe.flushes
 
 
-def why_none(run: MeasuredRun) -> str:
+def why_none(run: Run) -> str:
     """Why commits do not wait for flushes of what was probed; empty: they may."""
     file_system = run.deployment.storage.file_system if run.deployment else None
     if file_system == RAW or (run.deployment and run.deployment.log_storage):

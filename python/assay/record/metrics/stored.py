@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, Metric
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 from assay.record.metrics.commits import efficiency
 from assay.record.metrics.work import driven, kept
 
 
-def _one_load(run: MeasuredRun) -> Hashable:
+def _one_load(run: Run) -> Hashable:
     return run.data.one_load if run.data else None
 
 
@@ -30,11 +30,11 @@ def _loaded(
     )
 
 
-def _rows_loaded(run: MeasuredRun) -> int | None:
+def _rows_loaded(run: Run) -> int | None:
     return sum(run.data.rows.values()) or None if run.data else None
 
 
-def _write_amplification(run: MeasuredRun) -> float | None:
+def _write_amplification(run: Run) -> float | None:
     """Nothing counts the bytes of the rows themselves."""
     if run.driven is None or run.driven.device_cost is None or run.data is None:
         return None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assay.contracts.metric import Read, Value
 from assay.contracts.observation import GroupReport, Latency, Observation, Outcomes
-from assay.judge.ended_run import MeasuredRun
+from assay.judge.run import Run
 
 
 class Work(NamedTuple):
@@ -34,17 +34,17 @@ def of_type(whole: Observation, transaction: str) -> Work | None:
     return Work(whole.elapsed_ns, outcomes, latency)
 
 
-def driven(read: Callable[[Observation], Value]) -> Callable[[MeasuredRun], Value]:
+def driven(read: Callable[[Observation], Value]) -> Callable[[Run], Value]:
     """Of a run, where it drove clients."""
     return lambda run: None if run.driven is None else read(run.driven)
 
 
-def in_all(read: Read) -> Callable[[MeasuredRun], Value]:
+def in_all(read: Read) -> Callable[[Run], Value]:
     """Reads from all transactions of a run what ``read`` takes from a `Work`."""
     return driven(lambda whole: read(of_all(whole)))
 
 
-def in_type(read: Read, transaction: str) -> Callable[[MeasuredRun], Value]:
+def in_type(read: Read, transaction: str) -> Callable[[Run], Value]:
     """The same of one transaction type."""
 
     def value(whole: Observation) -> Value:
@@ -54,10 +54,10 @@ def in_type(read: Read, transaction: str) -> Callable[[MeasuredRun], Value]:
     return driven(value)
 
 
-def kept(field: str, *names: str) -> Callable[[MeasuredRun], Any]:
+def kept(field: str, *names: str) -> Callable[[Run], Any]:
     """A field of what the clients did, or what stands within it; None where it was not kept."""
 
-    def value(run: MeasuredRun) -> Any:
+    def value(run: Run) -> Any:
         if run.driven is None:
             return None
         part = getattr(run.driven, field)

@@ -18,14 +18,15 @@ from msgspec import Struct
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
 from assay.errors import ArgumentError
 from assay.judge.check.questions import ComparedAnswer
+from assay.judge.run import RunSummary
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, either
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.json_text import json_text, storable
-from assay.record.file.record_file import insert
+from assay.record.file.record_file import SqlValue, insert
 from assay.record.progress import cell_verdicts, planned
 from assay.record.runs import reading
-from assay.record.runs.run_ends import ENDED, EXIT_STATUS, RunEnd
+from assay.record.runs.run_ends import ENDED, RunEnd, end_of
 from assay.text.mentions import Mention, phrase
 
 # Takes the runs of an unfinished experiment as they are on record, and its plan; makes the runs
@@ -36,42 +37,40 @@ from assay.text.mentions import Mention, phrase
 # since is superseded: it is kept, and is no part of the results.
 
 
-class RunOnRecord(NamedTuple):
-    """A run as it is on record."""
+class RunBefore(NamedTuple):
+    """A run as it is on record, with what says whether it is of use."""
 
-    id: int
-    state: str
-    position: int
-    cell: str
-    """Fingerprint."""
-    repetition: int
-    in_place_of: int | None
-    seed: str
+    run: RunSummary
     content: str
     was: str
     """The last state it was in before it was interrupted."""
     version: str
     """Of the system that it was measured on; empty: not known."""
-    exit_status: int
 
     @property
-    def end(self) -> RunEnd:
-        return RunEnd(self.state, self.exit_status)
+    def key(self) -> tuple[str, int, int]:
+        return self.run.cell_fingerprint, self.run.repetition, self.run.seed
+
+    @property
+    def is_ended(self) -> bool:
+        return self.run.state in ENDED
 
 
-_QUESTION = f"""
-SELECT id, state, position, cell_fingerprint, repetition, in_place_of, seed, content_fingerprint,
+_QUESTION = """
+SELECT id, content_fingerprint,
        coalesce((SELECT stages.state FROM stages WHERE run_id = runs.id
-                 AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was,
+                 AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), ''),
        coalesce((SELECT json_extract(document, '$.version') FROM deployments
-                 WHERE run_id = runs.id), '') AS version,
-       {EXIT_STATUS}
-FROM runs WHERE experiment_id = ? AND superseded = 0 ORDER BY position
+                 WHERE run_id = runs.id), '')
+FROM runs WHERE experiment_id = ? AND superseded = 0
 """
 
 
-def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunOnRecord]:
-    return [RunOnRecord(*row) for row in connection.execute(_QUESTION, (experiment_id,))]
+def runs_before(connection: sqlite3.Connection, experiment_id: int) -> list[RunBefore]:
+    """Those of the experiment, in planned order."""
+    found = {number: values for number, *values in connection.execute(_QUESTION, (experiment_id,))}
+    runs = reading.runs_of(connection, experiment_id)
+    return [RunBefore(run, *found[run.id]) for run in runs]
 
 
 class Runs:
@@ -85,67 +84,67 @@ class Runs:
         versions: Mapping[str, str],
     ) -> None:
         """``chosen``, ``versions``: see `assay.record.progress.continuing.go_on`."""
-        self.runs = runs_of(connection, experiment_id)
+        self.runs = runs_before(connection, experiment_id)
         self._chosen = chosen
         self._versions = versions
-        self._by_cell = {(old.cell, old.repetition, old.seed): old for old in self.runs}
+        self._by_cell = {old.key: old for old in self.runs}
 
-    def match(self, run: PlannedRun) -> RunOnRecord | None:
+    def match(self, run: PlannedRun) -> RunBefore | None:
         """The run on record that this one would repeat."""
         old = self._by_cell.get(_key(run))
         if old is None or (run.position in self._chosen and not self._is_of_use(old, run)):
             return None
         return old
 
-    def _is_of_use(self, old: RunOnRecord, run: PlannedRun) -> bool:
+    def _is_of_use(self, old: RunBefore, run: PlannedRun) -> bool:
         """Whether its content and the version it was measured on are those of now. A version that
         is not known is no other one."""
         now = self._versions.get(run.cell.system.label)
         return old.content == run.content and (not (now and old.version) or now == old.version)
 
-    def place(self, old: RunOnRecord, plan: Plan) -> int | None:
+    def place(self, old: RunBefore, plan: Plan) -> int | None:
         """Where the plan has the run on record, whatever its content; None: it no longer does."""
         for run in plan.runs:
             if self._by_cell.get(_key(run)) is old:
                 return run.position
         return None
 
-    def beyond(self, plan: Plan, matched: Mapping[int, RunOnRecord]) -> list[PlannedRun]:
+    def beyond(self, plan: Plan, matched: Mapping[int, RunBefore]) -> list[PlannedRun]:
         """The runs on record that a process before added to the plan (`assay.lab.added_runs`) and
         that have ended, as runs behind the plan. One counts where what its cell has in the plan
         does: all of them are of the same texts, data and versions."""
-        kept = {old.id for old in matched.values()}
+        kept = {old.run.id for old in matched.values()}
         of_cells = {run.cell.fingerprint: run for run in plan.runs if run.position in matched}
         planned = {_key(run) for run in plan.runs}
         added = [
             old
             for old in self.runs
-            if old.state in ENDED
-            and old.id not in kept
-            and old.cell in of_cells
-            and (old.cell, old.repetition, old.seed) not in planned
-            and old.repetition > plan.experiment.most_repetitions
+            if old.is_ended
+            and old.run.id not in kept
+            and old.run.cell_fingerprint in of_cells
+            and old.key not in planned
+            and old.run.repetition > plan.experiment.most_repetitions
         ]
         return [
             replace(
-                of_cells[old.cell],
-                repetition=old.repetition,
-                in_place_of=old.in_place_of,
-                seed=int(old.seed),
+                of_cells[old.run.cell_fingerprint],
+                repetition=old.run.repetition,
+                in_place_of=old.run.in_place_of,
+                seed=old.run.seed,
                 content=old.content,
                 position=position,
             )
             for position, old in enumerate(added, len(plan.runs))
         ]
 
-    def under_way(self) -> RunOnRecord | None:
+    def under_way(self) -> RunBefore | None:
         """The run that the last process was at."""
-        begun = [old for old in self.runs if old.state not in (*ENDED, "planned")]
+        begun = [old for old in self.runs if old.run.state not in (*ENDED, "planned")]
         return begun[0] if begun else None
 
 
-def _key(run: PlannedRun) -> tuple[str, int, str]:
-    return run.cell.fingerprint, run.repetition, str(run.seed)
+def _key(run: PlannedRun) -> tuple[str, int, int]:
+    return run.cell.fingerprint, run.repetition, run.seed
 
 
 class LaidOut(NamedTuple):
@@ -161,32 +160,32 @@ def lay_out(
     connection: sqlite3.Connection,
     experiment_id: int,
     plan: Plan,
-    matched: Mapping[int, RunOnRecord],
+    matched: Mapping[int, RunBefore],
     runs: Runs,
 ) -> LaidOut:
     """Makes the runs on record those of the plan."""
-    again = {old.cell for old in runs.runs if old.state not in ENDED}
+    again = {old.run.cell_fingerprint for old in runs.runs if not old.is_ended}
     connection.execute(
         "UPDATE runs SET position = -1 - id WHERE experiment_id = ?", (experiment_id,)
     )
-    kept_ids = {old.id for old in matched.values()}
+    kept_ids = {old.run.id for old in matched.values()}
     superseded = 0
     for old in runs.runs:
-        if old.id in kept_ids:
-            if old.state not in ENDED:
-                _plan_again(connection, old.id)
-        elif old.state in ENDED:
+        if old.run.id in kept_ids:
+            if not old.is_ended:
+                _plan_again(connection, old.run.id)
+        elif old.is_ended:
             superseded += 1
-            again.add(old.cell)
-            connection.execute("UPDATE runs SET superseded = 1 WHERE id = ?", (old.id,))
+            again.add(old.run.cell_fingerprint)
+            connection.execute("UPDATE runs SET superseded = 1 WHERE id = ?", (old.run.id,))
         else:
-            _plan_again(connection, old.id)
-            connection.execute("DELETE FROM runs WHERE id = ?", (old.id,))
+            _plan_again(connection, old.run.id)
+            connection.execute("DELETE FROM runs WHERE id = ?", (old.run.id,))
     for run in plan.runs:
         if run.position in matched:
             connection.execute(
                 "UPDATE runs SET position = ? WHERE id = ?",
-                (run.position, matched[run.position].id),
+                (run.position, matched[run.position].run.id),
             )
         else:
             again.add(run.cell.fingerprint)
@@ -281,7 +280,7 @@ class LastExperiment(Struct, frozen=True):
     runs: Runs
     plan: Plan
     """With the runs that a process before added to it."""
-    matched: Mapping[int, RunOnRecord]
+    matched: Mapping[int, RunBefore]
     """Position in the plan → the run on record that it would repeat."""
 
     @property
@@ -290,14 +289,14 @@ class LastExperiment(Struct, frozen=True):
         return self.ended_unix_ns is None and self.before.identity.is_alive()
 
     @property
-    def kept(self) -> dict[int, RunOnRecord]:
+    def kept(self) -> dict[int, RunBefore]:
         """Those that have ended."""
-        return {place: old for place, old in self.matched.items() if old.state in ENDED}
+        return {place: old for place, old in self.matched.items() if old.is_ended}
 
     @property
     def is_of_use(self) -> bool:
         """Whether something of it can be kept, or nothing has ended yet."""
-        return bool(self.kept) or not any(old.state in ENDED for old in self.runs.runs)
+        return bool(self.kept) or not any(old.is_ended for old in self.runs.runs)
 
 
 def find(
@@ -334,7 +333,7 @@ def _unfinished(connection: sqlite3.Connection, command: Command) -> int | None:
     if row is None:
         return None
     experiment_id, ended_unix_ns = row
-    states = [run.state for run in runs_of(connection, experiment_id)]
+    states = [run.state for run in reading.runs_of(connection, experiment_id)]
     is_finished = ended_unix_ns is not None and all(state in ENDED for state in states)
     return None if is_finished else int(experiment_id)
 
@@ -373,8 +372,9 @@ def go_on(
         return None
     planned_runs, plan = len(plan.runs), last.plan
     reading.settle_dead_runs(connection)
-    left_out = [old for old in last.runs.runs if old.state in ENDED and not _is_in(plan, last, old)]
-    end = _end_of_process(connection, last, plan)  # before the runs are laid out anew
+    left_out = [old for old in last.runs.runs if old.is_ended and not _is_in(plan, last, old)]
+    under_way = last.runs.under_way()  # before the runs are laid out anew
+    end = _end_of_process(connection, last, plan, under_way)
     laid_out = lay_out(connection, last.experiment_id, plan, last.matched, last.runs)
     changes = _changes(last.before.facts, facts)
     position = _next_position(connection, last.experiment_id)
@@ -410,7 +410,7 @@ def go_on(
         laid_out.superseded,
         len(left_out),
         changes,
-        end["run_state"] or "",
+        under_way.was if under_way else "",
         plan.runs[planned_runs:],
     )
 
@@ -423,14 +423,14 @@ def _only(connection: sqlite3.Connection, experiment_id: int) -> Patterns:
     return found
 
 
-def _is_in(plan: Plan, last: LastExperiment, old: RunOnRecord) -> bool:
+def _is_in(plan: Plan, last: LastExperiment, old: RunBefore) -> bool:
     return last.runs.place(old, plan) is not None
 
 
 def _end_of_process(
-    connection: sqlite3.Connection, last: LastExperiment, plan: Plan
-) -> _EndOfProcess:
-    under_way = last.runs.under_way()
+    connection: sqlite3.Connection, last: LastExperiment, plan: Plan, under_way: RunBefore | None
+) -> dict[str, SqlValue]:
+    """Columns of a continuation. ``under_way``: the run that the process before was at."""
     return {
         "ended_process_id": last.before.identity.pid,
         "ended_unix_ns": None if under_way else last.ended_unix_ns,
@@ -440,16 +440,6 @@ def _end_of_process(
     }
 
 
-class _EndOfProcess(TypedDict):
-    """Columns of a continuation: how the process before it ended."""
-
-    ended_process_id: int
-    ended_unix_ns: int | None
-    last_unix_ns: int
-    run_position: int | None
-    run_state: str | None
-
-
 def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
     (continuations,) = connection.execute(
         "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
@@ -457,15 +447,15 @@ def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
     return int(continuations) + 1
 
 
-def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> KeptRun:
+def _kept(connection: sqlite3.Connection, old: RunBefore) -> KeptRun:
     (reason,) = connection.execute(
-        "SELECT verdict_reason FROM runs WHERE id = ?", (old.id,)
+        "SELECT verdict_reason FROM runs WHERE id = ?", (old.run.id,)
     ).fetchone()
     row = connection.execute(
-        "SELECT document FROM compared_answers WHERE run_id = ?", (old.id,)
+        "SELECT document FROM compared_answers WHERE run_id = ?", (old.run.id,)
     ).fetchone()
     answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
-    return KeptRun(old.end, answers, str(reason))
+    return KeptRun(end_of(old.run), answers, str(reason))
 
 
 def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:

@@ -14,7 +14,6 @@ from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import CellTimes
 from assay.record.file.json_text import json_text, storable
 from assay.record.progress import continuing
-from assay.record.runs.run_ends import ENDED
 from assay.text.secrets import without_secrets
 
 _LATEST = 5
@@ -136,7 +135,7 @@ def unfinished(
         return None
     return UnfinishedExperiment(
         found.experiment_id,
-        {place: old.state for place, old in found.kept.items()},
+        {place: old.run.state for place, old in found.kept.items()},
         found.before.identity.pid if found.is_under_way else None,
-        {run.id: run.state in ENDED for run in found.runs.runs},
+        {old.run.id: old.is_ended for old in found.runs.runs},
     )

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.judge import EndedRun
+from assay.judge.run import Run
 from assay.record.runs import reading
 
 
@@ -39,7 +39,7 @@ def taken(connection: sqlite3.Connection, experiment_id: int, position: int) -> 
 
 def ended(
     connection: sqlite3.Connection, experiment_id: int, positions: Iterable[int]
-) -> dict[int, EndedRun]:
+) -> dict[int, Run]:
     """The runs at these positions, which ended in a process before."""
     found = {}
     for position in positions:
@@ -47,10 +47,7 @@ def ended(
             "SELECT id FROM runs WHERE experiment_id = ? AND position = ?",
             (experiment_id, position),
         ).fetchone()
-        run = reading.run(connection, run_id)
-        found[position] = EndedRun(
-            run.evidence, run.judged, run.warnings, run.probe, run.parameters
-        )
+        found[position] = reading.run(connection, run_id)
     return found
 
 

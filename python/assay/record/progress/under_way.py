@@ -11,10 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.contracts.observation import Interval, MachineSecond
+from assay.judge.run import RunSummary, StepRecord
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.record_file import SqlValue
-from assay.record.runs import reading
-from assay.record.runs.records import RunSummary
+from assay.record.runs import reading, run_steps
 
 Connection = sqlite3.Connection
 """To the record."""
@@ -42,14 +42,6 @@ class KeptWarning(NamedTuple):
     """Of its run, from 0."""
     name: str
     detail: str
-
-
-class KeptStep(NamedTuple):
-    position: int
-    do: str
-    name: str
-    state: str
-    begun_unix_ns: int | None
 
 
 class ListedExperiment(NamedTuple):
@@ -186,12 +178,11 @@ def current_run(connection: Connection, experiment_id: int) -> int | None:
     return None if row is None else int(row[0])
 
 
-def steps(connection: Connection, run_id: int) -> list[KeptStep]:
-    question = (
-        "SELECT position, do, name, state, begun_unix_ns FROM steps WHERE run_id = ? "
-        "ORDER BY position"
-    )
-    return [KeptStep(*row) for row in connection.execute(question, (run_id,))]
+def steps(connection: Connection, run_id: int) -> list[StepRecord]:
+    """Without what is kept of them."""
+    columns = ", ".join(run_steps.COLUMNS)
+    question = f"SELECT {columns} FROM steps WHERE run_id = ? ORDER BY position"
+    return [StepRecord(*row) for row in connection.execute(question, (run_id,))]
 
 
 def last_drive(connection: Connection, run_id: int) -> KeptPace | None:

@@ -12,9 +12,9 @@ from msgspec import structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Build, Machine
+from assay.judge.run import CalibrationRecord
 from assay.record.file.json_text import json_text
 from assay.record.file.record_file import insert
-from assay.record.runs.records import CalibrationRecord
 
 _COLUMNS = [
     name for name in CalibrationRecord.__struct_fields__ if name not in ("observation", "id")

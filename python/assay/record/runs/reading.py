@@ -9,21 +9,21 @@ import itertools
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from assay.contracts.factors import OF_LEVELS, Factor, Scalar
-from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice, SystemPrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
+from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file import column_types, rows_of_runs
@@ -33,22 +33,12 @@ from assay.record.runs import calibrations, existing_tables, probes, run_names, 
 from assay.record.runs.records import (
     END_STATES,
     PROCESS_ENDED,
-    CalibrationRecord,
-    CellKey,
     ContinuationRecord,
     ExperimentRecord,
-    RunRecord,
-    RunSummary,
-    StepRecord,
 )
 from assay.record.runs.run_ends import ENDED, EXIT_STATUS
-from assay.record.runs.step_of_numbers import step_of_numbers
+from assay.record.runs.step_of_numbers import parts_of_run
 from assay.text import units
-
-# Takes a question to an open record file; gives the rows of runs, experiments and continuations,
-# each column by its name and with its type. Documents are JSON texts.
-
-T = TypeVar("T")
 
 
 def _level(factor: Factor) -> str:
@@ -94,103 +84,18 @@ LEFT JOIN continuations AS own  -- in whose process it was executed
 """
 
 
-class RunRow(NamedTuple):
-    """What `RUNS_QUESTION` asks for."""
-
-    id: int
-    experiment_id: int
-    position: int
-    workload: str
-    test: str
-    system: str
-    system_label: str
-    storage: str
-    clients: int
-    parameters: str
-    repetition: int
-    in_place_of: int | None
-    seed: str
-    cell_fingerprint: str
-    cell: str
-    state: str
-    reason: str
-    verdict: str
-    verdict_reason: str
-    driving: str | None
-    group_clients: str | None
-    scripts_given: str | None
-    levels: str
-    server_machine: str | None
-    is_ad_hoc: int | None
-    begun_unix_ns: int | None
-    ended_unix_ns: int | None
-    is_superseded: int
-    exit_status: int
-    machine: str
-    build: str
-    process_id: int
-    process_started: int
-    boot_id: str
+Row = Mapping[str, Any]
+"""Each column by its name: a text, a number or None. Documents are JSON texts."""
 
 
-class ExperimentRow(NamedTuple):
-    """A row of ``experiments``."""
-
-    id: int
-    title: str
-    reproduces: str
-    seed: str
-    begun_unix_ns: int
-    ended_unix_ns: int | None
-    experiment: str
-    workload_facts: str
-    machine: str
-    build: str
-    command: str | None
-    only: str
-    process_id: int
-    process_started: int
-    boot_id: str
-
-
-class ContinuationRow(NamedTuple):
-    """A row of ``continuations``."""
-
-    position: int
-    begun_unix_ns: int
-    ended_process_id: int
-    ended_unix_ns: int | None
-    last_unix_ns: int
-    run_position: int | None
-    run_state: str | None
-    changes: str
-    experiment: str | None
-    process_id: int
-    process_started: int
-    boot_id: str
-
-
-class NamesProcess(Protocol):
-    """A row that names the process that began something."""
-
-    @property
-    def process_id(self) -> int: ...
-    @property
-    def process_started(self) -> int: ...
-    @property
-    def boot_id(self) -> str: ...
-
-
-def rows_of(
-    connection: sqlite3.Connection, kind: Callable[..., T], question: str, *values: int
-) -> Iterator[T]:
-    """Rows of this kind, by column name. No row has a number too large for SQLite."""
+def rows_of(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[Row]:
+    """No row has a number too large for SQLite."""
     if any(value >= 2**63 for value in values):
         return
     cursor = connection.execute(question, values)
     names = [column[0] for column in cursor.description]
     for row in cursor.fetchall():
-        yield kind(**dict(zip(names, row, strict=True)))
+        yield dict(zip(names, row, strict=True))
 
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
@@ -204,6 +109,7 @@ _BESIDES = "'$.only', '$.ways', '$.folder'"
 SAME_COMMAND = f"json_remove(command, {_BESIDES}) = json_remove(?, {_BESIDES})"
 """Of `experiments`: which runs a process executes, how it loads and probes, and from which folder
 it is started, is no part of what is asked."""
+_OF_EXPERIMENT = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
 _OF_THE_LAST = """
 WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
 """
@@ -213,34 +119,42 @@ def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSum
     """``last``: of this many experiments; None: of all."""
     chosen, values = ("", ()) if last is None else (_OF_THE_LAST, (last,))
     question = f"{RUNS_QUESTION} {chosen} ORDER BY runs.experiment_id, runs.position"
-    rows = list(rows_of(connection, RunRow, question, *values))
+    rows = list(rows_of(connection, question, *values))
     cells = [_cell(row) for row in rows]
     return run_names.named([_summary(row) for row in rows], cells)
 
 
-def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
-    row = next(rows_of(connection, RunRow, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
+def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunSummary]:
+    """Those of one experiment that are part of its results, in planned order, each with the names
+    that it has on record."""
+    rows = rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id)
+    return [_summary(row) for row in rows]
+
+
+def run(connection: sqlite3.Connection, run_id: int) -> Run:
+    row = next(rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
     column_types.insist_on_runs(connection, "id", run_id)
-    return next(_records(connection, row.experiment_id, [row]))
+    return next(_records(connection, row["experiment_id"], [row]))
 
 
 def _records(
-    connection: sqlite3.Connection, experiment_id: int, rows: Iterable[RunRow]
-) -> Iterator[RunRecord]:
+    connection: sqlite3.Connection, experiment_id: int, rows: Iterable[Row]
+) -> Iterator[Run]:
     """The whole runs of these rows of `RUNS_QUESTION`, all of that experiment."""
     calibrated = calibrations.of_experiment(connection, experiment_id)
     probed = probes.of_experiment(connection, experiment_id)
     parsed = cache(json.loads)
+    machine = cache(lambda text: typed.machine(json.loads(text)))
     for some in _batches(rows):
-        kept = _Kept(connection, [row.id for row in some])
+        kept = _Kept(connection, [row["id"] for row in some])
         for row in some:
-            facts = parsed(row.machine), typed.build(parsed(row.build))
+            facts = machine(row["machine"]), typed.build(parsed(row["build"]))
             yield _record(row, kept, *facts, calibrated, probed)
 
 
-def _batches(rows: Iterable[RunRow]) -> Iterator[list[RunRow]]:
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     remaining = iter(rows)
     while some := list(itertools.islice(remaining, _AT_ONCE)):
         yield some
@@ -262,76 +176,53 @@ class _Kept:
 
 
 def _record(
-    row: RunRow,
+    row: Row,
     kept: _Kept,
     machine: Machine,
     build: Build,
     calibrated: Sequence[CalibrationRecord],
     probed: Sequence[Probe],
-) -> RunRecord:
-    run_id = row.id
+) -> Run:
+    run_id = row["id"]
     of_run = kept.deployments.get(run_id)
     deployment = None if of_run is None else json.loads(of_run[0][0])
-    steps = kept.steps.get(run_id, ())
-    measured = step_of_numbers(steps)
-    observation = measured.observation if measured else None
-    dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
-    ended_unix_ns = row.ended_unix_ns
-    facts = typed.run_facts(deployment, dataset, machine, f"run {run_id}")
-    found = RunRecord(
+    ended_unix_ns = row["ended_unix_ns"]
+    found = Run(
         **structs.asdict(_summary(row)),
+        **parts_of_run(
+            kept.steps.get(run_id, ()), deployment, calibrated, f"run {run_id}", ended_unix_ns
+        ),
         deployment_document=deployment,
-        dataset=dataset,
-        drive=measured.drive if measured else None,
-        observation=observation,
-        checks=tuple(check for step in steps for check in step.checks),
-        scripts=measured.scripts if measured else (),
-        samples=measured.samples if measured else (),
-        open_files=measured.open_files if measured else (),
-        storage_requests=measured.storage_requests if measured else (),
-        steps=steps,
-        seconds=_seconds(measured),
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        calibration=calibrations.nearest_to(
-            calibrated, facts.deployment, observation, ended_unix_ns
-        ),
-        probe=probes.of_run(probed, row.storage, ended_unix_ns),
+        probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
         build=build,
         cell=_cell(row),
         existing_data=kept.existing_data.get(run_id),
-        facts=facts,
     )
     return found if _has_verdict(found) else _judged(found)
 
 
-def _seconds(step: StepRecord | None) -> tuple[Interval, ...]:
-    if step is None:
-        return ()
-    return step.seconds if step.driven is None else step.driven.intervals
+def _cell(row: Row) -> CellDocument:
+    return typed.cell(json.loads(row["cell"]), f"run {row['id']}")
 
 
-def _cell(row: RunRow) -> CellDocument:
-    return typed.cell(json.loads(row.cell), f"run {row.id}")
-
-
-def _has_verdict(run: RunRecord) -> bool:
+def _has_verdict(run: Run) -> bool:
     """Whether it was judged when it ended, or has no number to judge."""
     return bool(run.verdict) or run.state == "refused" or run.observation is None
 
 
-def _judged(run: RunRecord) -> RunRecord:
+def _judged(run: Run) -> Run:
     """What can be said so far of a run that has not ended, or was kept without a verdict."""
-    verdict, _ = judge_run(run.evidence)
+    verdict, _ = judge_run(run)
     return replace(run, verdict=verdict.word, verdict_reason=verdict.reason)
 
 
 def experiment(
     connection: sqlite3.Connection, path: Path, experiment_id: int, only_run: int | None = None
 ) -> ExperimentRecord:
-    question = f"SELECT {', '.join(ExperimentRow._fields)} FROM experiments WHERE id = ?"
-    row = next(rows_of(connection, ExperimentRow, question, experiment_id), None)
+    row = next(rows_of(connection, "SELECT * FROM experiments WHERE id = ?", experiment_id), None)
     if row is None:
         raise _unknown(connection, "experiment", "experiments", experiment_id)
     if only_run is None:
@@ -339,7 +230,7 @@ def experiment(
     else:
         column_types.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
-    asked: ExperimentDocument = json.loads(row.experiment)
+    asked: ExperimentDocument = json.loads(row["experiment"])
     prices = {
         name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
         for name, one in asked.get("prices", {}).items()
@@ -349,10 +240,9 @@ def experiment(
         for label, one in asked.get("system_prices", {}).items()
     }
     if only_run is None:
-        of_experiment = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
-        rows = rows_of(connection, RunRow, f"{RUNS_QUESTION} {of_experiment}", experiment_id)
+        rows = rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id)
     else:
-        rows = rows_of(connection, RunRow, f"{RUNS_QUESTION} WHERE runs.id = ?", only_run)
+        rows = rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", only_run)
     found = list(_records(connection, experiment_id, rows))
     # One run alone has the name that it has among all.
     named = run_names.with_machines(run_names.of_records(found)) if only_run is None else found
@@ -379,63 +269,64 @@ def experiment(
     ]
     runs_ended = sum(state in ENDED for state in states)
     is_unfinished = runs_ended < len(states)
+    process = went_on[-1].process if went_on else _process(row)
     return ExperimentRecord(
-        id=experiment_id,
-        title=row.title,
-        reproduces=row.reproduces,
-        seed=int(row.seed),
-        begun_unix_ns=row.begun_unix_ns,
-        ended_unix_ns=row.ended_unix_ns,
-        is_under_way=row.ended_unix_ns is None
-        and (went_on[-1].process if went_on else _process(row)).is_alive(),
-        runs_planned=len(states),
-        runs_ended=runs_ended,
-        continued_by=_continued_by(connection, path, row) if is_unfinished else "",
-        experiment=asked,
-        workload=typed.workload(json.loads(row.workload_facts)),
-        machine=json.loads(row.machine),
-        build=typed.build(json.loads(row.build)),
-        runs=runs,
-        cells=judged,
-        path=path,
-        continuations=went_on,
-        only=json.loads(row.only),
+        **_columns(ExperimentRecord, row)
+        | {
+            "seed": int(row["seed"]),
+            "is_under_way": row["ended_unix_ns"] is None and process.is_alive(),
+            "runs_planned": len(states),
+            "runs_ended": runs_ended,
+            "continued_by": _continued_by(connection, path, row) if is_unfinished else "",
+            "experiment": asked,
+            "workload": typed.workload(json.loads(row["workload_facts"])),
+            "machine": json.loads(row["machine"]),
+            "build": typed.build(json.loads(row["build"])),
+            "runs": runs,
+            "cells": judged,
+            "path": path,
+            "continuations": went_on,
+            "only": json.loads(row["only"]),
+        }
     )
 
 
-def _continued_by(connection: sqlite3.Connection, path: Path, experiment: ExperimentRow) -> str:
+def _continued_by(connection: sqlite3.Connection, path: Path, experiment: Row) -> str:
     """The command that continues an unfinished experiment; empty where it had no file, or was begun
     anew since."""
-    if experiment.command is None:
+    command = experiment["command"]
+    if command is None:
         return ""
     (last_id,) = connection.execute(
-        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (experiment.command,)
+        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (command,)
     ).fetchone()
-    if last_id != experiment.id:
+    if last_id != experiment["id"]:
         return ""
-    return spelled(json.loads(experiment.command), path, DEFAULT_FILE_NAME)
+    return spelled(json.loads(command), path, DEFAULT_FILE_NAME)
 
 
 def _continuations(
     connection: sqlite3.Connection, experiment_id: int
 ) -> tuple[ContinuationRecord, ...]:
-    columns = ", ".join(ContinuationRow._fields)
-    question = f"SELECT {columns} FROM continuations WHERE experiment_id = ? ORDER BY position"
+    question = "SELECT * FROM continuations WHERE experiment_id = ? ORDER BY position"
     return tuple(
         ContinuationRecord(
-            position=row.position,
-            begun_unix_ns=row.begun_unix_ns,
-            ended_process_id=row.ended_process_id,
-            last_unix_ns=row.last_unix_ns,
-            run_position=row.run_position,
-            run_state=row.run_state or "",
-            changes=typed.changes(json.loads(row.changes)),
-            is_asked_otherwise=row.experiment is not None,
-            process=_process(row),
-            ended_unix_ns=row.ended_unix_ns,
+            **_columns(ContinuationRecord, row)
+            | {
+                "run_state": row["run_state"] or "",
+                "changes": typed.changes(json.loads(row["changes"])),
+                "is_asked_otherwise": row["experiment"] is not None,
+                "process": _process(row),
+            }
         )
-        for row in rows_of(connection, ContinuationRow, question, experiment_id)
+        for row in rows_of(connection, question, experiment_id)
     )
+
+
+def _columns(kind: type[Struct], row: Row) -> dict[str, Any]:
+    """What the row has of its fields; columns that are more than a text or number have to be read
+    in their place."""
+    return {name: row[name] for name in kind.__struct_fields__ if name in row}
 
 
 def tables_of_runs(connection: sqlite3.Connection) -> list[str]:
@@ -474,15 +365,12 @@ def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> in
     return numbers[-1 - before]
 
 
-def cells_of_runs(runs: Iterable[RunRecord]) -> dict[CellKey, CellVerdict]:
+def cells_of_runs(runs: Iterable[Run]) -> dict[CellKey, CellVerdict]:
     """What can be said of the cells of these runs."""
-    of_cells: dict[CellKey, list[RunRecord]] = {}
+    of_cells: dict[CellKey, list[Run]] = {}
     for one in runs:
         of_cells.setdefault(one.cell_key, []).append(one)
-    return {
-        key: of_cell([(one.evidence, one.judged) for one in found])
-        for key, found in of_cells.items()
-    }
+    return {key: of_cell(found) for key, found in of_cells.items()}
 
 
 def _kept(
@@ -506,64 +394,52 @@ def _kept(
 def settle_dead_runs(connection: sqlite3.Connection) -> None:
     """Marks runs of dead processes as interrupted in the file, for people who query it with SQL."""
     unended = f"{RUNS_QUESTION} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
-    for row in rows_of(connection, RunRow, unended):
-        if row.state not in END_STATES and _summary(row).state == "interrupted":
+    for row in rows_of(connection, unended):
+        if row["state"] not in END_STATES and _summary(row).state == "interrupted":
             connection.execute(
                 "UPDATE runs SET state = 'interrupted', reason = ?, verdict = 'invalid', "
                 "verdict_reason = ? WHERE id = ?",
-                (PROCESS_ENDED, PROCESS_ENDED, row.id),
+                (PROCESS_ENDED, PROCESS_ENDED, row["id"]),
             )
             connection.execute(
                 "UPDATE steps SET state = 'interrupted', reason = ? "
                 "WHERE run_id = ? AND ended_unix_ns IS NULL",
-                (PROCESS_ENDED, row.id),
+                (PROCESS_ENDED, row["id"]),
             )
 
 
-def _summary(row: RunRow) -> RunSummary:
-    name = f"run {row.id}"
-    is_unended = row.state not in (*END_STATES, "planned")
-    if is_unended and not _process(row).is_alive():
-        row = row._replace(
-            state="interrupted",
-            reason=PROCESS_ENDED,
-            verdict="invalid",
-            verdict_reason=PROCESS_ENDED,
-        )
-    return RunSummary(
-        id=row.id,
-        experiment_id=row.experiment_id,
-        position=row.position,
-        workload=row.workload,
-        test=row.test,
-        is_ad_hoc=bool(row.is_ad_hoc),
-        system=row.system,
-        system_label=row.system_label,
-        storage=row.storage,
-        clients=row.clients,
-        parameters=typed.parameters(json.loads(row.parameters), f"{name}: parameters"),
-        repetition=row.repetition,
-        in_place_of=row.in_place_of,
-        seed=int(row.seed),
-        cell_fingerprint=row.cell_fingerprint,
-        state=row.state,
-        reason=row.reason,
-        verdict=row.verdict,
-        verdict_reason=row.verdict_reason,
-        scripts_given=typed.scripts_given(json.loads(row.scripts_given or "[]"), name),
-        driving=typed.driving(json.loads(row.driving or "{}"), f"{name}: driving"),
-        server_machine=typed.server_machine(json.loads(row.server_machine or "{}"), name),
-        group_clients=typed.group_clients(json.loads(row.group_clients or "{}"), name),
-        levels=typed.parameters(json.loads(row.levels), f"{name}: levels"),
-        begun_unix_ns=row.begun_unix_ns,
-        ended_unix_ns=row.ended_unix_ns,
-        is_superseded=bool(row.is_superseded),
-        exit_status=row.exit_status,
-    )
+def _summary(row: Row) -> RunSummary:
+    name = f"run {row['id']}"
+
+    def document(column: str, default: str = "{}") -> Any:
+        return json.loads(row[column] or default)
+
+    columns = _columns(RunSummary, row) | {
+        "is_ad_hoc": bool(row["is_ad_hoc"]),
+        "parameters": typed.parameters(document("parameters"), f"{name}: parameters"),
+        "seed": int(row["seed"]),
+        "scripts_given": typed.scripts_given(document("scripts_given", "[]"), name),
+        "driving": typed.driving(document("driving"), f"{name}: driving"),
+        "server_machine": typed.server_machine(document("server_machine"), name),
+        "group_clients": typed.group_clients(document("group_clients"), name),
+        "levels": typed.parameters(document("levels"), f"{name}: levels"),
+        "is_superseded": bool(row["is_superseded"]),
+    }
+    is_unended = row["state"] not in (*END_STATES, "planned")
+    return RunSummary(**columns | (_OF_DEAD if is_unended and not _process(row).is_alive() else {}))
 
 
-def _process(row: NamesProcess) -> ProcessIdentity:
-    return ProcessIdentity(row.process_id, row.process_started, row.boot_id)
+_OF_DEAD = {
+    "state": "interrupted",
+    "reason": PROCESS_ENDED,
+    "verdict": "invalid",
+    "verdict_reason": PROCESS_ENDED,
+}
+"""Of a run whose process is gone."""
+
+
+def _process(row: Row) -> ProcessIdentity:
+    return ProcessIdentity(row["process_id"], row["process_started"], row["boot_id"])
 
 
 def _unknown(connection: sqlite3.Connection, what: str, table: str, number: int) -> ArgumentError:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from assay.errors import RunFailed, SystemUnderTestError, YouError
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED, RunSummary
 
 EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
 """How a run has ended."""
@@ -38,6 +38,11 @@ class RunEnd(NamedTuple):
     @property
     def is_refused(self) -> bool:
         return self.state == REFUSED
+
+
+def end_of(run: RunSummary) -> RunEnd:
+    """How it has ended, if it has."""
+    return RunEnd(run.state, run.exit_status)
 
 
 def exit_status(ends: Iterable[RunEnd]) -> int:

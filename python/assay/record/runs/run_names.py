@@ -16,17 +16,17 @@ from assay.contracts.recorded import CellDocument
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices import system_identity, system_names
 from assay.experiment.choices.storage_names import written
+from assay.judge.run import Run, RunSummary
 from assay.record.machine import machines
-from assay.record.runs.records import RunRecord, RunSummary
 
 R = TypeVar("R", bound=RunSummary)
 
 
-def of_records(runs: Sequence[RunRecord]) -> list[RunRecord]:
+def of_records(runs: Sequence[Run]) -> list[Run]:
     return named(runs, (run.cell for run in runs))
 
 
-def with_machines(runs: Sequence[RunRecord]) -> list[RunRecord]:
+def with_machines(runs: Sequence[Run]) -> list[Run]:
     """With the names of their machines, which are a factor of these runs; without, where all are of
     one."""
     names = machines.names(run.machine for run in runs)
@@ -49,7 +49,12 @@ def named(runs: Sequence[R], cells: Iterable[CellDocument]) -> list[R]:
     ]
 
 
-def label_without_machine(run: RunRecord) -> str:
+def machine_shown(run: Run) -> str:
+    """The name of its machine, also where all runs are of one."""
+    return run.machine_name or machines.short_name(run.machine)
+
+
+def label_without_machine(run: Run) -> str:
     """That of its system among those that the experiment was asked for; of one that cannot be read,
     its name on record."""
     choice = _read(run.cell.get("system"), SystemChoice, {})
@@ -93,7 +98,7 @@ def _storages(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
 
 
 def _machine(run: RunSummary) -> str:
-    return machines.short_name(run.machine) if isinstance(run, RunRecord) else ""
+    return machines.short_name(run.machine) if isinstance(run, Run) else ""
 
 
 C = TypeVar("C", SystemChoice, StorageChoice)

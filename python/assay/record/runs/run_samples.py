@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
+from assay.judge.run import OpenFile
 from assay.provision.machine.machine_sampling import MachineSample
 from assay.record.file import rows_of_runs
 from assay.record.file.json_text import storable
@@ -30,14 +31,6 @@ _COLUMNS = ", ".join(
     [*_PROCESSES, *(f"device_{name}" for name in _DEVICE), *(f"machine_{one}" for one in _MACHINE)]
 )
 Part = TypeVar("Part", DeviceCounts, MachineSample)
-
-
-class OpenFile(NamedTuple):
-    """How often the server had a file open, in the sample in which it was the most."""
-
-    file: str
-    """Its path inside the data directory."""
-    handles: int
 
 
 def keep(

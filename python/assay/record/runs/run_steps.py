@@ -10,20 +10,26 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+from msgspec.structs import replace
+
 from assay import registry
 from assay.contracts.observation import Observed, decode_observed
+from assay.judge.run import ScriptRecord, StepRecord
 from assay.record.file import long_texts, rows_of_runs
 from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
 from assay.record.runs import live_progress, run_samples, storage_requests, typed
-from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
 
 StepState = Literal[EndState, "skipped"]
 RUNNING = "running"
+COLUMNS = (
+    "position", "do", "name", "state", "reason", "begun_unix_ns", "ended_unix_ns",
+)  # fmt: skip
+"""Of the table ``steps``; the first fields of a `StepRecord`."""
 Place = tuple[int, int]
 """The number of a run, and the position of its step."""
 _RUN_STATES = {
@@ -112,8 +118,7 @@ def of_runs(
     found = rows_of_runs.by_run(
         connection,
         runs,
-        "SELECT run_id, position, do, name, state, reason, begun_unix_ns, ended_unix_ns "
-        f"FROM steps WHERE run_id IN {RUNS} ORDER BY position",
+        f"SELECT run_id, {', '.join(COLUMNS)} FROM steps WHERE run_id IN {RUNS} ORDER BY position",
     )
     kept = _Kept(connection, runs)
     return {
@@ -145,26 +150,11 @@ class _Kept:
         self.seconds = live_progress.of_runs(connection, runs)
 
 
-def _step(
-    kept: _Kept,
-    run_id: int,
-    position: int,
-    do: str,
-    name: str,
-    state: str,
-    reason: str,
-    begun_unix_ns: int | None,
-    ended_unix_ns: int | None,
-) -> StepRecord:
-    place = (run_id, position)
-    return StepRecord(
-        position,
-        do,
-        name,
-        state,
-        reason,
-        begun_unix_ns,
-        ended_unix_ns,
+def _step(kept: _Kept, run_id: int, *columns: Any) -> StepRecord:
+    step = StepRecord(*columns)
+    place = (run_id, step.position)
+    return replace(
+        step,
         dataset=_document(kept.datasets, place),
         drive=_document(kept.drives, place),
         scripts=tuple(_script(kept.texts, *values) for values in kept.scripts.get(place, ())),

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from assay.contracts.recorded import ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.judge import CellVerdict
+from assay.judge.run import CellKey, Run
 from assay.record.runs import run_names
 from assay.record.runs.reading import cells_of_runs
-from assay.record.runs.records import CellKey, ExperimentRecord, RunRecord
+from assay.record.runs.records import ExperimentRecord
 
 
 def together(
@@ -93,7 +94,7 @@ def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
 
 
 def _judged_by_one(
-    parts: Sequence[ExperimentRecord], runs: Sequence[RunRecord]
+    parts: Sequence[ExperimentRecord], runs: Sequence[Run]
 ) -> dict[CellKey, CellVerdict]:
     """The verdicts on cells that one experiment alone has, as it has them."""
     experiments: dict[tuple[str, str], set[int]] = {}

@@ -12,20 +12,11 @@ import msgspec
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation.parts.shape import ShapeError, convert
-from assay.contracts.recorded import Build, CellDocument, WorkloadRecord
+from assay.contracts.recorded import Build, CellDocument, Machine, WorkloadRecord
 from assay.errors import Bug
 from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
 from assay.judge.check.answers import Check
-from assay.judge.evidence.values import MachineFacts
-from assay.load.dataset_facts import dataset_facts
-from assay.record.runs.records import RunFacts
 from assay.text.secrets import HIDDEN, is_secret
-
-
-class _Machine(MachineFacts, frozen=True):
-    """With what reports show of it."""
-
-    cpu_model: str | None = None
 
 
 class _Object(msgspec.Struct):
@@ -53,8 +44,10 @@ class _Workload(msgspec.Struct):
     series: dict[str, _Object] = {}
 
 
-def deployment(document: Any, name: str) -> Deployment:
-    """As it was. Raises `ShapeError`, with ``name`` and the key."""
+def deployment(document: Any, name: str) -> Deployment | None:
+    """As it was; None where there is none. Raises `ShapeError`, with ``name`` and the key."""
+    if document is None:
+        return None
     try:
         return convert(_with_hidden(document), Deployment, name)
     except Bug as error:  # a damaged record: no node, for example
@@ -79,19 +72,15 @@ def _with_hidden(document: Any) -> Any:
     return {**document, **hidden}
 
 
-def run_facts(kept: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
-    """``name``: of the run, in messages."""
-    return RunFacts(
-        None if kept is None else deployment(kept, f"{name}: deployment"),
-        None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
-        convert(machine, _Machine, "machine"),
-    )
+def machine(document: Any) -> Machine:
+    """The same, seen to be of the shape that judging and reports read."""
+    convert(document, Machine, "machine")
+    return cast(Machine, document)
 
 
-def driving(document: Any, name: str) -> Driving | None:
-    """How clients were driven; None where that was not kept. What this program does not know of it
-    is left out."""
-    return convert(document, Driving, name) if document else None
+def driving(document: Any, name: str) -> Driving:
+    """How clients were driven. What this program does not know of it is left out."""
+    return convert(document, Driving, name)
 
 
 def parameters(document: Any, name: str) -> dict[str, Scalar]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -24,7 +24,7 @@ def table(
     shown: Iterable[ReportColumn],
     sources: Iterable[tuple[CellRuns, Any]],
     *,
-    run: Callable[[Any], RunRecord] | None = None,
+    run: Callable[[Any], Run] | None = None,
     before: Sequence[ReportColumn] = (),
     **others: Any,
 ) -> ReportTable:

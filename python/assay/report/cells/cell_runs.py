@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
-from assay.contracts.observation import Observation
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, middle_repetition, undisturbed
 from assay.judge.evidence import durability
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED, CellKey
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
     MACHINE,
     OFFERED_RATE,
 )
-from assay.record import ExperimentRecord, RunRecord
-from assay.record.runs.records import CellKey
+from assay.record import ExperimentRecord, Run
 from assay.report.cells import compared_answers, factor_order
 from assay.report.values import ReportCell, ReportColumn, absent
 
@@ -44,18 +42,11 @@ _WHICH_RUNS = (
 _RUNS_NAMED = 6
 
 
-class DrivenRun(NamedTuple):
-    """A run whose clients were driven."""
-
-    run: RunRecord
-    driven: Observation
-
-
 class CellRuns(Struct, frozen=True, dict=True):
     """One combination of levels, and all runs of it in the order of their repetitions."""
 
     factors: Mapping[str, Scalar]
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
     name: str
     """As running text has it: system, storage, clients, and what else varies."""
     judged: CellVerdict
@@ -65,13 +56,11 @@ class CellRuns(Struct, frozen=True, dict=True):
     system was measured, or nothing is committed."""
 
     @cached_property
-    def measured(self) -> tuple[RunRecord, ...]:
+    def measured(self) -> tuple[Run, ...]:
         """The runs that were measured to their end, whether right or wrong, without those that
         other programs disturbed (`assay.judge.undisturbed`)."""
-        ended = [run for run in self.runs if run.evidence.is_measured]
-        return tuple(
-            undisturbed.counted(ended, lambda run: run.evidence, lambda run: run.key_of_repetition)
-        )
+        ended = [run for run in self.runs if run.is_measured]
+        return tuple(undisturbed.counted(ended, lambda run: run, lambda run: run.key_of_repetition))
 
     @cached_property
     def run_ids(self) -> tuple[int, ...]:
@@ -129,16 +118,16 @@ class CellRuns(Struct, frozen=True, dict=True):
             yield replace(self, factors={**self.factors, REPETITION: run.repetition}, runs=(run,))
 
 
-def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
+def tests(experiment: ExperimentRecord) -> dict[str, list[Run]]:
     """Runs by test, both in the order in which factors and levels were asked for
     (`assay.report.cells.factor_order`)."""
-    by_test: dict[str, list[RunRecord]] = {}
+    by_test: dict[str, list[Run]] = {}
     for run in factor_order.in_order(experiment):
         by_test.setdefault(run.test, []).append(run)
     return by_test
 
 
-def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
+def cells(experiment: ExperimentRecord, runs: Iterable[Run]) -> list[CellRuns]:
     """Runs by cell, in the order of each cell's first run: two runs are of one cell if their
     fingerprints are equal, whatever the cells are called, and they were made on one machine."""
     runs = list(runs)
@@ -146,7 +135,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     of_machine = server_machines.varying(run.server_machine for run in runs)
     taken = {name for run in runs for name in _factors(run, groups, of_machine)}
     of_system = system_settings.varying((run.cell for run in runs), taken)
-    by_cell: dict[CellKey, list[RunRecord]] = {}
+    by_cell: dict[CellKey, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell_key, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
@@ -205,7 +194,7 @@ def roles_are_of_machines(cells: Iterable[CellRuns]) -> bool:
 
 
 def label_cells(
-    cell: CellRuns, factors: Sequence[str], run: RunRecord | None = None
+    cell: CellRuns, factors: Sequence[str], run: Run | None = None
 ) -> tuple[ReportCell, ...]:
     """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
     runs = cell.run_ids if run is None else (run.id,)
@@ -222,7 +211,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 def label_columns(
     cells: Sequence[CellRuns],
     factors: Sequence[str],
-    run: Callable[[Any], RunRecord] | None = None,
+    run: Callable[[Any], Run] | None = None,
 ) -> tuple[ReportColumn, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""
@@ -246,7 +235,7 @@ def label_columns(
 
 
 def _factors(
-    run: RunRecord,
+    run: Run,
     groups: Iterable[str],
     of_machine: Sequence[str],
     of_system: Mapping[str, str] = MappingProxyType({}),
@@ -265,29 +254,27 @@ def _factors(
     )
 
 
-def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
-    rate_per_s = run.driving.offered_rate_per_s if run.driving else None
+def _offered_rate(run: Run) -> dict[str, Scalar]:
+    rate_per_s = run.driving.offered_rate_per_s
     return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
 
 
-def middle_run(cell: CellRuns) -> DrivenRun | None:
+def middle_run(cell: CellRuns) -> Run | None:
     """The repetition that is shown where one run is taken apart
     (`assay.judge.middle_repetition`)."""
-    measured = cell.measured
-    place = middle_repetition.middle([run.driven for run in measured])
-    if place is None or (driven := measured[place].driven) is None:
-        return None
-    return DrivenRun(measured[place], driven)
+    place = middle_repetition.middle([run.driven for run in cell.measured])
+    found = None if place is None else cell.measured[place]
+    return None if found is None or found.driven is None else found
 
 
-def middle_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def middle_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, Run]]:
     """Of each cell that has one."""
     return [(cell, run) for cell in cells if (run := middle_run(cell)) is not None]
 
 
-def measured_runs(cell: CellRuns) -> list[DrivenRun]:
+def measured_runs(cell: CellRuns) -> list[Run]:
     """The repetitions whose clients were driven to the end."""
-    return [DrivenRun(run, run.driven) for run in cell.measured if run.driven is not None]
+    return [run for run in cell.measured if run.driven is not None]
 
 
 def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
@@ -295,7 +282,7 @@ def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     measured_cells = list(measured_cells)
     if not any(len(cell.runs) > 1 for cell in measured_cells):
         return ()
-    ids = [run.run.id for _, run in middle_runs(measured_cells)]
+    ids = [run.id for _, run in middle_runs(measured_cells)]
     named = ", ".join(str(number) for number in ids[:_RUNS_NAMED])
     more = f" and {len(ids) - _RUNS_NAMED} more" if len(ids) > _RUNS_NAMED else ""
     return (
@@ -303,10 +290,10 @@ def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     )
 
 
-def without_lost(runs: Iterable[DrivenRun], *, of_groups: bool = False) -> tuple[str, ...]:
+def without_lost(runs: Iterable[Run], *, of_groups: bool = False) -> tuple[str, ...]:
     """The note of a table with rows of transaction types, or ``of_groups``, which do not have what
     lost generators did; none where they are whole."""
-    found = [(run.run.id, words) for run in runs if (words := _without_lost(run, of_groups))]
+    found = [(run.id, words) for run in runs if (words := _without_lost(run, of_groups))]
     if not found:
         return ()
     what = "groups" if of_groups else "transaction types"
@@ -314,7 +301,7 @@ def without_lost(runs: Iterable[DrivenRun], *, of_groups: bool = False) -> tuple
     return (f"{what} {said}; the outcomes and the TPS of the run have these",)
 
 
-def without_lost_in_words(runs: Sequence[DrivenRun], *, of_groups: bool = False) -> str:
+def without_lost_in_words(runs: Sequence[Run], *, of_groups: bool = False) -> str:
     """The same in short, of all repetitions of a cell; empty where they are whole."""
     found = [words for run in runs if (words := _without_lost(run, of_groups))]
     if len(runs) == len(found) == 1:
@@ -322,18 +309,13 @@ def without_lost_in_words(runs: Sequence[DrivenRun], *, of_groups: bool = False)
     return f"{len(found)} of {len(runs)} repetitions without lost generators" if found else ""
 
 
-def _without_lost(run: DrivenRun, of_groups: bool) -> str:
-    return run.driven.groups_without if of_groups else run.driven.types_without
+def _without_lost(run: Run, of_groups: bool) -> str:
+    return run.measurement.groups_without if of_groups else run.measurement.types_without
 
 
-def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, Run]]:
     """Every run whose clients were driven, with its cell."""
-    return [
-        (cell, DrivenRun(run, driven))
-        for cell in cells
-        for run in cell.runs
-        if (driven := run.driven) is not None
-    ]
+    return [(cell, run) for cell in cells for run in cell.runs if run.driven is not None]
 
 
 def _is_named(name: str, levels: Sequence[Scalar]) -> bool:
@@ -357,7 +339,7 @@ DISK, SOLID_STATE, MEMORY = "disk", "solid state", "memory"
 _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 
-def role(run: RunRecord) -> str | None:
+def role(run: Run) -> str | None:
     """None where nothing was provisioned, or the storage is not known."""
     if said := (run.cell.get("storage") or {}).get("role"):
         return str(said).replace("-", " ")

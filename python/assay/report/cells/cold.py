@@ -30,9 +30,9 @@ def is_timed(cell: CellRuns) -> bool:
     """Whether the cell has these numbers in place of a throughput."""
     measured = cell_runs.measured_runs(cell)
     return bool(measured) and all(
-        run.run.evidence.driving.duration_s is not None
-        and cache.is_to_be_cold(run.run.evidence)
-        and warming.first_ns(run.driven) is not None
+        run.driving.duration_s is not None
+        and cache.is_to_be_cold(run)
+        and warming.first_ns(run.measurement) is not None
         for run in measured
     )
 
@@ -45,7 +45,7 @@ def first(cell: CellRuns) -> ReportCell:
     """Empty where the cell has no such number."""
     if not is_timed(cell):
         return absent("")
-    values_ns = [warming.first_ns(run.driven) or 0 for run in cell_runs.measured_runs(cell)]
+    values_ns = [warming.first_ns(run.measurement) or 0 for run in cell_runs.measured_runs(cell)]
     return _median(values_ns, "ns", units.short_duration(statistics.median(values_ns) / 1e9), cell)
 
 
@@ -53,7 +53,7 @@ def warm_after(cell: CellRuns) -> ReportCell:
     """In the same way; `NOT_SEEN` where a repetition was not seen to become warm."""
     if not is_timed(cell):
         return absent("")
-    found = [warming.warm(run.driven) for run in cell_runs.measured_runs(cell)]
+    found = [warming.warm(run.measurement) for run in cell_runs.measured_runs(cell)]
     values_s = [one.after_s for one in found if one is not None]
     if len(values_s) < len(found):
         return absent(NOT_SEEN)

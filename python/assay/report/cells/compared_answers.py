@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from assay.comparison.sides.differences import asked
 from assay.judge import CellVerdict, RunWarning, differing_statements, verdict
 from assay.judge.differing_statements import AnsweringRun
-from assay.judge.verdict import Verdict
+from assay.judge.run import Verdict
 from assay.judge.warnings.kinds import WarningKind
-from assay.record import RunRecord
+from assay.record import Run
 
-Runs = Sequence[RunRecord]
+Runs = Sequence[Run]
 """Of one cell."""
 _MOST_STATEMENTS = 3
 
@@ -57,7 +57,7 @@ def _pairs(
     and the like differ."""
     firsts: dict[tuple[str, int], tuple[int, list[AnsweringRun]]] = {}
     for place, runs in enumerate(cells):
-        known = asked([run for run in runs if run.evidence.is_measured])
+        known = asked([run for run in runs if run.is_measured])
         if not known:
             continue
         first = firsts.setdefault((runs[0].full_test_name, runs[0].seed), (place, known))

@@ -14,7 +14,7 @@ TITLE = "disturbed"
 def words(cells: Sequence[CellRuns]) -> str:
     """``2 of 22 runs left out, as other programs disturbed them; 2 measured again``; empty where
     there is none of both."""
-    ended = [run for cell in cells for run in cell.runs if run.evidence.is_measured]
+    ended = [run for cell in cells for run in cell.runs if run.is_measured]
     left_out = len(ended) - sum(len(cell.measured) for cell in cells)
     again = sum(run.in_place_of is not None for run in ended)
     of_all = f"of {units.counted(len(ended), 'run')}"

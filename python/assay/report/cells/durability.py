@@ -20,7 +20,7 @@ from assay.judge.evidence.durability import (
     fix,
     is_in_memory,
 )
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells.cell_runs import DURABILITY, CellRuns
 from assay.report.columns import texts
@@ -34,7 +34,7 @@ _SESSIONS = (
 )
 
 
-def table(runs: Iterable[RunRecord]) -> ReportTable | None:
+def table(runs: Iterable[Run]) -> ReportTable | None:
     """A row for each system on each storage; None where nothing was measured."""
     measured = {
         (run.system_label, run.storage, found.session_statements, found.is_contradicted): (

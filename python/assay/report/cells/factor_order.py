@@ -10,14 +10,14 @@ from typing import Any, cast
 from assay.contracts.factors import OF_MACHINE, OFFERED_RATE, VARIED_LEVELS, Factor
 from assay.contracts.recorded import SystemDocument
 from assay.experiment.choices import server_limits, system_identity
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 
 Place = tuple[int, float]
 Levels = Mapping[object, int]
 """Level that was asked for → its place among them."""
 
 
-def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
+def in_order(experiment: ExperimentRecord) -> list[Run]:
     """Tests outermost, then parameters, clients, offered rates, caches and client programs; systems
     and storages innermost, as an interleaved experiment is executed. Levels that were not asked for
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
@@ -30,8 +30,8 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     system_of = _systems(experiment)
     storage = _numbered(one["name"] for one in asked.get("storages", ()))
 
-    def order(run: RunRecord) -> tuple[Any, ...]:
-        rate_per_s = run.driving.offered_rate_per_s if run.driving else None
+    def order(run: Run) -> tuple[Any, ...]:
+        rate_per_s = run.driving.offered_rate_per_s
         return (
             _place(run.test, test),
             *(_place(level, parameters.get(name, {})) for name, level in run.parameters.items()),
@@ -55,12 +55,12 @@ def _asked(experiment: ExperimentRecord, factor: Factor) -> Levels:
     return _numbered(one.get("name") if isinstance(one, dict) else one for one in found)
 
 
-def _systems(experiment: ExperimentRecord) -> Callable[[RunRecord], tuple[Place, ...]]:
+def _systems(experiment: ExperimentRecord) -> Callable[[Run], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
     systems = _numbered(map(_system, experiment.experiment.get("systems", ())))
     of_machine = {name: _asked(experiment, factor) for name, factor in OF_MACHINE.items()}
 
-    def place(run: RunRecord) -> tuple[Place, ...]:
+    def place(run: Run) -> tuple[Place, ...]:
         return (
             _place(_system(run.cell.get("system") or {}), systems),
             *(

@@ -13,8 +13,8 @@ import msgspec
 
 from assay.comparison.fail_conditions import ConditionResult
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison, Difference, Side
+from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE
-from assay.judge.verdict import RunVerdict
 from assay.report.comparison_tables.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document

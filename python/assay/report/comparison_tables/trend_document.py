@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, TextIO
 from msgspec import Meta
 
 from assay.comparison.trend import Trend
+from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate
-from assay.judge.verdict import RunVerdict
 from assay.report.comparison_tables.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document

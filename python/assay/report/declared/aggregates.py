@@ -19,10 +19,10 @@ from assay.judge import verdict
 from assay.judge.statistics import estimate
 from assay.judge.statistics.samples import RELATIVE_RESOLUTION, UNREACHED
 from assay.judge.statistics.spread import middle_places, spread
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import clients, stored
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.declared import field_path
 from assay.report.values import Number, ReportCell, absent, judged
@@ -36,7 +36,7 @@ OVER_REPETITIONS = (
 class RunValue(Struct, frozen=True):
     """A value that is read from a run."""
 
-    value: Callable[[RunRecord], object]
+    value: Callable[[Run], object]
     """None where the run has no such value."""
     unit: str
     """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
@@ -60,11 +60,11 @@ class RunValue(Struct, frozen=True):
         """As a metric of comparisons has it (`assay.judge.statistics.estimate.LeastDeviation`)."""
         return RELATIVE_RESOLUTION if percentiles.is_percentile(self.path) else 0.0
 
-    def runs(self, cell: CellRuns) -> tuple[RunRecord, ...]:
+    def runs(self, cell: CellRuns) -> tuple[Run, ...]:
         """The runs of the cell that may have it."""
         if not self.is_of_load:
             return cell.measured
-        return tuple(run for run in cell.runs if run.state == "done" or run.evidence.is_measured)
+        return tuple(run for run in cell.runs if run.state == "done" or run.is_measured)
 
 
 def at(path: str) -> RunValue:
@@ -78,7 +78,7 @@ def at(path: str) -> RunValue:
 def of_metric(metric: Metric) -> RunValue:
     """Without the times that are not reached."""
 
-    def value(run: RunRecord) -> float | None:
+    def value(run: Run) -> float | None:
         found = metric.value(run)
         return None if found == UNREACHED else found
 
@@ -178,7 +178,7 @@ def full_range(key: RunValue) -> Aggregate:
     return shown
 
 
-def each(show: Callable[[DrivenRun], ReportCell], written: Callable[[Number], str]) -> Aggregate:
+def each(show: Callable[[Run], ReportCell], written: Callable[[Number], str]) -> Aggregate:
     """The median of what is shown of each repetition, written anew."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -275,7 +275,7 @@ def only(key: RunValue, time_unit: str = "s", *, shows_reason: bool = False) -> 
     return shown
 
 
-def _own(run: RunRecord, key: RunValue, time_unit: str) -> ReportCell:
+def _own(run: Run, key: RunValue, time_unit: str) -> ReportCell:
     value = key.value(run)
     if value is None:
         return absent(field_path.why_none(run, key.path))

@@ -15,7 +15,7 @@ WHY = "sampled of the client's process, in which {system} works"
 def is_client(cell: CellRuns, keys: Iterable[str]) -> bool:
     """Whether the samples that these paths read are of the client's process."""
     of_processes = any(key.startswith(f"{field_path.SAMPLES}.") for key in keys)
-    return of_processes and any(run.evidence.is_embedded for run in cell.measured)
+    return of_processes and any(run.is_embedded for run in cell.measured)
 
 
 def why_not(cell: CellRuns, keys: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ from msgspec import Struct
 
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report.declared import aggregates, field_path
 from assay.text.files.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
@@ -121,7 +121,7 @@ def of_record(workload: WorkloadRecord, test: str) -> Declaration | None:
     return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
 
 
-def of_test(workload: WorkloadRecord, test: str, runs: Iterable[RunRecord]) -> Declaration | None:
+def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declaration | None:
     """As the workload declares it; of a test without clients that is not declared, what its reports
     say: every time, size and ratio."""
     declared = of_record(workload, test)

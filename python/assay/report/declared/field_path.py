@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.contracts.observation import Latency, UnreadReport
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import clients
 from assay.report.cells import percentiles
 from assay.text.field_names import field_names
 
 SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
-_BEFORE_CLIENTS: Mapping[str, Callable[[RunRecord], Any]] = {
+_BEFORE_CLIENTS: Mapping[str, Callable[[Run], Any]] = {
     "data": lambda run: run.data,
     "deployment": lambda run: run.deployment,
 }
@@ -31,7 +31,7 @@ ENDED_BY_DURATION = "ended by its duration"
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
-def value(run: RunRecord, key: str) -> Any:
+def value(run: Run, key: str) -> Any:
     """None where the run has no value at that path, or too few samples for a percentile."""
     first, *rest = key.split(".")
     if first == SAMPLES and len(rest) == 1:
@@ -54,12 +54,12 @@ def is_before_clients(key: str) -> bool:
     return key.partition(".")[0] in _BEFORE_CLIENTS
 
 
-def result(run: RunRecord, key: str) -> Any:
+def result(run: Run, key: str) -> Any:
     """The value as a result of the test: an elapsed time is none where a duration was asked for."""
     return clients.ELAPSED.result(run) if key == ELAPSED else value(run, key)
 
 
-def why_none(run: RunRecord, key: str) -> str:
+def why_none(run: Run, key: str) -> str:
     """Instead of the result, where there is none: ``n<72`` for a percentile of too few samples,
     ``not reached`` where too many transactions had no answer."""
     if key == ELAPSED and value(run, key):

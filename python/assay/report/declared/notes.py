@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
@@ -44,8 +44,7 @@ def failures(cells: Iterable[CellRuns]) -> list[str]:
         for cell in cells
         if cell.measured
         for run in cell.runs
-        if run.state in ("failed", EXCEEDED, "interrupted", "refused")
-        and not run.evidence.is_measured
+        if run.state in ("failed", EXCEEDED, "interrupted", "refused") and not run.is_measured
     ]
 
 

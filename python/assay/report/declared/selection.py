@@ -20,7 +20,7 @@ from assay.contracts.factors import OF_MACHINE
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.plan import server_machines, system_settings
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration, field_path
@@ -54,7 +54,7 @@ class Quantity(Struct, frozen=True):
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 
-    def _read(self, run: RunRecord) -> float | None:
+    def _read(self, run: Run) -> float | None:
         found = [field_path.value(run, key) for key in self.keys]
         if not all(isinstance(value, int | float) for value in found):
             return None

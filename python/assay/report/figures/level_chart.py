@@ -14,9 +14,9 @@ from assay.comparison.ratios.knees import Knee
 from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
@@ -171,12 +171,12 @@ def _offered(test: str, cells: Sequence[CellRuns], kept: Kept) -> Iterator[Figur
 
 
 def _latency_limit_ms(cells: Sequence[CellRuns]) -> float | None:
-    limits = {run.driving and run.driving.latency_limit_s for cell in cells for run in cell.runs}
+    limits = {run.driving.latency_limit_s for cell in cells for run in cell.runs}
     limit_s = limits.pop() if len(limits) == 1 else None
     return limit_s * 1e3 if isinstance(limit_s, int | float) and limit_s else None
 
 
-def _late_share(run: RunRecord) -> float | None:
+def _late_share(run: Run) -> float | None:
     """Transactions that began late, or were skipped since they were late, of those scheduled."""
     outcomes = run.driven.outcomes if run.driven else None
     if outcomes is None or not outcomes.scheduled:
@@ -311,9 +311,9 @@ def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
 def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
-    def shown(run: DrivenRun) -> ReportCell:
+    def shown(run: Run) -> ReportCell:
         return percentiles.cell(
-            run.driven.of_clients.all_ok.latency, name, "ms", run.driven.resolution
+            run.measurement.of_clients.all_ok.latency, name, "ms", run.measurement.resolution
         )
 
     def point(cell: CellRuns) -> Point | None:

@@ -9,8 +9,9 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from assay.record import Run
 from assay.report.cells import cell_runs, shown_seconds
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
 from assay.report.figure import DataSeries, Figure, Mark, Point, on_one_scale
 from assay.report.figures import over_time
@@ -24,7 +25,7 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {
         id(cell): run
         for cell, run in cell_runs.middle_runs(cells)
-        if len(whole_seconds(run.driven)) >= LEAST_SECONDS
+        if len(whole_seconds(run.measurement)) >= LEAST_SECONDS
     }
     if not seen:
         return ()
@@ -34,7 +35,7 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     shown = []
     for place, panel in enumerate(made.shown, 1):
         lines = [(name, cell, seen[id(cell)]) for name, (cell, *_) in panel.series]
-        longest = max(len(whole_seconds(run.driven)) for _, _, run in lines)
+        longest = max(len(whole_seconds(run.measurement)) for _, _, run in lines)
         size = over_time.size_of(longest)
         series = tuple(
             one
@@ -62,35 +63,33 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     return on_one_scale(shown)
 
 
-def _of_one(
-    test: str, cells: Sequence[CellRuns], seen: Mapping[int, DrivenRun]
-) -> tuple[Figure, ...]:
+def _of_one(test: str, cells: Sequence[CellRuns], seen: Mapping[int, Run]) -> tuple[Figure, ...]:
     ((cell, run),) = [(cell, seen[id(cell)]) for cell in cells if id(cell) in seen]
-    intervals = sorted(run.driven.intervals, key=attrgetter("second"))
+    intervals = sorted(run.measurement.intervals, key=attrgetter("second"))
     by_second = groupby(intervals, attrgetter("second"))
-    driving = run.run.driving
-    machine = {one.second: one for one in run.driven.machine_seconds}
+    driving = run.driving
+    machine = {one.second: one for one in run.measurement.machine_seconds}
     every = [
         shown_seconds.shown(tuple(groups), driving, machine.get(second))
         for second, groups in by_second
     ]
-    seconds = every[: len(whole_seconds(run.driven))]
-    made = over_time.figures(test, seconds, run.run.id, cell.judged.verdict.word)
+    seconds = every[: len(whole_seconds(run.measurement))]
+    made = over_time.figures(test, seconds, run.id, cell.judged.verdict.word)
     first, *others = made
     return replace(first, notes=(*first.notes, *cell_runs.of_middle(cells))), *others
 
 
-def _points(run: DrivenRun, size: int, verdict: str) -> Iterator[Point]:
-    for middle, mean in _means(whole_seconds(run.driven), size):
-        yield Point(middle, mean, runs=(run.run.id,), verdict=verdict)
+def _points(run: Run, size: int, verdict: str) -> Iterator[Point]:
+    for middle, mean in _means(whole_seconds(run.measurement), size):
+        yield Point(middle, mean, runs=(run.id,), verdict=verdict)
 
 
-def _offered(name: str, run: DrivenRun, size: int) -> Iterator[DataSeries]:
+def _offered(name: str, run: Run, size: int) -> Iterator[DataSeries]:
     """What was due beside what was completed, where the rate changes in time."""
-    rate = run.run.driving.offered_rate_per_s if run.run.driving else None
+    rate = run.driving.offered_rate_per_s
     if rate is None or not rates.is_profile(rate):
         return
-    due = rates.due_in_seconds(rate, len(whole_seconds(run.driven)))
+    due = rates.due_in_seconds(rate, len(whole_seconds(run.measurement)))
     points = tuple(Point(middle, mean) for middle, mean in _means(due, size))
     yield DataSeries(f"{name}, offered" if name else "offered", points)
 

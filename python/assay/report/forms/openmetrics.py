@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TextIO
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.judge.run import WORDS
 from assay.judge.statistics.samples import BY_NAME
-from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED
 from assay.report.program_tables import SHOWN_IF_VARIED

@@ -17,7 +17,7 @@ from assay.contracts.recorded import Build, Machine
 from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import selection
@@ -41,8 +41,8 @@ class MainNumber(msgspec.Struct, frozen=True):
 class CellFacts(msgspec.Struct, frozen=True):
     cell: str
     """Its name in the report."""
-    test: str
-    system: str
+    full_test_name: str = msgspec.field(name="test")
+    system_label: str = msgspec.field(name="system")
     storage: str
     clients: int
     parameters: dict[str, Scalar]
@@ -160,7 +160,7 @@ def read(text: bytes, file: str) -> Facts:
         raise InputError(f"facts.json: {error}", file=file) from error
 
 
-def _systems(runs: Sequence[RunRecord]) -> Iterator[SystemFacts]:
+def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:
     """Each as it was in its first run."""
     seen = set()
     for run in runs:
@@ -177,7 +177,7 @@ def _systems(runs: Sequence[RunRecord]) -> Iterator[SystemFacts]:
         )
 
 
-def _brought_by(run: RunRecord) -> str:
+def _brought_by(run: Run) -> str:
     found = run.deployment
     assert found is not None
     if run.cell.get("system", {}).get("url"):
@@ -205,7 +205,7 @@ def _storages(experiment: ExperimentRecord) -> Iterator[StorageSummary]:
                 )
 
 
-def _data(runs: Sequence[RunRecord]) -> Iterator[DataFacts]:
+def _data(runs: Sequence[Run]) -> Iterator[DataFacts]:
     found = {run.data.fingerprint: run.data for run in runs if run.data is not None}
     for one in found.values():
         yield DataFacts(one.description, one.fingerprint, dict(one.rows))
@@ -215,8 +215,8 @@ def _cell(cell: CellRuns) -> CellFacts:
     first = cell.runs[0]
     return CellFacts(
         cell=cell.name,
-        test=first.full_test_name,
-        system=cell.system_label,
+        full_test_name=first.full_test_name,
+        system_label=cell.system_label,
         storage=first.storage,
         clients=first.clients,
         parameters=dict(first.parameters),

@@ -67,7 +67,7 @@ def _main_number(facts: Facts) -> str:
         return "none"
     number = best.number
     shown = units.shown(number.median, number.unit)
-    where = f" ({best.system}, {best.storage})" if len(facts.cells) > 1 else ""
+    where = f" ({best.system_label}, {best.storage})" if len(facts.cells) > 1 else ""
     return f"{number.metric} {shown}{where}"
 
 

@@ -12,11 +12,12 @@ from assay.contracts.driving import ARRIVALS
 from assay.contracts.events import NOT_KNOWN, TimeNeeded
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Scalar
+from assay.judge.run import RunSummary
 from assay.plan import cell_names
 from assay.plan.forecast import CellTimes
 from assay.record.progress import estimates, under_way
 from assay.record.progress.under_way import Connection, ExperimentUnderWay, Place
-from assay.record.runs.records import END_STATES, RunSummary
+from assay.record.runs.records import END_STATES
 from assay.report.live.warned import shown_line
 from assay.text.visible import visible
 
@@ -206,7 +207,7 @@ def _names(runs: Sequence[RunSummary]) -> dict[str, str]:
 
 
 def _levels(run: RunSummary) -> dict[str, Scalar]:
-    offered = run.driving.offered_rate_per_s if run.driving else None
+    offered = run.driving.offered_rate_per_s
     found: dict[str, Scalar | None] = {
         "system": run.system_label,
         "storage": run.storage or NOT_SEEN,
@@ -254,4 +255,4 @@ def _time_of(run: RunSummary, known: CellTimes | None, beside_s: float | None) -
 
 
 def _planned_s(run: RunSummary) -> float | None:
-    return None if run.driving is None else run.driving.planned_s
+    return run.driving.planned_s

@@ -15,16 +15,16 @@ from msgspec.structs import replace
 
 from assay.comparison.conclusions import clauses
 from assay.comparison.conclusions.conclusions import Question
-from assay.judge.evidence.values import EXCEEDED
-from assay.judge.verdict import WORDS
+from assay.judge.run import EXCEEDED, WORDS
 from assay.plan import cell_names
-from assay.report import columns
+from assay.record import Run
+from assay.report import columns, run_details
 from assay.report.charts.draw import svg_for_page
 from assay.report.columns import numbers, words
 from assay.report.figure import LIMITED, DataSeries, Figure, Point, Scale
 from assay.report.forms.for_people import for_people
 from assay.report.page.links import Links, escaped
-from assay.report.run_details import RunDetail
+from assay.report.run_details import RunOfCell
 from assay.report.values import (
     Number,
     Report,
@@ -440,14 +440,14 @@ class _Shared:
         )
 
 
-def runs_html(runs: Sequence[RunDetail], tables: Mapping[str, Rows], how_to_get: str) -> str:
+def runs_html(runs: Sequence[RunOfCell], tables: Mapping[str, Rows], how_to_get: str) -> str:
     """``how_to_get``: the command that gives the raw rows which are left out."""
     raw = _RawRows(tables)
     settings, scripts = _Shared("settings"), _Shared("scripts")
     parts = []
-    for cell, found in itertools.groupby(runs, key=lambda run: run.cell):
+    for cell, found in itertools.groupby(runs, key=lambda one: one.cell):
         of_cell = list(found)
-        inner = "".join(_run(run, raw, settings, scripts) for run in of_cell)
+        inner = "".join(_run(one.run, raw, settings, scripts) for one in of_cell)
         parts.append(
             f'<section id="cell-{cell}" class="cell"><h3>{escaped(of_cell[0].name)}</h3>'
             f"{inner}</section>"
@@ -469,20 +469,21 @@ def _part(name: str, title: str, inner: str) -> str:
     return f'<section id="{name}"><h2>{title}</h2>{inner}</section>' if inner else ""
 
 
-def _run(run: RunDetail, raw: _RawRows, settings: _Shared, scripts: _Shared) -> str:
-    facts = {name: escaped(text) for name, text in run.facts.items()}
+def _run(run: Run, raw: _RawRows, settings: _Shared, scripts: _Shared) -> str:
+    in_effect, sent = run_details.settings(run), run_details.scripts(run)
+    facts = {name: escaped(text) for name, text in run_details.facts(run).items()}
     facts["settings in effect"] = settings.link(
-        "\n".join(f"{name} = {value}" for name, value in run.settings.items()),
-        units.counted(len(run.settings), "setting"),
+        "\n".join(f"{name} = {value}" for name, value in in_effect.items()),
+        units.counted(len(in_effect), "setting"),
     )
     facts["scripts"] = scripts.link(
-        "\n\n".join(f"-- {name}\n{text.strip()}" for name, text in run.scripts),
-        units.counted(len(run.scripts), "script"),
+        "\n\n".join(f"-- {name}\n{text.strip()}" for name, text in sent),
+        units.counted(len(sent), "script"),
     )
     listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts.items() if value)
     return (
         f'<details id="run-{run.id}" class="run"><summary>Run {run.id}, repetition '
-        f"{run.repetition}: {escaped(run.verdict)}</summary><dl>{listed}</dl>"
+        f"{run.repetition}: {escaped(run.verdict or run.state)}</summary><dl>{listed}</dl>"
         f"{''.join(raw.of_run(run.id))}</details>"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from assay.report.run_details import RunDetail
+from assay.report.run_details import RunOfCell
 from assay.text.visible import visible_lines
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -17,8 +17,8 @@ def escaped(text: str) -> str:
 
 
 class Links:
-    def __init__(self, runs: Iterable[RunDetail]) -> None:
-        self._cells: Mapping[int, int] = {run.id: run.cell for run in runs}
+    def __init__(self, runs: Iterable[RunOfCell]) -> None:
+        self._cells: Mapping[int, int] = {one.run.id: one.cell for one in runs}
 
     def target(self, runs: Iterable[int]) -> str:
         """``run-5``, ``cell-5``; empty: no run of this page."""

@@ -9,7 +9,7 @@ from operator import itemgetter
 from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run, not_applicable
 from assay.judge.check.dumps import shown_row
 from assay.load.dataset_facts import DatasetFacts
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, words
@@ -22,7 +22,7 @@ _MOST_ROWS = 5
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """A table for each data set that was asked; None where nothing was checked."""
-    by_data: dict[tuple[object, ...], list[RunRecord]] = {}
+    by_data: dict[tuple[object, ...], list[Run]] = {}
     for cell in cells:
         for run in cell.runs:
             if run.checks:
@@ -37,7 +37,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Result checks", tuple(_lines(by_data.values())), (*tables, *differing))
 
 
-def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[ReportTable]:
+def _differing_rows(test: str, runs: Iterable[Run]) -> Iterator[ReportTable]:
     """The first rows of each dump that are missing or unexpected; none where no dump differs."""
     rows: list[tuple[int, str, str, str]] = []
     header: dict[str, None] = {}
@@ -71,7 +71,7 @@ def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[ReportTabl
         )
 
 
-def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
+def _lines(of_data: Collection[Sequence[Run]]) -> Iterator[str]:
     """What is the same on several data sets once."""
     same: dict[str, dict[str, None]] = {}
     for runs in of_data:
@@ -86,7 +86,7 @@ def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
             yield f"{line}; on {'; '.join(described)}"
 
 
-def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
+def _table(name: str, runs: Sequence[Run]) -> ReportTable:
     labels = list(dict.fromkeys(run.system_on_machine for run in runs))
     by_id = _checks_by_id(runs)
     agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
@@ -119,7 +119,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
     )
 
 
-def _expected(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
+def _expected(checks: Sequence[tuple[Run, Check]]) -> ReportCell:
     # A check that one system cannot express says nothing of the rows that others should find.
     known = next((check for _, check in checks if not is_not_run(check)), checks[0][1])
     if not is_not_run(known) and (expected := expected_rows(known)) is not None:
@@ -128,7 +128,7 @@ def _expected(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
     return absent("only counted" if is_counted(known) else "unknown", why_unknown)
 
 
-def _found(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
+def _found(checks: Sequence[tuple[Run, Check]]) -> ReportCell:
     """What one system found, over all its runs."""
     missing = [check["note"] for _, check in checks if is_not_run(check)]
     if missing:
@@ -151,7 +151,7 @@ def _found(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
     return ReportCell(f"{listed}{'!' if wrong else ''}", note=note)
 
 
-def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
+def _agreement(runs: Iterable[Run], check_id: str) -> str:
     """Whether all answers to a statement were the same rows, over clients, runs and systems."""
     runs = list(runs)
     summed = [one for run in runs if run.driven for one in run.driven.answer_sums]
@@ -172,7 +172,7 @@ def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
     return "yes" if is_same else "no"
 
 
-def _summary(runs: Sequence[RunRecord]) -> str:
+def _summary(runs: Sequence[Run]) -> str:
     line = f"checks  {check_counts.words(runs)}"
     rated = {check["id"] for run in runs for check in run.checks if check["expected"] is not None}
     agreements = [found for check_id in rated if (found := _agreement(runs, check_id))]
@@ -182,9 +182,9 @@ def _summary(runs: Sequence[RunRecord]) -> str:
 
 
 def _checks_by_id(
-    runs: Iterable[RunRecord],
-) -> dict[str, list[tuple[RunRecord, Check]]]:
-    by_id: dict[str, list[tuple[RunRecord, Check]]] = {}
+    runs: Iterable[Run],
+) -> dict[str, list[tuple[Run, Check]]]:
+    by_id: dict[str, list[tuple[Run, Check]]] = {}
     for run in runs:
         for check in run.checks:
             by_id.setdefault(check["id"], []).append((run, check))
@@ -197,7 +197,7 @@ def _described(data: DatasetFacts | None) -> str:
     return data.description + (f", {data.replicas} replicas" if data.replicas > 1 else "")
 
 
-def _data_of(run: RunRecord) -> tuple[object, ...]:
+def _data_of(run: Run) -> tuple[object, ...]:
     """Runs are asked the same only where their data are the same. Those of a test that compares
     systems are, also in the tables of another language, which have another fingerprint."""
     if run.driven and run.driven.answer_sums:

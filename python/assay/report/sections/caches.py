@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from assay.judge.evidence import cache
 from assay.judge.statistics import warming
 from assay.plan.cell_names import CACHE
+from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import by_cell, cell_runs, cold
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import numbers, words
 from assay.report.sections.costs import hits_cell
 from assay.report.values import (
@@ -36,10 +37,12 @@ _COLD_NOTE = (
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where the caches were left as they were."""
-    measured = [(cell, run) for cell, run in cell_runs.middle_runs(cells) if run.driven.cache_state]
+    measured = [
+        (cell, run) for cell, run in cell_runs.middle_runs(cells) if run.measurement.cache_state
+    ]
     if not measured:
         return None
-    has_cold = any(cache.is_to_be_cold(run.run.evidence) for _, run in measured)
+    has_cold = any(cache.is_to_be_cold(run) for _, run in measured)
     table = by_cell.table(
         f"{test}_caches",
         "Caches before the measurement, and what was read from storage in it",
@@ -48,7 +51,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             words("before the measurement", lambda run: ", ".join(run.driven.cache_state.done)),
             numbers("files", lambda run: size(run.driven.cache_state.file_bytes)),
             numbers("cached", lambda run: size(run.driven.cache_state.cached_bytes)),
-            numbers("read", lambda run: size(cache.read_per_transaction(run.run.evidence))),
+            numbers("read", lambda run: size(cache.read_per_transaction(run))),
             numbers("buffer hits", lambda run: hits_cell(run.driven, "-")),
             *(_FROM_COLD if has_cold else ()),
         ),
@@ -63,34 +66,32 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Caches", (), (table,))
 
 
-def _first(run: DrivenRun) -> ReportCell:
-    first_ns = warming.first_ns(run.driven)
+def _first(run: Run) -> ReportCell:
+    first_ns = warming.first_ns(run.measurement)
     if first_ns is None:
         return absent("-")
     return ReportCell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
 
 
-def _warm_after(run: DrivenRun) -> ReportCell:
-    warm = warming.warm(run.driven)
+def _warm_after(run: Run) -> ReportCell:
+    warm = warming.warm(run.measurement)
     if warm is None:
         return absent("-")
     return ReportCell(f"{warm.after_s} s", Number(warm.after_s, "s"))
 
 
-def _then(run: DrivenRun) -> ReportCell:
-    warm = warming.warm(run.driven)
+def _then(run: Run) -> ReportCell:
+    warm = warming.warm(run.measurement)
     return absent("-") if warm is None else rate(warm.per_s)
 
 
-def _over_all(run: DrivenRun) -> ReportCell:
-    per_s = THROUGHPUT.value(run.run)
+def _over_all(run: Run) -> ReportCell:
+    per_s = THROUGHPUT.value(run)
     return absent("-") if per_s is None else rate(per_s)
 
 
-def _if_cold(title: str, cell: Callable[[DrivenRun], ReportCell]) -> ReportColumn:
-    return numbers(
-        title, lambda run: cell(run) if cache.is_to_be_cold(run.run.evidence) else absent("")
-    )
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
+    return numbers(title, lambda run: cell(run) if cache.is_to_be_cold(run) else absent(""))
 
 
 _FROM_COLD = (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from assay.judge.check.answers import Check, is_counted, is_not_run, not_applicable
-from assay.record import RunRecord
+from assay.record import Run
 from assay.text.units import counted
 
 _REAL = "real"
@@ -46,7 +46,7 @@ class CheckCounts(Struct):
         return self.alike + len(self.different)
 
 
-def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
+def counts_of(runs: Sequence[Run]) -> CheckCounts:
     by_system: dict[tuple[str, str], list[Check]] = {}
     unrated: dict[str, list[tuple[str, Check]]] = {}
     for run in runs:
@@ -84,7 +84,7 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
     return found
 
 
-def _unknown_editions(runs: Sequence[RunRecord]) -> list[str]:
+def _unknown_editions(runs: Sequence[Run]) -> list[str]:
     """Why real data have no expected results, which are known by the digest of an edition, and for
     some values of parameters."""
     editions = {
@@ -108,7 +108,7 @@ def _is_unrated(check: Check) -> bool:
     return check["expected"] is None and not is_not_run(check)
 
 
-def words(runs: Sequence[RunRecord]) -> str:
+def words(runs: Sequence[Run]) -> str:
     """``6 of 6 right; SYSTEM: 2 not run: REASON``; empty where there were no checks."""
     found = counts_of(runs)
     parts = []

@@ -12,7 +12,7 @@ from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.runs.records import ContinuationRecord
 from assay.report import columns
 from assay.report.cells import cell_runs, durability
@@ -187,7 +187,7 @@ def _continuation(continuation: ContinuationRecord, waiting: Collection[int]) ->
 
 
 def section(
-    experiment: ExperimentRecord, runs: Iterable[RunRecord], not_probed: str = ""
+    experiment: ExperimentRecord, runs: Iterable[Run], not_probed: str = ""
 ) -> Section | None:
     """Of these runs. ``not_probed``: why no storage was."""
     brought_up = [run for run in runs if run.deployment]
@@ -206,7 +206,7 @@ def section(
     return Section("Setup", lines, tuple(table for table in tables if table is not None))
 
 
-def _systems_table(runs: Iterable[RunRecord]) -> ReportTable:
+def _systems_table(runs: Iterable[Run]) -> ReportTable:
     titles = (
         "system", "version", "reached by", "connection limit", "control group", "settings asked",
     )  # fmt: skip
@@ -245,13 +245,11 @@ def _control_group(deployment: Deployment) -> str:
     return ", ".join(words)
 
 
-def _driving_table(runs: Sequence[RunRecord]) -> ReportTable | None:
+def _driving_table(runs: Sequence[Run]) -> ReportTable | None:
     """How clients were driven; a column for each thing that any run says. None for records of
     before there was a choice."""
     described = [
-        (run.test_name, str(run.levels[PROTOCOL.name]), _described(run.driving))
-        for run in runs
-        if run.driving
+        (run.test_name, str(run.levels[PROTOCOL.name]), _described(run.driving)) for run in runs
     ]
     names = list(dict.fromkeys(name for _, _, said in described for name in said))
     if not described:

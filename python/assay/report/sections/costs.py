@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation
+from assay.record import Run
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU, why_unseen
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import numbers
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, size
 from assay.text import units
@@ -39,16 +40,16 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
         if column.title in always or not all(column.shown(run).is_absent for _, run in measured)
     }
     notes = ["client: this process with all its threads"]
-    if any(run.run.evidence.is_embedded for _, run in measured):
+    if any(run.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
-    notes += _of_logs([run.driven for _, run in measured])
+    notes += _of_logs([run.measurement for _, run in measured])
     if "client share" in shown:
         notes.append("client share: of the CPU time of client and server together")
     if shown.keys() & {"device read", "device written"}:
         notes.append(
             "device read, device written: by the whole device under the data, for any program"
         )
-    has_server = any(run.driven.server_cost for _, run in measured)
+    has_server = any(run.measurement.server_cost for _, run in measured)
     if has_server and "device written" not in shown:
         notes.append("bytes read and written: not measured; no block device is under the data")
     table = by_cell.table(
@@ -100,23 +101,23 @@ def _of_metric(metric: Metric) -> ReportColumn:
     return numbers(metric.column, partial(_measured, metric), _UNITS.get(metric.unit, ""))
 
 
-def client_per_transaction(run: DrivenRun) -> ReportCell:
+def client_per_transaction(run: Run) -> ReportCell:
     """CPU time of the client's process."""
     return _measured(CLIENT_CPU, run)
 
 
-def server_per_transaction(run: DrivenRun) -> ReportCell:
+def server_per_transaction(run: Run) -> ReportCell:
     """CPU time of the server's processes, or why it is unknown."""
     return _measured(SERVER_CPU, run)
 
 
-def _measured(metric: Metric, run: DrivenRun) -> ReportCell:
-    value = metric.value(run.run)
+def _measured(metric: Metric, run: Run) -> ReportCell:
+    value = metric.value(run)
     if value is None:
-        return absent(metric.why_none(run.run))
+        return absent(metric.why_none(run))
     made = Number(value, metric.unit)
     if "_per_transaction" in metric.name:
-        made = replace(made, n=run.driven.ended)
+        made = replace(made, n=run.measurement.ended)
     if metric.unit == "ns":
         return ReportCell(shown_time(made), made)
     shown = units.size(value) if metric.unit == "bytes" else units.digits(value)
@@ -137,17 +138,17 @@ def shown_time(each: Number) -> str:
     return units.digits(each.value / 1e3)
 
 
-def _memory(run: DrivenRun) -> ReportCell:
+def _memory(run: Run) -> ReportCell:
     """Of the client, at the end of its measurement."""
-    client = run.driven.client_cost
+    client = run.measurement.client_cost
     return size(client.resident_bytes or client.resident_peak_bytes)
 
 
-def _share(run: DrivenRun) -> ReportCell:
+def _share(run: Run) -> ReportCell:
     """Of the client, of the CPU time of client and server."""
-    client, server = run.driven.client_cost, run.driven.server_cost
+    client, server = run.measurement.client_cost, run.measurement.server_cost
     if server is None:
-        return absent(why_unseen(run.run))
+        return absent(why_unseen(run))
     if server.known_cpu_ns is None:
         return absent(NOT_KNOWN)
     both_ns = client.cpu_ns + server.cpu_ns

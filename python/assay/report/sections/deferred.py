@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from assay.contracts.observation import GroupReport, Latency
+from assay.record import Run
 from assay.record.metrics.deferred import of_run
 from assay.report.cells import by_cell, cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, of, path
 from assay.report.values import ReportCell, ReportColumn, Section
 from assay.text import units
@@ -22,7 +23,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     found = [
         (cell, (run, group))
         for cell, run in cell_runs.middle_runs(cells)
-        if (group := of_run(run.run)) is not None
+        if (group := of_run(run)) is not None
     ]
     if not found:
         return None
@@ -30,9 +31,9 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     unit = percentiles.unit_of([*waits, *(group.all_ok.service_time for _, (_, group) in found)])
 
     def time(what: str, of_group: Callable[[GroupReport], Latency], name: str) -> ReportColumn:
-        def shown(source: tuple[DrivenRun, GroupReport]) -> ReportCell:
+        def shown(source: tuple[Run, GroupReport]) -> ReportCell:
             run, group = source
-            return percentiles.cell(of_group(group), name, unit, run.driven.resolution)
+            return percentiles.cell(of_group(group), name, unit, run.measurement.resolution)
 
         return numbers(f"{what} {name}", shown, unit)
 

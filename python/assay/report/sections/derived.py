@@ -62,14 +62,14 @@ def of_cell(cell: CellRuns) -> tuple[tuple[str, str], ...]:
 
 
 def _declared(cell: CellRuns) -> Sequence[DerivedValue]:
-    return next((run.driven.derived for run in cell_runs.measured_runs(cell)), ())
+    return next((run.measurement.derived for run in cell_runs.measured_runs(cell)), ())
 
 
 def _over_repetitions(cell: CellRuns, name: str) -> _Found:
     own = [
         one
         for run in cell_runs.measured_runs(cell)
-        for one in run.driven.derived
+        for one in run.measurement.derived
         if one.name == name
     ]
     values = [one.value for one in own if one.value is not None]

@@ -17,9 +17,10 @@ from assay.contracts.storage_facts import RAW
 from assay.judge.evidence import cache, machine_states
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
+from assay.record import Run
 from assay.record.metrics.costs import LESS_THAN_A_TICK, why_unseen
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import numbers, path
 from assay.report.values import (
     Number,
@@ -52,9 +53,9 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}"
     )
     of_limit = [numbers(_OF_LIMIT, _of_limit)] if is_limited else []
-    counted = [(cell, run) for cell, run in measured if _is_counted(run.driven)]
-    of_log = [(cell, run) for cell, run in measured if run.driven.log_device_cost]
-    of_machine = [(cell, run) for cell, run in measured if run.driven.machine_cost]
+    counted = [(cell, run) for cell, run in measured if _is_counted(run.measurement)]
+    of_log = [(cell, run) for cell, run in measured if run.measurement.log_device_cost]
+    of_machine = [(cell, run) for cell, run in measured if run.measurement.machine_cost]
     tables = [
         _table(
             f"{test}_device",
@@ -106,26 +107,26 @@ def _is_counted(driven: Observation) -> bool:
     return driven.device_cost is not None and driven.device_cost.reads is not None
 
 
-def _flushes_are_apart(runs: Iterable[DrivenRun]) -> bool:
+def _flushes_are_apart(runs: Iterable[Run]) -> bool:
     """Whether the writes of all of them are known without requests for a flush."""
-    counted = (run.driven.device_cost for run in runs if _is_counted(run.driven))
+    counted = (run.measurement.device_cost for run in runs if _is_counted(run.measurement))
     return all(device is not None and device.data_writes is not None for device in counted)
 
 
-def reads_per_transaction(run: DrivenRun) -> float | None:
+def reads_per_transaction(run: Run) -> float | None:
     """Reads from the device; None where they were not counted, nothing ended, or most of what was
     read may have been for other programs."""
-    device, count = run.driven.device_cost, run.driven.ended
+    device, count = run.measurement.device_cost, run.measurement.ended
     if device is None or device.reads is None or not count:
         return None
-    if is_shared(run) and 2 * (cache.own_read_bytes(run.driven) or 0) < device.read_bytes:
+    if is_shared(run) and 2 * (cache.own_read_bytes(run.measurement) or 0) < device.read_bytes:
         return None
     return device.reads / count
 
 
-def is_shared(run: DrivenRun) -> bool:
+def is_shared(run: Run) -> bool:
     """Whether other programs may use the device as well."""
-    storage = run.run.deployment.storage if run.run.deployment else None
+    storage = run.deployment.storage if run.deployment else None
     return storage is None or not (storage.is_own_device or storage.file_system == RAW)
 
 
@@ -140,18 +141,18 @@ def _busy_share(driven: Observation, device: DeviceCost | None) -> float | None:
     return min(1.0, device.busy_ns / driven.elapsed_ns)
 
 
-def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
+def reads_of_all(runs: Iterable[Run]) -> float | None:
     """Reads per transaction, the median of the repetitions."""
     return median_of_all(map(reads_per_transaction, runs))
 
 
-def summary(runs: Sequence[DrivenRun]) -> str:
+def summary(runs: Sequence[Run]) -> str:
     """``reads 0.82, writes 2.1, flushes 1 per transaction; 97 % busy``, each the median of the
     repetitions; empty where the device had too little to do to explain a result. That it had little
     to do explains the speed of commits that do not wait for it."""
-    if not all(_is_counted(run.driven) and run.driven.ended for run in runs):
+    if not all(_is_counted(run.measurement) and run.measurement.ended for run in runs):
         return ""
-    reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
+    reads, busy = reads_of_all(runs), median_of_all(busy_share(run.measurement) for run in runs)
     does_little = busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT)
     if busy is None or (does_little and not any(map(_waits_for_no_flush, runs))):
         return ""
@@ -165,15 +166,15 @@ def summary(runs: Sequence[DrivenRun]) -> str:
     return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"
 
 
-def _waits_for_no_flush(run: DrivenRun) -> bool:
+def _waits_for_no_flush(run: Run) -> bool:
     """Whether it committed, and was measured or found not to flush each commit."""
-    deployment = run.run.deployment
+    deployment = run.deployment
     level = comparable_durability(deployment) if deployment else None
-    return bool(run.driven.commits) and level not in (None, HIGHEST)
+    return bool(run.measurement.commits) and level not in (None, HIGHEST)
 
 
-def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
-    totals = ((getattr(run.driven.device_cost, name), run.driven.ended) for run in runs)
+def _each_of_all(runs: Iterable[Run], name: str) -> float | None:
+    totals = ((getattr(run.measurement.device_cost, name), run.measurement.ended) for run in runs)
     return median_of_all(None if total is None else total / count for total, count in totals)
 
 
@@ -181,7 +182,7 @@ def _table(
     name: str,
     title: str,
     shown: Iterable[ReportColumn],
-    rows: Sequence[tuple[CellRuns, DrivenRun]],
+    rows: Sequence[tuple[CellRuns, Run]],
     measured: Sequence[CellRuns],
     note: str,
     *,
@@ -205,13 +206,13 @@ def _device(name: str, *, is_apart: bool) -> list[ReportColumn]:
         total = path("driven", name, of)
         return numbers(title, lambda run: _each(total(run), run.driven.outcomes.ended))
 
-    def busy(run: DrivenRun) -> ReportCell:
-        share = _busy_share(run.driven, getattr(run.driven, name))
+    def busy(run: Run) -> ReportCell:
+        share = _busy_share(run.measurement, getattr(run.measurement, name))
         return absent("") if share is None else _share(share)
 
-    def queue(run: DrivenRun) -> ReportCell:
+    def queue(run: Run) -> ReportCell:
         queue_ns = getattr(run.driven, name).queue_ns
-        elapsed_s = run.driven.elapsed_ns / 1e9
+        elapsed_s = run.measurement.elapsed_ns / 1e9
         return _ratio(None if queue_ns is None else queue_ns / 1e9, elapsed_s)
 
     of_writes = "data_writes" if is_apart else "writes"
@@ -229,11 +230,11 @@ def _device(name: str, *, is_apart: bool) -> list[ReportColumn]:
     ]
 
 
-def _of_capacity(title: str, show: Callable[[DrivenRun, float], ReportCell]) -> ReportColumn:
+def _of_capacity(title: str, show: Callable[[Run, float], ReportCell]) -> ReportColumn:
     """``show``: takes the time that all processors had, in nanoseconds."""
 
-    def shown(run: DrivenRun) -> ReportCell:
-        machine = run.driven.machine_cost
+    def shown(run: Run) -> ReportCell:
+        machine = run.measurement.machine_cost
         if machine is None or not machine.capacity_ns:
             return absent("")
         return show(run, machine.capacity_ns)
@@ -244,18 +245,18 @@ def _of_capacity(title: str, show: Callable[[DrivenRun, float], ReportCell]) -> 
 def _state(title: str) -> ReportColumn:
     """Of the processors."""
 
-    def shown(run: DrivenRun, capacity_ns: float) -> ReportCell:
-        wrong = machine_states.contradiction(run.run.evidence)
+    def shown(run: Run, capacity_ns: float) -> ReportCell:
+        wrong = machine_states.contradiction(run)
         note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
-        time_ns = getattr(run.driven.machine_cost, f"{title}_ns")
+        time_ns = getattr(run.measurement.machine_cost, f"{title}_ns")
         return replace(_share(time_ns / capacity_ns), note=note)
 
     return _of_capacity(title, shown)
 
 
 def _load(title: str, name: str) -> ReportColumn:
-    def shown(run: DrivenRun, _capacity_ns: float) -> ReportCell:
-        load = getattr(run.driven.machine_cost, name)
+    def shown(run: Run, _capacity_ns: float) -> ReportCell:
+        load = getattr(run.measurement.machine_cost, name)
         if load is None:
             return absent("-")
         return ReportCell(units.digits(load, 3), Number(load, "ratio"))
@@ -263,9 +264,9 @@ def _load(title: str, name: str) -> ReportColumn:
     return _of_capacity(title, shown)
 
 
-def _server_cpu(run: DrivenRun, capacity_ns: float) -> ReportCell:
-    server = run.driven.server_cost
-    return _of_server(server, capacity_ns) if server else absent(why_unseen(run.run))
+def _server_cpu(run: Run, capacity_ns: float) -> ReportCell:
+    server = run.measurement.server_cost
+    return _of_server(server, capacity_ns) if server else absent(why_unseen(run))
 
 
 _MACHINE = (
@@ -282,14 +283,14 @@ def _memory(title: str, name: str) -> ReportColumn:
 
 
 def _per_s(title: str, name: str) -> ReportColumn:
-    def shown(run: DrivenRun) -> ReportCell:
-        return _rate(getattr(run.driven.machine_cost, name), run.driven.elapsed_ns / 1e9)
+    def shown(run: Run) -> ReportCell:
+        return _rate(getattr(run.measurement.machine_cost, name), run.measurement.elapsed_ns / 1e9)
 
     return numbers(title, shown)
 
 
-def _data_in_memory(run: DrivenRun) -> ReportCell:
-    data = run.driven.data_in_memory
+def _data_in_memory(run: Run) -> ReportCell:
+    data = run.measurement.data_in_memory
     if data is None:
         return absent("not seen")
     shown = f"{units.size(data.cached_bytes)} of {units.size(data.file_bytes)}"
@@ -310,13 +311,17 @@ _MEMORY = (
 )
 
 
-def _cpu_limit(run: DrivenRun) -> float | None:
-    return run.run.deployment.cpu_limit if run.run.deployment else None
+def _cpu_limit(run: Run) -> float | None:
+    return run.deployment.cpu_limit if run.deployment else None
 
 
-def _of_limit(run: DrivenRun) -> ReportCell:
+def _of_limit(run: Run) -> ReportCell:
     """CPU time of the server as a share of what its control group allows it."""
-    limit, server, elapsed_ns = _cpu_limit(run), run.driven.server_cost, run.driven.elapsed_ns
+    limit, server, elapsed_ns = (
+        _cpu_limit(run),
+        run.measurement.server_cost,
+        run.measurement.elapsed_ns,
+    )
     if not limit or server is None or not elapsed_ns:
         return absent("-")
     return _of_server(server, limit * elapsed_ns)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import replicas
 from assay.report.cells import by_cell, cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, middle_runs
@@ -49,7 +49,7 @@ _STALENESS = (
 class ServerUsed(NamedTuple):
     """What a group of clients did at a server; the source of a row."""
 
-    run: RunRecord
+    run: Run
     group: str
     endpoint: EndpointReport
     resolution: Resolution
@@ -69,7 +69,7 @@ class ServerUsed(NamedTuple):
 class StaleReplica(NamedTuple):
     """The source of a row."""
 
-    run: RunRecord
+    run: Run
     replica: StalenessReport
 
 
@@ -94,7 +94,7 @@ def _lost(after_s: float | None) -> ReportCell:
     return text("" if after_s is None else f"after {after_s:.1f} s")
 
 
-def _servers(run: RunRecord) -> Iterator[ServerUsed]:
+def _servers(run: Run) -> Iterator[ServerUsed]:
     """Empty where it had one."""
     if (driven := run.driven) is not None:
         for group in driven.groups:
@@ -102,7 +102,7 @@ def _servers(run: RunRecord) -> Iterator[ServerUsed]:
                 yield ServerUsed(run, group.name, endpoint, driven.resolution)
 
 
-def _replicas(run: RunRecord) -> Iterator[StaleReplica]:
+def _replicas(run: Run) -> Iterator[StaleReplica]:
     for replica in run.driven.staleness if run.driven else ():
         yield StaleReplica(run, replica)
 
@@ -185,7 +185,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 
 def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run.run)]
+    used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
     if not used:
         return None
     unit = percentiles.unit_of(one.endpoint.all_ok.latency for _, one in used)
@@ -217,7 +217,7 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
 
 
 def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run.run)]
+    stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run)]
     if not stale:
         return None
     shown = STALENESS.named(
@@ -235,7 +235,7 @@ def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None
 
 
 def _why_no_staleness(cells: Sequence[CellRuns]) -> tuple[str, ...]:
-    found = (run.driven.why_no_staleness for _, run in cell_runs.middle_runs(cells))
+    found = (run.measurement.why_no_staleness for _, run in cell_runs.middle_runs(cells))
     return tuple(
         f"How stale the replicas were is not measured: {why}."
         for why in dict.fromkeys(found)

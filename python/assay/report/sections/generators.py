@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from assay.contracts.observation import GeneratorReport
 from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -39,12 +39,12 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 class _Generator(NamedTuple):
     """The source of a row."""
 
-    run: RunRecord
+    run: Run
     number: int
     of: GeneratorReport
 
 
-def _table(test: str, shown: Iterable[tuple[RunRecord, Sequence[GeneratorReport]]]) -> ReportTable:
+def _table(test: str, shown: Iterable[tuple[Run, Sequence[GeneratorReport]]]) -> ReportTable:
     generator = words(
         "generator", lambda source: f"{source.number}: {source.of.machine}", is_label=True
     )
@@ -61,8 +61,8 @@ def _table(test: str, shown: Iterable[tuple[RunRecord, Sequence[GeneratorReport]
     )
 
 
-def _runs(cells: Sequence[CellRuns]) -> list[tuple[RunRecord, Sequence[GeneratorReport]]]:
-    middle = [run.run.id for _, run in cell_runs.middle_runs(cells)]
+def _runs(cells: Sequence[CellRuns]) -> list[tuple[Run, Sequence[GeneratorReport]]]:
+    middle = [run.id for _, run in cell_runs.middle_runs(cells)]
     return [
         (run, driven.generators)
         for cell in cells

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import GroupReport, Latency
 from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.judge.run import StepRecord
 from assay.record.metrics import work
-from assay.record.runs.records import StepRecord
 from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs, percentiles
@@ -88,10 +88,10 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     measured = [
-        (cell, RunPart(run.run, group))
+        (cell, RunPart(run, group))
         for cell, run in cell_runs.middle_runs(cells)
-        if len(run.driven.groups) > 1
-        for group in run.driven.groups
+        if len(run.measurement.groups) > 1
+        for group in run.measurement.groups
     ]
     if not measured:
         return None

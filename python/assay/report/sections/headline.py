@@ -27,7 +27,7 @@ def title(cells: Sequence[CellRuns]) -> str:
 
 def _counted(cells: Sequence[CellRuns]) -> str:
     """``new orders``; empty: the test declares none."""
-    declared = (run.driven.headline for _, run in cell_runs.driven_runs(cells))
+    declared = (run.measurement.headline for _, run in cell_runs.driven_runs(cells))
     return next((headline.title for headline in declared if headline), "")
 
 
@@ -104,8 +104,8 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
 def _counts(cell: CellRuns) -> tuple[int, int]:
     counted = rolled_back = 0
     for run in cell_runs.measured_runs(cell):
-        types = run.driven.headline.transactions if run.driven.headline else ()
-        named = [one for one in run.driven.outcomes_by_transaction if one.name in types]
+        types = run.measurement.headline.transactions if run.measurement.headline else ()
+        named = [one for one in run.measurement.outcomes_by_transaction if one.name in types]
         counted += sum(one.completed for one in named)
         rolled_back += sum(one.aborted for one in named)
     return counted, rolled_back
@@ -180,5 +180,7 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
 
 def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
     """Of each limit, the repetitions."""
-    of_runs = [tuple(response_limits.judged(run.driven)) for run in cell_runs.measured_runs(cell)]
+    of_runs = [
+        tuple(response_limits.judged(run.measurement)) for run in cell_runs.measured_runs(cell)
+    ]
     return list(zip(*of_runs, strict=True))

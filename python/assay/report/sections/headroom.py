@@ -12,19 +12,19 @@ from typing import Any
 
 from assay.judge.evidence import headroom
 from assay.judge.warnings import machine_load
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.columns import counts, numbers, words
 from assay.report.values import Number, ReportCell, ReportTable, absent, rate
 from assay.text import units
 
 
-def table(runs: Iterable[RunRecord]) -> ReportTable | None:
+def table(runs: Iterable[Run]) -> ReportTable | None:
     """Each system and number of clients with its fastest run and its ceiling. None where no run has
     a client that could be calibrated."""
-    fastest: dict[tuple[str, int], RunRecord] = {}
+    fastest: dict[tuple[str, int], Run] = {}
     for run in runs:
-        per_s = headroom.statements_per_s(run.evidence)
+        per_s = headroom.statements_per_s(run)
         if per_s is not None:
             key = (run.system_on_machine, run.clients)
             known = fastest.get(key)
@@ -55,20 +55,20 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     )
 
 
-def _done_per_s(run: RunRecord) -> float:
-    return headroom.statements_per_s(run.evidence) or 0.0
+def _done_per_s(run: Run) -> float:
+    return headroom.statements_per_s(run) or 0.0
 
 
-def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[RunRecord], ReportCell]:
-    def cell(run: RunRecord) -> ReportCell:
-        room = headroom.of_run(run.evidence)
+def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
+    def cell(run: Run) -> ReportCell:
+        room = headroom.of_run(run)
         return absent("not calibrated") if room is None else shown(room)
 
     return cell
 
 
-def _of_processors(run: RunRecord) -> ReportCell:
-    shares = machine_load.client_shares(run.evidence)
+def _of_processors(run: Run) -> ReportCell:
+    shares = machine_load.client_shares(run)
     return absent("not measured") if shares is None else _share(shares[0])
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from assay.judge.statistics.spread import spread
 from assay.load.dataset_facts import DatasetFacts
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.columns import numbers, words
 from assay.report.declared import notes
@@ -19,7 +19,7 @@ _EXTRA = ("data", "buffer", "restore")
 """Columns of what is not there where it is 0."""
 
 
-def section(runs: Iterable[RunRecord]) -> Section | None:
+def section(runs: Iterable[Run]) -> Section | None:
     """One row per system, storage and data set; the median where it was loaded several times."""
     loads: dict[tuple[object, ...], dict[tuple[object, ...], DatasetFacts]] = {}
     for run in runs:

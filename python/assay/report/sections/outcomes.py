@@ -7,8 +7,8 @@ from operator import attrgetter
 
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
-from assay.judge.evidence.values import EXCEEDED
-from assay.record import RunRecord
+from assay.judge.run import EXCEEDED
+from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs
@@ -34,7 +34,7 @@ OF_THESE = ("late", "retries")
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for a test that has no transactions."""
-    driven = [run.driven for _, run in cell_runs.driven_runs(cells)]
+    driven = [run.measurement for _, run in cell_runs.driven_runs(cells)]
     if not driven:
         return None
     tables = [_runs_table(test, cells)]
@@ -92,7 +92,7 @@ ERRORS = ProgramTable(
 )
 
 
-def _elapsed(run: RunRecord) -> ReportCell:
+def _elapsed(run: Run) -> ReportCell:
     elapsed_ns = run.observation.elapsed_ns if run.observation else None
     if elapsed_ns is None:
         return absent("")
@@ -102,13 +102,13 @@ def _elapsed(run: RunRecord) -> ReportCell:
     return ReportCell(shown, Number(elapsed_ns, "ns", n=1))
 
 
-def _rate(run: RunRecord) -> ReportCell:
+def _rate(run: Run) -> ReportCell:
     per_s = THROUGHPUT.value(run) if run.driven is not None else None
     return absent("") if per_s is None else rate(per_s)
 
 
 def _outcome(name: str) -> ReportColumn:
-    def shown(run: RunRecord) -> ReportCell:
+    def shown(run: Run) -> ReportCell:
         return absent("") if run.driven is None else count(getattr(run.driven.outcomes, name))
 
     return numbers(name, shown)
@@ -136,14 +136,14 @@ def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
 
 
 def _is_counted(cells: Sequence[CellRuns], name: str) -> bool:
-    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(cells))
+    return any(getattr(run.measurement.outcomes, name) for _, run in cell_runs.driven_runs(cells))
 
 
 def _errors_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     errors = [
-        RunPart(run.run, error)
+        RunPart(run, error)
         for _, run in cell_runs.driven_runs(cells)
-        for error in run.driven.errors
+        for error in run.measurement.errors
     ]
     retried = ["retried"] if any(one.part.retried for one in errors) else []
     return columns.table(

@@ -42,7 +42,7 @@ def is_repeated_as_needed(experiment: ExperimentRecord) -> bool:
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellPrecision:
-    numbers = [number_to_be_precise(run.evidence) for run in cell.runs]
+    numbers = [number_to_be_precise(run) for run in cell.runs]
     known = [number for number in numbers if number is not None]
     why = ""
     if is_repeated_as_needed(experiment):

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
+from assay.record import Run
 from assay.report.cells import cell_runs, cold, durability, percentiles
-from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
+from assay.report.cells.cell_runs import REPETITION, CellRuns
 from assay.report.cells.pivot import (
     Aggregate,
     PivotRow,
@@ -79,7 +80,7 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
     labels = _named(cells, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in cells)
     unit = percentiles.unit_of(
-        run.driven.of_clients.all_ok.latency for _, run in cell_runs.middle_runs(cells)
+        run.measurement.of_clients.all_ok.latency for _, run in cell_runs.middle_runs(cells)
     )
 
     def in_unit(made: Number) -> str:
@@ -127,10 +128,10 @@ def _if_not_cold(aggregate: Aggregate) -> Aggregate:
     return lambda cell: absent("") if cold.is_timed(cell) else aggregate(cell)
 
 
-def percentile(name: str, unit: str) -> Callable[[DrivenRun], ReportCell]:
-    def shown(run: DrivenRun) -> ReportCell:
+def percentile(name: str, unit: str) -> Callable[[Run], ReportCell]:
+    def shown(run: Run) -> ReportCell:
         return percentiles.cell(
-            run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution
+            run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
         )
 
     return shown

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from assay.judge.evidence import service
+from assay.record import Run
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, path, run_column
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, seconds
 
@@ -22,13 +23,13 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     if not runs:
         return None
     carried_over = counts("carried over", path("driven", "carried_over", "count"))
-    has_carried = any(run.driven.carried_over.count for _, run in runs)
+    has_carried = any(run.measurement.carried_over.count for _, run in runs)
     table = by_cell.table(
         f"{test}_service",
         "Transactions per client, and in flight at the end",
         (cells, cell_runs.varying(cells, "system", "clients")),
         (
-            counts("rep.", path("run", "repetition"), is_label=True),
+            counts("rep.", path("repetition"), is_label=True),
             *(
                 counts(name, path("driven", "transactions_per_client", name))
                 for name in ("least", "median", "most")
@@ -40,9 +41,9 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             _clients("by Little's law", "clients_by_law"),
         ),
         runs,
-        run=attrgetter("run"),
-        before=[run_column(attrgetter("run.id"))],
-        is_detail=not any(service.is_unequal(run.driven) for _, run in runs),
+        run=lambda run: run,
+        before=[run_column(attrgetter("id"))],
+        is_detail=not any(service.is_unequal(run.measurement) for _, run in runs),
         notes=(
             "least, median, most: measured transactions that ended, by client; in flight: still "
             "running when the last transaction had begun; oldest: for how long",
@@ -58,14 +59,14 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Service of each client", (), (table,))
 
 
-def _oldest(run: DrivenRun) -> ReportCell:
-    in_flight = run.driven.in_flight
+def _oldest(run: Run) -> ReportCell:
+    in_flight = run.measurement.in_flight
     return seconds(in_flight.oldest_ns) if in_flight.count else absent("")
 
 
 def _clients(title: str, name: str) -> ReportColumn:
-    def shown(run: DrivenRun) -> ReportCell:
-        if (law := run.driven.littles_law) is None:
+    def shown(run: Run) -> ReportCell:
+        if (law := run.measurement.littles_law) is None:
             return absent(_why_no_law(run))
         number = getattr(law, name)
         return ReportCell(f"{number:.2f}", Number(number, "ratio"))
@@ -73,6 +74,6 @@ def _clients(title: str, name: str) -> ReportColumn:
     return numbers(title, shown)
 
 
-def _why_no_law(run: DrivenRun) -> str:
-    is_open = run.run.driving is not None and run.run.driving.offered_rate_per_s
+def _why_no_law(run: Run) -> str:
+    is_open = run.driving.offered_rate_per_s
     return "open loop" if is_open else "nothing measured"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import COUNT, SERVICE_TIME, integer, numbers, path, string
 from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import ReportColumn, ReportTable, Section, text
@@ -38,13 +39,13 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     tables = tuple(
         _table(test, cell, run)
         for cell, run in cell_runs.middle_runs(cells)
-        if run.driven.per_statement
+        if run.measurement.per_statement
     )
     return Section("Statements", (), tables) if tables else None
 
 
-def _table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
-    statements, resolution = run.driven.per_statement, run.driven.resolution
+def _table(test: str, cell: CellRuns, run: Run) -> ReportTable:
+    statements, resolution = run.measurement.per_statement, run.measurement.resolution
     unit = percentiles.unit_of(statement.service_time for statement in statements)
 
     def time(name: str) -> ReportColumn:
@@ -55,13 +56,13 @@ def _table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
         )
 
     return columns.table(
-        f"{test}_statements_{run.run.id}",
-        f"Service times: {cell.name} (run {run.run.id})",
+        f"{test}_statements_{run.id}",
+        f"Service times: {cell.name} (run {run.id})",
         (
             *STATEMENTS.named("transaction", "line", "count"),
             *map(time, ("p50", "p90", "p99", "max")),
             *STATEMENTS.named("statement"),
         ),
-        (RunPart(run.run, statement) for statement in statements),
+        (RunPart(run, statement) for statement in statements),
         notes=("from the sending of a statement to the last byte of its answer",),
     )

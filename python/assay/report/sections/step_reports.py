@@ -8,9 +8,9 @@ from operator import itemgetter
 
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.judge import RunWarning
+from assay.judge.run import StepRecord
 from assay.judge.warnings.kinds import WarningKind
-from assay.record import RunRecord
-from assay.record.runs.records import StepRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import run_column, words
@@ -41,7 +41,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Reports of steps", (), tuple(tables))
 
 
-def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
+def warnings(runs: Iterable[Run]) -> Iterator[RunWarning]:
     """Of reports that cannot be read."""
     for run in runs:
         for step in run.steps:

@@ -14,7 +14,8 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment.choices.storage_names import written
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
+from assay.record.runs.run_names import machine_shown
 from assay.report import columns
 from assay.report.columns import (
     attribute,
@@ -66,7 +67,7 @@ def changes(storage: StorageFacts) -> list[str]:
     ]
 
 
-def in_force_table(runs: Iterable[RunRecord]) -> ReportTable | None:
+def in_force_table(runs: Iterable[Run]) -> ReportTable | None:
     """A row for each limit or parameter and a column for each storage; None where none has any."""
     deployments = [run.deployment for run in runs if run.deployment]
     storages = {
@@ -135,7 +136,7 @@ def _found(experiment: ExperimentRecord) -> Iterator[FoundStorage]:
     rows: list[dict[str, TidyValue]] = []
     for run in experiment.runs:
         if run.deployment is not None and run.deployment.storage.kind != "url":
-            one = FoundStorage(run.machine_shown, run.deployment.storage)
+            one = FoundStorage(machine_shown(run), run.deployment.storage)
             if (made := row(STORAGES.columns, one)) not in rows:
                 rows.append(made)
                 yield one
@@ -177,7 +178,7 @@ STORAGES = ProgramTable(
 _OF_DEVICES = ("mount options", "scheduler", "write cache")
 
 
-def table(runs: Iterable[RunRecord]) -> ReportTable:
+def table(runs: Iterable[Run]) -> ReportTable:
     """What is known of no block device has no column."""
     found = (one for run in runs if run.deployment for one in run.deployment.all_storages)
     every = columns.table("storages", "Storages", (one for one in _STORAGE if one.title), found)

@@ -10,9 +10,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.judge.statistics import per_second
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
 from assay.report.columns import counts, numbers, run_column, words
 from assay.report.values import ReportColumn, ReportTable, Section, rate, seconds
@@ -27,14 +28,14 @@ _SHOWN = 10
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short for a timeline, and there was no outage."""
     seen = [
-        (cell, (ok, per_second.suspended(run.driven)))
+        (cell, (ok, per_second.suspended(run.measurement)))
         for cell, run in cell_runs.middle_runs(cells)
-        if len(ok := whole_seconds(run.driven)) >= LEAST_SECONDS
+        if len(ok := whole_seconds(run.measurement)) >= LEAST_SECONDS
     ]
     tables = []
     if seen:
         tables.append(_timeline_table(test, cells, seen))
-    if any(run.driven.outages for _, run in cell_runs.driven_runs(cells)):
+    if any(run.measurement.outages for _, run in cell_runs.driven_runs(cells)):
         tables.append(_outages_table(test, cells))
     if (stood_still := _standstills_table(test, cells)) is not None:
         tables.append(stood_still)
@@ -91,13 +92,13 @@ class _Span(NamedTuple):
     """In which nothing went on; the source of a row."""
 
     cell: CellRuns
-    run: DrivenRun
+    run: Run
     span: Any
     who: str = ""
 
 
 _RUN_AND_CELL = (
-    run_column(attrgetter("run.run.id")),
+    run_column(attrgetter("run.id")),
     words("cell", attrgetter("cell.name"), is_label=True),
 )
 
@@ -115,7 +116,7 @@ def _outages_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
         (
             _Span(cell, run, one)
             for cell, run in cell_runs.driven_runs(cells)
-            for one in run.driven.outages
+            for one in run.measurement.outages
         ),
         key=lambda source: -source.span.lasted_ns,
     )
@@ -140,8 +141,8 @@ def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | No
             _Span(cell, run, span, who)
             for cell, run in cell_runs.driven_runs(cells)
             for who, stood_still in (
-                ("system stalled", run.driven.stalls),
-                ("client suspended", run.driven.suspensions),
+                ("system stalled", run.measurement.stalls),
+                ("client suspended", run.measurement.suspensions),
             )
             for span in stood_still
         ),

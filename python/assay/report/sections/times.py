@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from assay.contracts.observation import AllOk, Latency, Observation, TransactionReport
 from assay.judge.statistics.samples import SHARES, known_ns, samples_needed
+from assay.record import Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report import columns
 from assay.report.cells import by_cell, cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.columns import counts, numbers, run_column, words
 from assay.report.declared import aggregates
@@ -52,11 +53,11 @@ _OPEN = (
     "schedule lag is the difference"
 )
 
-Measured = Sequence[tuple[CellRuns, DrivenRun]]
+Measured = Sequence[tuple[CellRuns, Run]]
 
 
 class _Line(NamedTuple):
-    run: DrivenRun
+    run: Run
     times: Latency
     name: str = ""
     """Of the transaction type."""
@@ -68,11 +69,11 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     measured = cell_runs.middle_runs(cells)
     if not measured:
         return None
-    names = dict.fromkeys(one.name for _, run in measured for one in run.driven.transactions)
+    names = dict.fromkeys(one.name for _, run in measured for one in run.measurement.transactions)
     tables: list[ReportTable] = []
     if len(names) > 1 and any(len(cell_runs.measured_runs(cell)) > 1 for cell in cells):
         tables.append(_over_repetitions(test, cells, list(names)))
-    if len(names) > 1 and any(run.driven.passes for _, run in measured):
+    if len(names) > 1 and any(run.measurement.passes for _, run in measured):
         tables.append(_passes_table(test, cells, measured))
     if len(names) <= _FEW_TYPES:
         tables.append(_cells_table(test, cells, measured, len(names) > 1))
@@ -93,7 +94,7 @@ def _over_repetitions(
         one.latency
         for cell in cells
         for run in cell_runs.measured_runs(cell)
-        for one in run.driven.transactions
+        for one in run.measurement.transactions
     )
 
     def time(made: Number) -> str:
@@ -105,11 +106,11 @@ def _over_repetitions(
         return written(made.value) + around
 
     def of_type(name: str, share: str) -> Aggregate:
-        def shown(run: DrivenRun) -> ReportCell:
-            latency = run.driven.latency_of(name)
+        def shown(run: Run) -> ReportCell:
+            latency = run.measurement.latency_of(name)
             if latency is None:
                 return absent("none")
-            return percentiles.cell(latency, share, unit, run.driven.resolution)
+            return percentiles.cell(latency, share, unit, run.measurement.resolution)
 
         return aggregates.each(shown, time)
 
@@ -150,15 +151,15 @@ def _cells_table(
     test: str, cells: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> ReportTable:
     """A line for each cell, transaction type and, in open loops, kind of time."""
-    is_open = any(_is_open(run.driven) for _, run in measured)
+    is_open = any(_is_open(run.measurement) for _, run in measured)
     has_names = has_names or any(
-        one.outcome != "ok" for _, run in measured for one in run.driven.transactions
+        one.outcome != "ok" for _, run in measured for one in run.measurement.transactions
     )
     lines: list[tuple[CellRuns, _Line]] = []
     for cell, run in measured:
-        shown: list[TransactionReport | AllOk] = list(run.driven.transactions)
-        if _ok_types(run.driven) > 1:
-            shown.insert(0, run.driven.of_clients.all_ok)
+        shown: list[TransactionReport | AllOk] = list(run.measurement.transactions)
+        if _ok_types(run.measurement) > 1:
+            shown.insert(0, run.measurement.of_clients.all_ok)
         for one in shown:
             lines += [(cell, line) for line in _lines(one, is_open, run)]
     labels = [_TRANSACTION] if has_names else []
@@ -176,7 +177,7 @@ def _cells_table(
             *notes_on_unequal_repetitions(
                 cells, percentiles.unit_of(line.times for _, line in lines)
             ),
-            *_resolutions(run.driven for _, run in measured),
+            *_resolutions(run.measurement for _, run in measured),
             *cell_runs.without_lost(run for _, run in measured),
         ),
     )
@@ -196,9 +197,7 @@ def _resolutions(observations: Iterable[Observation]) -> list[str]:
     ]
 
 
-def _lines(
-    transaction: TransactionReport | AllOk, is_open: bool, run: DrivenRun
-) -> Iterator[_Line]:
+def _lines(transaction: TransactionReport | AllOk, is_open: bool, run: Run) -> Iterator[_Line]:
     name = _name(transaction)
     if not is_open:
         yield _Line(run, transaction.latency, name)
@@ -222,24 +221,24 @@ def _passes_table(test: str, cells: Sequence[CellRuns], measured: Measured) -> R
     lines = [
         (cell, _Line(run, passes.latency))
         for cell, run in measured
-        if (passes := run.driven.passes)
+        if (passes := run.measurement.passes)
     ]
     return by_cell.table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",
         (cells, cell_runs.varying(cells, "system")),
-        (run_column(attrgetter("run.run.id")), *_columns(line for _, line in lines)),
+        (run_column(attrgetter("run.id")), *_columns(line for _, line in lines)),
         lines,
-        run=attrgetter("run.run"),
+        run=attrgetter("run"),
         notes=("of the repetition with the median elapsed time; n<36: too few samples",),
     )
 
 
-def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
-    lines = [_Line(run, one.latency, _name(one)) for one in run.driven.transactions]
+def _types_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
+    lines = [_Line(run, one.latency, _name(one)) for one in run.measurement.transactions]
     return columns.table(
-        f"{test}_run_{run.run.id}",
-        f"Per transaction type: {cell.name} (run {run.run.id})",
+        f"{test}_run_{run.id}",
+        f"Per transaction type: {cell.name} (run {run.id})",
         (_TRANSACTION, *_columns(lines)),
         lines,
         notes=cell_runs.without_lost([run]),
@@ -256,7 +255,7 @@ def _columns(lines: Iterable[_Line]) -> list[ReportColumn]:
 
     def percentile(name: str) -> ReportColumn:
         def shown(line: _Line) -> ReportCell:
-            return percentiles.cell(line.times, name, unit, line.run.driven.resolution)
+            return percentiles.cell(line.times, name, unit, line.run.measurement.resolution)
 
         return numbers(name, shown, unit)
 
@@ -280,15 +279,17 @@ _LEAST_COUNT = samples_needed(SHARES["p90"])
 
 def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     found = {
-        id(cell): (run, _spread(run.driven.of_clients.all_ok.latency))
+        id(cell): (run, _spread(run.measurement.of_clients.all_ok.latency))
         for cell, run in cell_runs.middle_runs(cells)
-        if run.driven.of_clients.all_ok.latency.due >= _LEAST_COUNT
-        and run.driven.of_clients.all_ok.latency.histogram
+        if run.measurement.of_clients.all_ok.latency.due >= _LEAST_COUNT
+        and run.measurement.of_clients.all_ok.latency.histogram
     }
     seen = {key: (run, curve) for key, (run, curve) in found.items() if curve}
     if not seen:
         return ()
-    unit = percentiles.unit_of(run.driven.of_clients.all_ok.latency for run, _ in seen.values())
+    unit = percentiles.unit_of(
+        run.measurement.of_clients.all_ok.latency for run, _ in seen.values()
+    )
     said = (
         *cell_runs.of_middle(cells),
         *notes_on_unequal_repetitions(cells, unit),
@@ -320,10 +321,10 @@ def _without_median(cells: int) -> Iterator[str]:
 
 
 def _points(
-    run: DrivenRun, curve: Sequence[tuple[float, float]], unit: str, verdict: str
+    run: Run, curve: Sequence[tuple[float, float]], unit: str, verdict: str
 ) -> Iterator[Point]:
     for spread, value_ns in curve:
-        yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.run.id,), verdict=verdict)
+        yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.id,), verdict=verdict)
 
 
 def _spread(latency: Latency) -> list[tuple[float, float]]:
@@ -433,7 +434,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     for name in _NAMES:
         shown = [
             percentiles.cell(
-                run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution
+                run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
             )
             for run in runs
         ]
@@ -443,7 +444,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
         if max(values) < _FAR * min(values):
             return ""
         named = ", ".join(
-            f"run {run.run.id} {_with_unit(one, unit)}"
+            f"run {run.id} {_with_unit(one, unit)}"
             for run, one in zip(runs[:_RUNS_NAMED], shown, strict=False)
         )
         more = f" and {len(runs) - _RUNS_NAMED} more" if len(runs) > _RUNS_NAMED else ""

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from assay.contracts.observation import Latency
 from assay.judge.check.verdict import STATEMENT_LIMIT
 from assay.judge.statistics.spread import spread
+from assay.record import Run
 from assay.report import columns
 from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import numbers, words
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, absent
 from assay.text import units
@@ -26,7 +27,7 @@ def table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable | None:
         return None
     runs = [run for cell in cells for run in cell_runs.measured_runs(cell)]
     names = dict.fromkeys(
-        one.name for run in runs for one in run.driven.outcomes_by_transaction if one.scheduled
+        one.name for run in runs for one in run.measurement.outcomes_by_transaction if one.scheduled
     )
     unit = percentiles.unit_of(_latencies(runs, names))
     is_cancelled = any(_limit_s(run, name) for run in runs for name in names)
@@ -53,8 +54,8 @@ def table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable | None:
     )  # fmt: skip
 
 
-def _latencies(runs: Sequence[DrivenRun], names: Sequence[str] | dict[str, None]) -> list[Latency]:
-    found = (run.driven.latency_of(name) for run in runs for name in names)
+def _latencies(runs: Sequence[Run], names: Sequence[str] | dict[str, None]) -> list[Latency]:
+    found = (run.measurement.latency_of(name) for run in runs for name in names)
     return [one for one in found if one is not None]
 
 
@@ -73,17 +74,21 @@ def _of_type(cell: CellRuns, name: str, unit: str) -> ReportCell:
     return ReportCell(units.time(over.median, unit), number)
 
 
-def _limit_s(run: DrivenRun, name: str) -> float:
+def _limit_s(run: Run, name: str) -> float:
     """The limit at which one of its statements was cancelled; 0: none was."""
-    driving = run.run.driving
+    driving = run.driving
     is_cancelled = any(
-        error.code == STATEMENT_LIMIT and error.transaction == name for error in run.driven.errors
+        error.code == STATEMENT_LIMIT and error.transaction == name
+        for error in run.measurement.errors
     )
-    limit_s = driving.statement_limit_s if driving is not None and is_cancelled else None
+    limit_s = driving.statement_limit_s if is_cancelled else None
     return float(limit_s or 0)
 
 
-def _lost(runs: Sequence[DrivenRun], name: str) -> bool:
+def _lost(runs: Sequence[Run], name: str) -> bool:
     return any(
-        one.lost for run in runs for one in run.driven.outcomes_by_transaction if one.name == name
+        one.lost
+        for run in runs
+        for one in run.measurement.outcomes_by_transaction
+        if one.name == name
     )

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from assay.contracts.observation import Observation
 from assay.judge.evidence.durability import HIGHEST
 from assay.judge.statistics.spread import median_of_all
+from assay.record import Run
 from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s, efficiency, why_none
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import placed
 from assay.report.declared import aggregates
 from assay.report.values import Number, ReportCell, Section, absent, judged
@@ -36,9 +37,9 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     committing = [
         (cell, runs)
         for cell, runs in ((cell, cell_runs.measured_runs(cell)) for cell in cells)
-        if any(commits_per_s(run.driven) for run in runs)
+        if any(commits_per_s(run.measurement) for run in runs)
     ]
-    if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
+    if not any(probed_flushes.of_run(run) for _, runs in committing for run in runs):
         return None
     table = by_cell.table(
         f"{test}_commit_efficiency",
@@ -71,10 +72,10 @@ def flushes_per_commit(driven: Observation) -> float | None:
 
 def of_cell(cell: CellRuns) -> float | None:
     """The median of its repetitions; None where one has none."""
-    return median_of_all(efficiency(run.run) for run in cell_runs.measured_runs(cell))
+    return median_of_all(efficiency(run) for run in cell_runs.measured_runs(cell))
 
 
-def _cells(cell: CellRuns, runs: Sequence[DrivenRun]) -> tuple[ReportCell, ...]:
+def _cells(cell: CellRuns, runs: Sequence[Run]) -> tuple[ReportCell, ...]:
     """The median of each column over the repetitions."""
     columns = zip(*(_of_run(run) for run in runs), strict=True)
     done, probed, ratio, counted = (
@@ -103,22 +104,22 @@ def _ratio(made: Number) -> str:
     return units.ratio(made.value)
 
 
-def _of_run(run: DrivenRun) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
-    commits, flushes = commits_per_s(run.driven) or 0.0, probed_flushes.of_run(run.run)
-    done = ReportCell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
-    why_not = probed_flushes.why_none(run.run)
-    each = None if why_not else flushes_per_commit(run.driven)
+def _of_run(run: Run) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
+    commits, flushes = commits_per_s(run.measurement) or 0.0, probed_flushes.of_run(run)
+    done = ReportCell(units.digits(commits), Number(commits, "per_s", n=run.measurement.commits))
+    why_not = probed_flushes.why_none(run)
+    each = None if why_not else flushes_per_commit(run.measurement)
     counted = absent("-") if each is None else ReportCell(units.ratio(each), Number(each, "ratio"))
     if flushes is None:
-        why = why_none(run.run)
+        why = why_none(run)
         return done, absent(why), absent(why), counted
     over = probed_flushes.spread(flushes)
     probed = ReportCell(
         units.digits(over.median), Number(over.median, "per_s", over.n, over.low, over.high)
     )
-    ratio = efficiency(run.run)
+    ratio = efficiency(run)
     if ratio is None:
-        note = f"no efficiency: {why_none(run.run)}"
+        note = f"no efficiency: {why_none(run)}"
         return done, probed, absent("-", note=note), counted
     remarks = (_why_above(run) if ratio > _ABOVE else "", probed_flushes.uneven(flushes))
     found = ReportCell(
@@ -127,17 +128,17 @@ def _of_run(run: DrivenRun) -> tuple[ReportCell, ReportCell, ReportCell, ReportC
     return done, probed, found, counted
 
 
-def _why_above(run: DrivenRun) -> str:
+def _why_above(run: Run) -> str:
     """Why there were more commits than flushes one after the other."""
-    deployment = run.run.deployment
+    deployment = run.deployment
     if deployment is not None:
         found = deployment.durability
         if found is not None and found.durability_class not in (None, HIGHEST):
             return f"above 1: commits do not wait for a flush: durability {found.described}"
         if lowered_by := deployment.durability_lowered_by:
             return f"above 1: durability is lowered by {', '.join(lowered_by)}"
-    has_one = run.run.clients == 1
-    each = flushes_per_commit(run.driven)
+    has_one = run.clients == 1
+    each = flushes_per_commit(run.measurement)
     if each is None or deployment is None or not deployment.storage.is_own_device:
         why = "or flushes are faster than those of the probe" if has_one else "or share a flush"
         return (

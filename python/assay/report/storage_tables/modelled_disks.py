@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 import msgspec
 
 from assay.judge.evidence.modelled_disks import NEAR, Calibrated, calibrated, missed
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report import columns
 from assay.report.columns import counts, numbers, of, words
 from assay.report.sections.storages import changes
@@ -32,7 +32,7 @@ class _Facts(msgspec.Struct, frozen=True):
     path_cost: tuple[Calibrated, ...]
 
 
-def table(runs: Iterable[RunRecord]) -> ReportTable | None:
+def table(runs: Iterable[Run]) -> ReportTable | None:
     """None where no storage is one."""
     storages = [run.deployment.storage for run in runs if run.deployment]
     modelled = {storage.name: storage for storage in storages if "model" in storage.facts}
@@ -68,7 +68,7 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     )
 
 
-def overhead_ns(run: RunRecord, operation: str) -> int | None:
+def overhead_ns(run: Run, operation: str) -> int | None:
     """Time of such a request that the disk answers at once; None where that was not measured."""
     found = calibrated(run.deployment.storage) if run.deployment else ()
     of_it = [one for one in found if one.operation == operation]

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from assay.experiment import StoragePrice
 from assay.judge import required_rate
 from assay.judge.required_rate import RateKept
-from assay.judge.verdict import NONE
+from assay.judge.run import NONE
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.plan import cell_names
 from assay.report.cells import by_cell, cell_runs, durability
@@ -100,7 +100,7 @@ def section(
 
 def _kept(cell: CellRuns, required_per_s: float) -> tuple[RateKept, str]:
     """Whether the cell keeps that rate, and why it is not decided."""
-    runs = [(run.driving, driven) for run, driven in cell_runs.measured_runs(cell)]
+    runs = [(run.driving, run.measurement) for run in cell_runs.measured_runs(cell)]
     return required_rate.kept(runs, cell.judged.verdict, required_per_s)
 
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind
 from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import probed_flushes
+from assay.record.runs.run_names import machine_shown
 from assay.report import columns
 from assay.report.cells import factor_order
 from assay.report.columns import integer, never_null, number, of, path, string, words
@@ -36,7 +37,7 @@ _NOT_PASSED_ON = (
 class UsedProbe(NamedTuple):
     probe: Probe
     machine: str
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
     """Those whose numbers are compared with it."""
 
     @property
@@ -44,13 +45,13 @@ class UsedProbe(NamedTuple):
         return self.probe.storage
 
 
-def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
+def used_by(runs: Iterable[Run]) -> list[UsedProbe]:
     """Each probe that a run uses, storage by storage. A storage is probed once in an experiment,
     and again when this is continued."""
-    by_probe: dict[tuple[str, int, str], list[tuple[Probe, RunRecord]]] = {}
+    by_probe: dict[tuple[str, int, str], list[tuple[Probe, Run]]] = {}
     for run in runs:
         if run.probe is not None:
-            key = (run.probe.storage, run.probe.begun_unix_ns, run.machine_shown)
+            key = (run.probe.storage, run.probe.begun_unix_ns, machine_shown(run))
             by_probe.setdefault(key, []).append((run.probe, run))
     storages = list(dict.fromkeys(storage for storage, *_ in by_probe))
     return [
@@ -61,7 +62,7 @@ def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
     ]
 
 
-def section(runs: Iterable[RunRecord]) -> Section | None:
+def section(runs: Iterable[Run]) -> Section | None:
     """None where no storage was probed, and none is modelled."""
     runs = list(runs)
     found = used_by(runs)
@@ -73,7 +74,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     return Section("Storages by probe", (), shown, figures) if shown else None
 
 
-def why_none(runs: Iterable[RunRecord]) -> str:
+def why_none(runs: Iterable[Run]) -> str:
     """``storages not probed: here, b: fio is missing``, where none was that was to be; else
     empty."""
     found = [one.probe for one in used_by(runs)]
@@ -92,7 +93,7 @@ def _reasons(not_probed: Iterable[Probe]) -> Iterator[tuple[str, str]]:
         yield ", ".join(names), reason
 
 
-def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
+def warnings(runs: Iterable[Run]) -> Iterator[RunWarning]:
     """Of storages of a machine whose probes differ by more than measurements within one probe
     may."""
     by_storage: dict[tuple[str, str], list[Probe]] = {}

@@ -13,7 +13,7 @@ from assay.comparison.ratios import undecided
 from assay.judge.statistics.ranks import LEAST_PAIRS, kendall_tau, ranks
 from assay.judge.statistics.spread import Spread, spread
 from assay.judge.warnings.steadiness import why_not_steady
-from assay.record import RunRecord
+from assay.record import Run
 from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s
 from assay.report.cells import by_cell, cell_runs
@@ -116,7 +116,7 @@ def of_cells(measured_cells: Sequence[CellRuns]) -> Iterator[Ranks]:
 
 
 def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
-    commits = any(commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells))
+    commits = any(commits_per_s(run.measurement) for _, run in cell_runs.middle_runs(cells))
     ranked, left_out = [], []
     apart = any(
         undecided.one_after_the_other(one.measured, other.measured)
@@ -162,7 +162,7 @@ def _probed(cell: CellRuns, commits: bool) -> Spread | None:
     return Spread(spread([one.median for one in found]).median, low, high, found[0].n)
 
 
-def _of_probe(run: RunRecord, commits: bool) -> Spread | None:
+def _of_probe(run: Run, commits: bool) -> Spread | None:
     if run.probe is None:
         return None
     if commits:
@@ -171,7 +171,7 @@ def _of_probe(run: RunRecord, commits: bool) -> Spread | None:
     return None if reads is None else Spread(reads.per_s, reads.per_s, reads.per_s, 1)
 
 
-def _depth(run: RunRecord) -> int:
+def _depth(run: Run) -> int:
     found = run.probe.reads_at(run.clients) if run.probe else None
     return found.depth if found else 0
 

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import Literal, NamedTuple
 
-from msgspec import Struct
-
+from assay.contracts.storages.abilities import AccountedSecond
+from assay.record import Run
 from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, words
 from assay.report.storage_tables import modelled_disks
 from assay.report.values import Number, ReportCell, Section, absent, size
 from assay.text import units
 
-_OPERATIONS = ("read", "write", "flush")
+_OPERATIONS: tuple[Literal["read", "write", "flush"], ...] = ("read", "write", "flush")
 _LOST = "lost"
 
 
-class _Sums(Struct, frozen=True):
-    operation: str
+class _Sums(NamedTuple):
+    of: AccountedSecond
+    """All seconds together, of one operation."""
     elapsed_s: float
-    count: int
-    failed: int
-    bytes: int
-    time_ns: int
-    longest_ns: int
-    late_ns: int
     overhead_ns: int | None
     """Time of such a request that the disk answers at once."""
 
@@ -38,9 +34,7 @@ class _Sums(Struct, frozen=True):
 def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     """None where no storage keeps an account."""
     accounted = [
-        (cell, run)
-        for cell, run in cell_runs.middle_runs(measured_cells)
-        if run.run.storage_requests
+        (cell, run) for cell, run in cell_runs.middle_runs(measured_cells) if run.storage_requests
     ]
     if not accounted:
         return None
@@ -55,27 +49,30 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     return Section("Requests of modelled disks", (), (table,))
 
 
-def _each_operation(run: DrivenRun) -> Iterator[_Sums]:
+def _each_operation(run: Run) -> Iterator[_Sums]:
     for operation in _OPERATIONS:
-        of = [one for one in run.run.storage_requests if one.operation == operation]
+        of = [one for one in run.storage_requests if one.operation == operation]
         sums = _Sums(
-            operation=operation,
-            elapsed_s=run.driven.elapsed_ns / 1e9,
-            count=sum(one.count for one in of),
-            failed=sum(one.failed for one in of),
-            bytes=sum(one.bytes for one in of),
-            time_ns=sum(one.time_ns for one in of),
-            longest_ns=max((one.longest_ns for one in of), default=0),
-            late_ns=sum(one.late_ns for one in of),
-            overhead_ns=modelled_disks.overhead_ns(run.run, operation),
+            AccountedSecond(
+                second=0,
+                operation=operation,
+                count=sum(one.count for one in of),
+                failed=sum(one.failed for one in of),
+                bytes=sum(one.bytes for one in of),
+                time_ns=sum(one.time_ns for one in of),
+                longest_ns=max((one.longest_ns for one in of), default=0),
+                late_ns=sum(one.late_ns for one in of),
+            ),
+            run.measurement.elapsed_ns / 1e9,
+            modelled_disks.overhead_ns(run, operation),
         )
-        if sums.count and sums.elapsed_s:
+        if sums.of.count and sums.elapsed_s:
             yield sums
 
 
 def _per_s(sums: _Sums) -> ReportCell:
-    per_s = sums.count / sums.elapsed_s
-    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.count))
+    per_s = sums.of.count / sums.elapsed_s
+    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.of.count))
 
 
 def _time(time_ns: float, n: int = 1) -> ReportCell:
@@ -83,30 +80,30 @@ def _time(time_ns: float, n: int = 1) -> ReportCell:
 
 
 _COLUMNS = (
-    words("operation", attrgetter("operation"), is_label=True),
+    words("operation", attrgetter("of.operation"), is_label=True),
     numbers("requests/s", _per_s),
-    numbers("mean size", lambda sums: size(sums.bytes / sums.count if sums.bytes else None)),
-    numbers("mean time", lambda sums: _time(sums.time_ns / sums.count, sums.count)),
-    numbers("longest", lambda sums: _time(sums.longest_ns)),
-    numbers("late", lambda sums: _time(sums.late_ns / sums.count, sums.count)),
+    numbers(
+        "mean size", lambda sums: size(sums.of.bytes / sums.of.count if sums.of.bytes else None)
+    ),
+    numbers("mean time", lambda sums: _time(sums.of.time_ns / sums.of.count, sums.of.count)),
+    numbers("longest", lambda sums: _time(sums.of.longest_ns)),
+    numbers("late", lambda sums: _time(sums.of.late_ns / sums.of.count, sums.of.count)),
     numbers(
         "I/O path overhead",
         lambda sums: absent("-") if sums.overhead_ns is None else _time(sums.overhead_ns),
     ),
-    counts("failed", attrgetter("failed")),
+    counts("failed", attrgetter("of.failed")),
 )
 
 
-def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
     yield (
         "time: from the arrival at the disk to its answer; late: how much of it came after the "
         "end by the model, mean; I/O path overhead: time of a request that the modelled disk "
         "answers at once; the model's answers come earlier by it, and no request of a client takes "
         "less"
     )
-    lost = sum(
-        one.count for run in runs for one in run.run.storage_requests if one.operation == _LOST
-    )
+    lost = sum(one.count for run in runs for one in run.storage_requests if one.operation == _LOST)
     if lost:
         yield (
             f"{units.counted(lost, 'request')} missing in the account: its file was too slow, or "

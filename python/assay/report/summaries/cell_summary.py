@@ -16,13 +16,13 @@ from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.evidence.offered_rate import OfferedAndReached
-from assay.judge.evidence.values import EXCEEDED
+from assay.judge.run import EXCEEDED
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import cell_runs, cold, durability
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration
 from assay.report.sections import derived, device, goals, headline
 from assay.report.storage_tables import commit_efficiency
@@ -95,7 +95,7 @@ class CellSummary(Struct, frozen=True):
     """Whether they were kept; empty: there are none."""
     offered_rate: OfferedAndReached | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
 
     def name_among(self, cells: Iterable[CellSummary]) -> str:
         """With its test, where these are of several."""
@@ -155,7 +155,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     )
 
 
-def _server(runs: Sequence[RunRecord]) -> str:
+def _server(runs: Sequence[Run]) -> str:
     """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
     roles = (run.deployment.role for run in runs if run.deployment)
     said = (role.described for role in roles if role and role.name != PRIMARY)
@@ -198,7 +198,7 @@ def repetitions(summaries: Sequence[CellSummary]) -> str:
 
 
 def _numbers(
-    experiment: ExperimentRecord, cell: CellRuns, measured: Sequence[DrivenRun]
+    experiment: ExperimentRecord, cell: CellRuns, measured: Sequence[Run]
 ) -> tuple[tuple[str, str], ...]:
     declared = declaration.of_test(experiment.workload, cell.runs[0].test, cell.runs)
     if declared and declared.fields:
@@ -213,7 +213,7 @@ def _numbers(
         low, high = units.digits(made.low), units.digits(made.high)
         throughput += f", median of {made.n} repetitions ({low}-{high})"
     else:
-        driven = measured[0].driven
+        driven = measured[0].measurement
         counted = units.counted(driven.of_clients.outcomes.ok, "transaction")
         throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
     if fewer := _on_fewer(measured):
@@ -225,7 +225,7 @@ def _numbers(
         return (("cold", said.replace(" ", TOGETHER)), ("latency", latency))
     if efficiency := commit_efficiency.of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
-        if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
+        if any(probed_flushes.uneven(probed_flushes.of_run(run)) for run in measured):
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
@@ -233,9 +233,9 @@ def _numbers(
     )
 
 
-def _on_fewer(measured: Sequence[DrivenRun]) -> str:
+def _on_fewer(measured: Sequence[Run]) -> str:
     """Where load generators were lost and the others went on."""
-    said = [left for run in measured if (left := clients_left(run.driven.generators))]
+    said = [left for run in measured if (left := clients_left(run.measurement.generators))]
     if not said:
         return ""
     groups = cell_runs.without_lost_in_words(measured, of_groups=True)
@@ -284,7 +284,7 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
 
 
-def errors(runs: Sequence[RunRecord]) -> str:
+def errors(runs: Sequence[Run]) -> str:
     """How many transactions failed, the first error, and the runs that failed before their first
     transaction; empty for a test without transactions."""
     # What was cancelled since a run was ended is no error of the system.
@@ -315,11 +315,11 @@ def errors(runs: Sequence[RunRecord]) -> str:
     return words
 
 
-def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
-    outcomes = [one.driven.outcomes for one in measured]
+def _columns(cell: CellRuns, measured: Sequence[Run]) -> tuple[str, ...]:
+    outcomes = [one.measurement.outcomes for one in measured]
     if any(one.failed for one in outcomes) and not any(one.ok or one.aborted for one in outcomes):
         return (ABSENT, ABSENT, ABSENT, counted(cell, "failed"))
-    rates = [clients.THROUGHPUT.value(one.run) for one in measured]
+    rates = [clients.THROUGHPUT.value(one) for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT
     if cold.is_timed(cell):

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation import GroupReport, Latency, Observation, Resolution
 from assay.judge.statistics.samples import known_ns
+from assay.record import Run
 from assay.record.metrics.deferred import of_run
 from assay.report.cells import percentiles
-from assay.report.cells.cell_runs import DrivenRun
 from assay.text import units
 
 Times = Sequence[tuple[Latency, Resolution]]
@@ -29,19 +29,21 @@ _FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
 """Percentiles of a group, whose line must have room for the maximum."""
 
 
-def times(measured: Iterable[DrivenRun]) -> Times:
-    return [(run.driven.of_clients.all_ok.latency, run.driven.resolution) for run in measured]
+def times(measured: Iterable[Run]) -> Times:
+    return [
+        (run.measurement.of_clients.all_ok.latency, run.measurement.resolution) for run in measured
+    ]
 
 
-def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:
+def unlike_types(measured: Sequence[Run]) -> dict[str, Times]:
     """The times of each transaction type, where the median of one is more than `_UNLIKE` times that
     of another: then that of all is the median of the most frequent one, and says nothing of the
     others. Else empty."""
     found: dict[str, list[tuple[Latency, Resolution]]] = {}
     for run in measured:
-        for one in run.driven.of_clients.transactions:
+        for one in run.measurement.of_clients.transactions:
             if one.outcome == "ok":
-                found.setdefault(one.name, []).append((one.latency, run.driven.resolution))
+                found.setdefault(one.name, []).append((one.latency, run.measurement.resolution))
     medians = [
         statistics.median(known)
         for of_type in found.values()
@@ -51,7 +53,7 @@ def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:
     return {name: of_type for name, of_type in found.items() if is_unlike}
 
 
-def of_mix(measured: Sequence[DrivenRun]) -> str:
+def of_mix(measured: Sequence[Run]) -> str:
     """Of a mix of unlike types the median of each in place of one of all."""
     types = unlike_types(measured)
     if not types:
@@ -85,15 +87,15 @@ def percentile(times: Times, name: str) -> str:
     return units.time_with_unit(value_ns, unit, resolution_ns=width_ns)
 
 
-def groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def groups(measured: Sequence[Run]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """(name, texts) of each group of clients, where there are several; the texts from the longest
     to the shortest, which has fewer percentiles."""
-    if not measured or len(measured[0].driven.groups) < 2:
+    if not measured or len(measured[0].measurement.groups) < 2:
         return ()
     by_name: dict[str, list[tuple[GroupReport, Observation]]] = {}
     for run in measured:
-        for group in run.driven.groups:
-            by_name.setdefault(group.name, []).append((group, run.driven))
+        for group in run.measurement.groups:
+            by_name.setdefault(group.name, []).append((group, run.measurement))
     found = []
     for name, of_runs in by_name.items():
         tps = units.digits(statistics.median([group.throughput_per_s for group, _ in of_runs]))
@@ -113,10 +115,10 @@ def _until(of_runs: Sequence[float | None]) -> str:
     return f" until {units.digits(statistics.median(early), 3)} s{few}"
 
 
-def deferred(measured: Sequence[DrivenRun]) -> str:
+def deferred(measured: Sequence[Run]) -> str:
     """``83 queued, 0 late, 0 not run; longest queue 2; wait p90 1.2 ms  max 3 ms; run p90 …``, of
     all repetitions; empty where nothing is deferred."""
-    found = ((of_run(run.run), run) for run in measured)
+    found = ((of_run(run), run) for run in measured)
     groups = [(group, run) for group, run in found if group is not None]
     if not groups:
         return ""
@@ -127,9 +129,11 @@ def deferred(measured: Sequence[DrivenRun]) -> str:
     longest = max(group.longest_queue or 0 for group, _ in groups)
     said = [f"{queued} queued, {late} late, {skipped} not run", f"longest queue {longest}"]
     waits = [
-        (lag, run.driven.resolution) for group, run in groups if (lag := group.all_ok.schedule_lag)
+        (lag, run.measurement.resolution)
+        for group, run in groups
+        if (lag := group.all_ok.schedule_lag)
     ]
-    runs = [(group.all_ok.service_time, run.driven.resolution) for group, run in groups]
+    runs = [(group.all_ok.service_time, run.measurement.resolution) for group, run in groups]
     for title, times in (("waited", waits), ("took", runs)):
         if shown := in_words(times, ("p90",)):
             said.append(f"{title} {shown}")

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from assay.judge import Verdict
-from assay.judge.evidence.values import EXCEEDED
-from assay.judge.verdict import WORDS
+from assay.judge.run import EXCEEDED, WORDS
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import named_line
 from assay.text import units

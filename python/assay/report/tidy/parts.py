@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
 from assay.judge.check.answers import expected_rows
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics.clients import OF_SECONDS, UNANSWERED
 from assay.report.cells import cell_runs
 from assay.report.columns import (
@@ -44,7 +44,7 @@ class TransactionRow(NamedTuple):
         return self.transaction.count / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
 
 
-def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
+def _transactions(run: Run) -> Iterator[TransactionRow]:
     """Those of each group; of a single one, those of the whole."""
     if run.driven is None:
         return
@@ -93,7 +93,7 @@ class PassesRow(NamedTuple):
     passes: Passes
 
 
-def _passes(run: RunRecord) -> Iterator[PassesRow]:
+def _passes(run: Run) -> Iterator[PassesRow]:
     """Those of each group; of a single one, those of the whole."""
     driven = run.driven
     if driven is not None and len(driven.groups) < 2 and driven.passes is not None:
@@ -128,7 +128,7 @@ class PassTimeRow(NamedTuple):
     pass_time: PassTime
 
 
-def _pass_times(run: RunRecord) -> Iterator[PassTimeRow]:
+def _pass_times(run: Run) -> Iterator[PassTimeRow]:
     """In the order of their ends."""
     driven = run.driven
     if driven is not None:
@@ -205,7 +205,7 @@ CHECKS = ProgramTable(
 class DeclaredField(NamedTuple):
     """A field of a workload's report, of a run; the source of a row."""
 
-    run: RunRecord
+    run: Run
     field: declaration.Field
 
 

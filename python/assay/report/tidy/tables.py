@@ -14,11 +14,11 @@ from assay.judge.evidence import machine_states
 from assay.judge.required_rate import RateKept
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
+from assay.record.runs.run_names import machine_shown
 from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import DrivenRun
 from assay.report.columns import (
     Value,
     attribute,
@@ -65,11 +65,11 @@ from assay.report.values import ReportColumn
 
 
 class CellRow(NamedTuple):
-    first: RunRecord
+    first: Run
     judged: CellVerdict
-    measured: Sequence[RunRecord]
+    measured: Sequence[Run]
     """Its repetitions that were."""
-    driven: Sequence[DrivenRun]
+    driven: Sequence[Run]
     """Those of them that drove clients."""
     precision: CellPrecision
 
@@ -117,7 +117,7 @@ def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
 
 def _why_null(cell: CellRow) -> Value:
     """Of the first repetition that says so."""
-    every = (samples.why_null(run.driven.of_clients.all_ok.latency) for run in cell.driven)
+    every = (samples.why_null(run.measurement.of_clients.all_ok.latency) for run in cell.driven)
     return next(filter(None, every), None)
 
 
@@ -139,14 +139,13 @@ class TypeRow(NamedTuple):
     cell: str
     machine: str
     name: str
-    runs: Sequence[RunRecord]
+    runs: Sequence[Run]
 
 
 def types_of(cell: CellRow) -> list[TypeRow]:
-    runs = [driven.run for driven in cell.driven]
-    names = dict.fromkeys(one.name for driven in cell.driven for one in driven.driven.transactions)
-    of = (cell.first.cell_fingerprint, cell.first.machine_shown)
-    return [TypeRow(*of, name, runs) for name in names]
+    names = dict.fromkeys(one.name for run in cell.driven for one in run.measurement.transactions)
+    of = (cell.first.cell_fingerprint, machine_shown(cell.first))
+    return [TypeRow(*of, name, cell.driven) for name in names]
 
 
 def _type_columns(metric: Metric) -> list[ReportColumn]:
@@ -190,7 +189,7 @@ TRANSACTION_TYPES = ProgramTable(
 def _keeps_required_rate(cell: CellRow) -> bool | None:
     if (required_per_s := cell.first.required_rate_per_s) is None:
         return None
-    runs = [(run.driving, driven) for run, driven in cell.driven]
+    runs = [(run.driving, run.measurement) for run in cell.driven]
     answer, _ = required_rate.kept(runs, cell.judged.verdict, required_per_s)
     return {RateKept.YES: True, RateKept.NO: False}.get(answer)
 
@@ -222,7 +221,7 @@ CELLS = ProgramTable(
                 nullable(
                     "duration_s", "number",
                     "of the measurement, as asked for; null: counts end it",
-                    lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
+                    lambda cell: cell.first.driving.duration_s,
                 )
             ],
             "latency_unanswered": [
@@ -261,7 +260,7 @@ _BEHIND = {
             "string",
             "how the kernel's ticks contradict the times of the machine's processors; null: they "
             "do not, or the times are not known",
-            lambda run: machine_states.contradiction(run.evidence),
+            lambda run: machine_states.contradiction(run),
         )
     ],
     "commit_efficiency": [

@@ -11,9 +11,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict
 
 from msgspec import Struct
 
@@ -36,16 +35,8 @@ _CALIBRATION_S = 60.0
 """It takes about two seconds; a disk whose reads take a second each needs longer."""
 
 
-class PathCost(TypedDict):
-    """The mean time of one kind of request."""
-
-    operation: str
-    depth: int
-    path_cost_ns: int
-    """Of a request that the disk answers at once."""
-    modelled_ns: int
-    measured_ns: int
-    requests: int
+PathCost = Mapping[str, str | int]
+"""The mean time of one kind of request (`assay.judge.evidence.modelled_disks.Calibrated`)."""
 
 
 class ServedDisk(Struct, frozen=True):

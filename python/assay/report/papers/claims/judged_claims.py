@@ -17,7 +17,7 @@ from assay.judge.statistics.order import ConfidenceInterval
 from assay.judge.warnings.kinds import WarningKind as Warned
 from assay.plan import cell_names
 from assay.plan.cell_names import MACHINE
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, field_path, selection
@@ -289,7 +289,7 @@ _JUDGES: Mapping[ClaimKind, Callable[[ClaimCase], JudgedClaim]] = {
 }
 
 
-def _processors(run: RunRecord) -> int:
+def _processors(run: Run) -> int:
     """Of its machine, as far as Assay could use them."""
     return int(run.machine.get("processors_usable") or 0)
 
@@ -399,7 +399,7 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: RunValue, run: RunRecord) -> _Bounded | None:
+def _bounded(claim: Claim, key: RunValue, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = field_path.value(run, claim.undecided) if claim.undecided else 0
     read = (key.value(run), _limit(claim, run), doubtful or 0)
@@ -437,5 +437,5 @@ def _with_unit(value: float, unit: str) -> str:
     return units.time_with_unit(value, "s") if unit == "ns" else units.shown(value, unit)
 
 
-def _limit(claim: Claim, run: RunRecord) -> object:
+def _limit(claim: Claim, run: Run) -> object:
     return field_path.value(run, claim.limit) if isinstance(claim.limit, str) else claim.limit
