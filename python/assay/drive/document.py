@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import DEFERRED, READ_PRIMARY, reads_of_scripts
+from assay.contracts.driving import DEFERRED, OF_ENGINE, READ_PRIMARY, reads_of_scripts
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -145,19 +145,8 @@ def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument
         duration = StopDocument(duration_s=stop.duration_s)
         groups = _with_deferred(document, drive, drive.deferred)
         return structs.replace(document, groups=groups, stop=duration)
-    pace = _Pace.of(cell.driving)
-    return structs.replace(
-        document,
-        order=drive.order,
-        clients=cell.clients,
-        stop=stop,
-        arrival=pace.arrival,
-        think_time=pace.think_time,
-        keying_time=pace.keying_time,
-        latency_limit_s=pace.latency_limit_s,
-        retries=pace.retries,
-        read=_read(cell.driving),
-    )
+    pace = _pace(cell.driving)
+    return structs.replace(document, order=drive.order, clients=cell.clients, stop=stop, **pace)
 
 
 def _with_deferred(
@@ -175,29 +164,24 @@ def _with_deferred(
         order="sequence",
         clients=deferred.clients,
         arrival=ArrivalDocument(kind=DEFERRED),
-        latency_limit_s=deferred.latency_limit_s or UNSET,
-        retries=_Pace.of(cell.driving).retries,
+        retries=_retries(cell.driving),
         read=_read(cell.driving),
+        **{"latency_limit_s": deferred.latency_limit_s or UNSET},
     )
     return _group(clients), workers
 
 
 def _group(group: PlannedGroup) -> GroupDocument:
-    pace, counts = _Pace.of(group.driving), structs.replace(_stop(group.driving), duration_s=UNSET)
+    counts = structs.replace(_stop(group.driving), duration_s=UNSET)
     return GroupDocument(
         name=group.name,
         scripts=tuple(group.scripts),
         order=group.order,
         clients=group.clients,
-        arrival=pace.arrival,
-        think_time=pace.think_time,
-        keying_time=pace.keying_time,
-        latency_limit_s=pace.latency_limit_s,
-        retries=pace.retries,
-        read=_read(group.driving),
         weights=dict(group.mix) or UNSET,
         ends_with=group.ends_with or UNSET,
         stop=UNSET if counts == StopDocument() else counts,
+        **_pace(group.driving),
     )
 
 
@@ -215,27 +199,20 @@ def script_documents(scripts: Iterable[Script]) -> tuple[ScriptDocument, ...]:
     )
 
 
-class _Pace(NamedTuple):
-    """When clients start transactions, and how often they retry."""
+def _pace(driving: Driving) -> dict[str, Any]:
+    """When clients start transactions, where, and how often they retry."""
+    arrival = ArrivalDocument(kind=driving.arrival, offered_rate_per_s=_offered_rate(driving))
+    return {
+        "arrival": arrival if driving.is_open else UNSET,
+        **{name: getattr(driving, name) or UNSET for name in OF_ENGINE},
+        "retries": _retries(driving),
+        "read": _read(driving),
+    }
 
-    arrival: ArrivalDocument | UnsetType
-    think_time: str | UnsetType
-    keying_time: str | UnsetType
-    latency_limit_s: float | UnsetType
-    retries: RetriesDocument | UnsetType
 
-    @classmethod
-    def of(cls, driving: Driving) -> Self:
-        arrival = ArrivalDocument(kind=driving.arrival, offered_rate_per_s=_offered_rate(driving))
-        most = _planned(driving.retries)
-        limit_s = driving.latency_limit_s
-        return cls(
-            arrival if driving.is_open else UNSET,
-            driving.think_time or UNSET,
-            driving.keying_time or UNSET,
-            UNSET if not limit_s else _planned(limit_s),
-            RetriesDocument(most=most, classes=driving.retry_classes) if most else UNSET,
-        )
+def _retries(driving: Driving) -> RetriesDocument | UnsetType:
+    most = _planned(driving.retries)
+    return RetriesDocument(most=most, classes=driving.retry_classes) if most else UNSET
 
 
 def _offered_rate(driving: Driving) -> float | tuple[RateStep, ...] | None:

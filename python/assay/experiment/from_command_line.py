@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from msgspec import structs
+
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
 from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, SystemChoice
@@ -24,7 +26,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
-from assay.experiment.settings import client_options, other_names
+from assay.experiment.settings import client_options, field_values, other_names
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
@@ -53,7 +55,7 @@ def asked(words: Words) -> quick.Asked:
     Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
     if words.scale is not None:
-        words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
+        words = structs.replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     full, quickly = _start(words)
     start, workload = quickly
     systems = start.systems
@@ -131,7 +133,7 @@ def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> 
     """The fields of `Experiment` that the words set, without systems and parameters. ``systems``:
     those of the experiment."""
     fields = {
-        setting.experiment_field: setting.value(getattr(words, name))
+        setting.experiment_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.experiment_field and words.has(name)
     }
@@ -281,12 +283,11 @@ def _prices(words: Words, start: Experiment, systems: Sequence[SystemChoice]) ->
 
 def _driving(words: Words) -> DrivingChanges:
     """The fields of `Driving` that the words set."""
-    fields = {
-        setting.driving_field: setting.value(getattr(words, name))
+    given = {
+        setting.driving_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.driving_field and words.has(name)
     }
-    given = cast(DrivingChanges, fields)
     if words.log:
         given["log_sample"] = words.log_sample or 1.0
     return given

@@ -82,7 +82,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     paced = pace.on_cache(paced, cell.level(CACHE))
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
-        paced = replace(paced, transactions=_together(paced, clients))
+        paced = structs.replace(paced, transactions=_together(paced, clients))
         clients = 1
     groups = _with_clients(
         _group(planned_group, paced, known, cell.group_clients.get(planned_group.name))
@@ -137,9 +137,9 @@ def _routed(whole: Driving, scripts: Iterable[str], workload: Workload) -> Drivi
         by_script |= dict.fromkeys(names, read)
     of_these = {script: by_script.get(script, READ_PRIMARY) for script in scripts}
     if len(words := set(of_these.values())) == 1:
-        return replace(whole, read=words.pop())
+        return structs.replace(whole, read=words.pop())
     sent = (f"{script}={read}" for script, read in sorted(of_these.items()) if read != READ_PRIMARY)
-    return replace(whole, read=",".join(sent))
+    return structs.replace(whole, read=",".join(sent))
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:
@@ -249,6 +249,6 @@ def _group(
         order=group.order,
         mix=weights(group.mix, parameters),
         clients=clients or declared_clients(group, parameters),
-        driving=pace.resolved(replace(whole, **changes), parameters),
+        driving=pace.resolved(structs.replace(whole, **changes), parameters),
         ends_with=group.ends_with,
     )

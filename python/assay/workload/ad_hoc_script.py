@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
@@ -310,9 +309,9 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
 
 
 def _without_passes(driving: Driving) -> Driving:
-    limits = replace(driving, passes=None)
+    limits = structs.replace(driving, passes=None)
     is_endless = not any((limits.transactions, limits.queue, limits.duration_s))
-    return replace(limits, duration_s=DURATION_S) if is_endless else limits
+    return structs.replace(limits, duration_s=DURATION_S) if is_endless else limits
 
 
 class _OfSeveralTypes(Parameter, frozen=True):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -24,7 +23,7 @@ from assay.text.nearest import did_you_mean
 from assay.workload.ad_hoc_script import TEST
 
 _COLUMNS_OF_MACHINE = tuple(factor.column for factor in OF_MACHINE.values())
-OF_DRIVING = tuple(field.name for field in fields(Driving))
+OF_DRIVING = Driving.__struct_fields__
 _NO_PROFILE = "none"
 SCRIPT = factors.SCRIPT.name
 WORKLOAD = "workload"

@@ -1,15 +1,13 @@
-"""Takes the client options of a command line; returns client counts, offered rates and pauses."""
+"""Takes the client options of a command line; returns client counts, pauses and
+where scripts are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from assay.contracts.driving import READS
 from assay.errors import ArgumentError
-from assay.text import rates
 from assay.text.mentions import Mention, phrase
-from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
-from assay.text.rates import Rate
+from assay.text.quantities import CLIENTS, Quantity, shown
 from assay.workload import driving
 
 _HINT = phrase("{--clients 1,8,32}, or by group: {--clients readers=8,writers=2}")
@@ -61,14 +59,6 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
     }
 
 
-def offered_rates(words: Iterable[str]) -> tuple[Rate, ...]:
-    """``1000``, ``2000`` as rates of all clients together."""
-    words = list(words)
-    example = "0s:200,60s:800,90s:200" if any(map(rates.is_profile, words)) else "1000,2000"
-    hint = phrase("{}", Mention("offered_rate", example))
-    return tuple(_listed(phrase("{--offered-rate}"), words, OFFERED_RATE_PER_S, hint))
-
-
 def _listed(option: str, words: Iterable[str], quantity: Quantity, hint: str) -> list[int | float]:
     try:
         return [quantity.of_word(word) for word in words]
@@ -83,20 +73,21 @@ def _meant(setting: str, word: str) -> str:
     return phrase("did you mean {}? ", meant) if is_pause else ""
 
 
-def reads(word: str) -> str:
+def route(setting: str, word: str, places: Sequence[str]) -> str:
     """Where scripts are sent, as `Driving` holds it: ``replica``, or ``look=replica,buy=any``."""
-    if word in READS:
+    if word in places:
         return word
     pairs = [part.strip().rpartition("=") for part in word.split(",")]
-    if not all(script.strip() and read.strip() in READS for script, _, read in pairs):
+    if not all(script.strip() and read.strip() in places for script, _, read in pairs):
         raise ArgumentError(
             phrase(
-                "{--read}: expected {}, or SCRIPT=WORD for each script that does not go to the "
+                "{}: expected {}, or SCRIPT=WORD for each script that does not go to the "
                 "primary, found {}",
-                f"{', '.join(READS[:-1])} or {READS[-1]}",
+                Mention(setting),
+                f"{', '.join(places[:-1])} or {places[-1]}",
                 shown(word),
             ),
-            hint=phrase("{}", Mention("read", f"SCRIPT={READS[1]},SCRIPT={READS[2]}")),
+            hint=phrase("{}", Mention(setting, f"SCRIPT={places[1]},SCRIPT={places[2]}")),
         )
     found = {script.strip(): read.strip() for script, _, read in pairs}
     return ",".join(f"{script}={read}" for script, read in sorted(found.items()))

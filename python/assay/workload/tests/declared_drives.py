@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from assay.contracts.driving import OF_GROUPS
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
@@ -13,11 +14,6 @@ from assay.workload.tests import declared_scripts
 
 Kind = TypeVar("Kind", bound=Drive)
 
-OF_GROUPS = (
-    "passes", "transactions", "queue", "arrival", "offered_rate_per_s", "think_time",
-    "keying_time", "latency_limit_s", "retries", "retry_classes",
-)  # fmt: skip
-"""Fields of `Driving` that each group sets; the others apply to the whole step."""
 _OF_EITHER = ("read",)
 """Fields that a group may set for itself, and a step for its groups that do not."""
 
