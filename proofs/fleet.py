@@ -24,11 +24,11 @@ from typing import Any
 from msgspec import structs
 
 from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
     LogDocument,
-    ScriptDocument,
     StopDocument,
 )
 from assay.contracts.observation import Observation

@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType, structs
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import DEFERRED, OF_ENGINE, READ_PRIMARY, reads_of_scripts
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -24,7 +25,6 @@ from assay.contracts.engine.drive import (
     RateStep,
     ReconnectDocument,
     RetriesDocument,
-    ScriptDocument,
     StopDocument,
 )
 from assay.contracts.factors import OF_LEVELS
@@ -34,7 +34,7 @@ from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
 from assay.workload.scripts import statement_file
-from assay.workload.steps import Deferred
+from assay.workload.steps import Deferred, Group
 from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
@@ -155,9 +155,9 @@ def _with_deferred(
     """The clients of the run, and those that run what they queue."""
     cell, names = drive.run.cell, [script.name for script in document.scripts]
     run_by_clients = tuple(name for name in names if name not in deferred.scripts)
-    clients = PlannedGroup(
-        "clients", run_by_clients, drive.order, drive.mix, cell.clients, cell.driving
-    )
+    group = Group(name="clients", scripts=run_by_clients, order=drive.order)
+    clients = PlannedGroup(group, drive.mix, cell.clients, cell.driving)
+    late: dict[str, Any] = {"latency_limit_s": deferred.latency_limit_s or UNSET}
     workers = GroupDocument(
         name=DEFERRED,
         scripts=tuple(name for name in names if name in deferred.scripts),
@@ -166,7 +166,7 @@ def _with_deferred(
         arrival=ArrivalDocument(kind=DEFERRED),
         retries=_retries(cell.driving),
         read=_read(cell.driving),
-        **{"latency_limit_s": deferred.latency_limit_s or UNSET},
+        **late,
     )
     return _group(clients), workers
 
@@ -176,10 +176,10 @@ def _group(group: PlannedGroup) -> GroupDocument:
     return GroupDocument(
         name=group.name,
         scripts=tuple(group.scripts),
-        order=group.order,
+        order=group.group.order,
         clients=group.clients,
         weights=dict(group.mix) or UNSET,
-        ends_with=group.ends_with or UNSET,
+        ends_with=group.group.ends_with or UNSET,
         stop=UNSET if counts == StopDocument() else counts,
         **_pace(group.driving),
     )
@@ -187,15 +187,9 @@ def _group(group: PlannedGroup) -> GroupDocument:
 
 def script_documents(scripts: Iterable[Script]) -> tuple[ScriptDocument, ...]:
     """The scripts as the engine takes them."""
+    names = ScriptDocument.__struct_fields__
     return tuple(
-        ScriptDocument(
-            name=script.name,
-            path=script.path,
-            text=script.text,
-            weight=script.weight,
-            is_plain=script.is_plain,
-        )
-        for script in scripts
+        ScriptDocument(**{name: getattr(script, name) for name in names}) for script in scripts
     )
 
 

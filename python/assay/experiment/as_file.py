@@ -21,7 +21,6 @@ from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
     ExperimentDocument,
-    PriceDocument,
     ScriptFileDocument,
     StorageDocument,
     SystemDocument,
@@ -254,7 +253,7 @@ def _system_prices(document: Fields) -> Tables:
     return {"price": found} if found else {}
 
 
-def _price(price: PriceDocument | None) -> Tables:
+def _price(price: Mapping[str, Any] | None) -> Tables:
     if price is None:
         return {}
     currency = {"currency": price["currency"]} if price["currency"] else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from msgspec import structs
 
@@ -132,17 +131,15 @@ def _keys(words: Words) -> list[str]:
 def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> ExperimentChanges:
     """The fields of `Experiment` that the words set, without systems and parameters. ``systems``:
     those of the experiment."""
-    fields = {
+    found = {
         setting.experiment_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.experiment_field and words.has(name)
     }
-    given = cast(
-        ExperimentChanges, {key: value for key, value in fields.items() if value is not None}
-    )
+    given = {key: value for key, value in found.items() if value is not None}
     given |= _clients(words.clients)
     if words.log_storage:
-        given |= cast(ExperimentChanges, {LOG_STORAGE.asked: _log_storages(words, start)})
+        given[LOG_STORAGE.asked] = _log_storages(words, start)
     given |= _prices(words, start, systems)
     given["driving"] = {**start.driving, **_driving(words)}
     return given

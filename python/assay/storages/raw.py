@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
@@ -27,7 +27,6 @@ from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
 from assay.storages.block.image import known_free_space, need_known_free_space
 from assay.storages.block.machine import need_loop_devices, need_root, why_not
-from assay.storages.disk_model.options import ModelFacts
 from assay.storages.disk_model.process import PathCost
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
@@ -39,7 +38,8 @@ class DiskFacts(TypedDict, total=False):
 
     image_in: str
     has_direct_io: bool
-    model: ModelFacts
+    model: dict[str, Any]
+    """With the fields of `assay.storages.disk_model.options.Model`."""
     path_cost: list[PathCost]
 
 

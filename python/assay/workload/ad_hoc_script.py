@@ -11,12 +11,12 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 from msgspec import structs
 
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, OfTest, ScriptFile, shown_scripts
+from assay.contracts.experiment import Experiment, ExperimentChanges, ScriptFile, shown_scripts
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
@@ -139,29 +139,20 @@ def _split(word: str) -> list[str]:
     return parts
 
 
-class OfScripts(TypedDict):
-    """Fields of `Experiment`."""
-
-    workload: str
-    tests: tuple[str, ...]
-    scripts: tuple[ScriptFile, ...]
-    is_ad_hoc: bool
-    of_tests: dict[str, OfTest]
-
-
-def experiment_of(files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool) -> OfScripts:
+def experiment_of(
+    files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool
+) -> ExperimentChanges:
     """The fields of the `Experiment` of ad hoc scripts."""
-    of_tests = {
-        test_of(file): OfTest(scripts=(file,), workload=file.path)
-        for file in (() if is_mix else files)
+    return {
+        "workload": workload.name,
+        "tests": tuple(workload.tests),
+        "scripts": files,
+        "is_ad_hoc": True,
+        "of_tests": {
+            test_of(file): {"scripts": (file,), "workload": file.path}
+            for file in (() if is_mix else files)
+        },
     }
-    return OfScripts(
-        workload=workload.name,
-        tests=tuple(workload.tests),
-        scripts=files,
-        is_ad_hoc=True,
-        of_tests=of_tests,
-    )
 
 
 def refuse_variable(name: str, workload: Workload) -> None:

@@ -35,6 +35,18 @@ class EngineDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return json.dumps(self.plain)
 
 
+class ScriptDocument(EngineDocument, frozen=True):
+    """One transaction type: its name, its path, and its text in the system's dialect."""
+
+    name: str
+    path: str
+    """Relative to the workload folder, as messages and records name it."""
+    text: str
+    weight: int = 1
+    is_plain: bool = False
+    """The text is one statement of a plain file, sent unchanged."""
+
+
 def _base(value: object) -> object:
     """The value of a subclass of text, as JSON has it."""
     if isinstance(value, str):

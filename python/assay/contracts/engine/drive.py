@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType, field
 
 from assay.contracts.driving import OF_ENGINE
 from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.engine.document import EngineDocument
+from assay.contracts.engine.document import EngineDocument, ScriptDocument
 from assay.contracts.observation.parts.costs import ClientCost
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
@@ -23,16 +23,6 @@ from assay.text.quantities import Whole
 
 Value = str | int | float | bool | None
 """Of a variable. The engine takes lists and objects, too."""
-
-
-class ScriptDocument(EngineDocument, frozen=True, kw_only=True):
-    """One transaction type: its name, its path, and its text in the system's dialect."""
-
-    name: str
-    path: str
-    text: str
-    weight: int = 1
-    is_plain: bool = False
 
 
 class StopDocument(EngineDocument, frozen=True, kw_only=True):

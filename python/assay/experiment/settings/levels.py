@@ -4,10 +4,10 @@ levels and settings that it gives, as fields of `Experiment`."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from assay.contracts.driving import DrivingChanges
-from assay.contracts.experiment import ExperimentChanges, LevelsOfTest
+from assay.contracts.experiment import ExperimentChanges
 from assay.contracts.factors import Scalar
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Setting, Text
 from assay.errors import ArgumentError
@@ -23,10 +23,10 @@ from assay.workload import driving
 from assay.workload.values import Workload
 
 
-def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
+def read(section: TomlTable, workload: Workload) -> ExperimentChanges:
     """Only what is given. The names of the file are checked, and the types and ranges of values;
     raises `ExperimentError` with the line."""
-    given = cast(LevelsOfTest, of_settings(section, lambda setting: setting.is_of_tests))
+    given = of_settings(section, lambda setting: setting.is_of_tests)
     if section.is_table("clients"):
         given["group_clients"] = _group_clients(section)
     elif "clients" in section:
@@ -34,7 +34,7 @@ def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
     if found := parameters(section.section("parameters"), workload):
         given["parameters"] = found
     drive = section.section("drive")
-    given |= cast(LevelsOfTest, of_settings(drive, lambda setting: setting.is_of_tests, "drive."))
+    given |= of_settings(drive, lambda setting: setting.is_of_tests, "drive.")
     if driven := _driving(drive):
         given["driving"] = driven
     return given
@@ -45,14 +45,13 @@ def of_settings(
 ) -> ExperimentChanges:
     """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
     says how they are read: field → value."""
-    given = {
+    return {
         setting.experiment_field: value_of(section, setting, key)
         for setting in SETTINGS.values()
         if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
         for before, dot, key in [setting.path.rpartition(".")]
         if before + dot == table and key in section
     }
-    return cast(ExperimentChanges, given)
 
 
 def is_read_by_kind(setting: Setting) -> bool:

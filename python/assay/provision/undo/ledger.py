@@ -29,7 +29,6 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
 
 from assay import env_vars
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -37,18 +36,6 @@ from assay.provision.machine.signals import after_teardown
 from assay.provision.undo.resources import Mount, Resource
 
 VERSION = 2
-
-
-class EntryDocument(TypedDict):
-    """An entry in its file."""
-
-    version: int
-    id: str
-    owner_pid: int
-    made: str
-    is_left: bool
-    resources: list[object]
-    """`Resource.document` of each."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +50,16 @@ class Entry:
     is_left: bool = False
     """Its maker was not killed: it has tried to remove the resources, and could not."""
 
-    def document(self) -> EntryDocument:
-        return EntryDocument(
-            version=VERSION,
-            id=self.id,
-            owner_pid=self.owner_pid,
-            made=self.made,
-            is_left=self.is_left,
-            resources=[resource.document() for resource in self.resources],
-        )
+    def document(self) -> dict[str, object]:
+        """As its file has it."""
+        return {
+            "version": VERSION,
+            "id": self.id,
+            "owner_pid": self.owner_pid,
+            "made": self.made,
+            "is_left": self.is_left,
+            "resources": [resource.document() for resource in self.resources],
+        }
 
 
 class HeldEntry:
