@@ -32,7 +32,7 @@ from assay.contracts.engine.drive import (
     StopDocument,
 )
 from assay.contracts.observation import Observation
-from assay.contracts.observation.merging.latencies import encoded, merged_latency
+from assay.contracts.observation.parts.latency import encoded, merged_latency
 from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import Generators, observe
 from assay.provision.engine.local_fleet import LocalFleet

@@ -7,10 +7,10 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2939,
-    "lines": 343_000,
-    "Python modules": 973,
-    "pairs of classes that share their fields": 101,
+    "tracked files": 2936,
+    "lines": 342_700,
+    "Python modules": 971,
+    "pairs of classes that share their fields": 52,
     "classes that are a run": 13,
     "kinds of column": 3,
 }

@@ -62,8 +62,10 @@ RETRY_CLASSES = (
 )  # fmt: skip
 DRIVE = "drive."
 """The table of an experiment file that says how clients are driven."""
-DrivingChanges = dict[str, Any]
-"""Fields of `Driving` that are set somewhere, in place of what was set before: name → value."""
+
+
+class DrivingChanges(dict[str, Any]):
+    """Fields of `Driving` that are set somewhere, in place of what was set before: name → value."""
 
 
 class Driving(Struct, frozen=True):
@@ -369,13 +371,14 @@ def without_other_limits(changes: DrivingChanges, names: Iterable[str] = STOPS) 
     """With None for those of the limits that are not in them, where one is."""
     limits = {name: changes.get(name) for name in names}
     if all(limit is None for limit in limits.values()):
-        return {**changes}
-    return {**limits, **changes}
+        return DrivingChanges(changes)
+    return DrivingChanges({**limits, **changes})
 
 
 def without(changes: DrivingChanges, names: Collection[str]) -> DrivingChanges:
     """Those with other names."""
-    return {name: level for name, level in changes.items() if name not in names}
+    left = {name: level for name, level in changes.items() if name not in names}
+    return DrivingChanges(left)
 
 
 def _level(level: object) -> str:

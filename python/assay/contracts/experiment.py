@@ -257,12 +257,15 @@ MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
 
 
-ExperimentChanges = dict[str, Any]
-"""Fields of `Experiment` that are set somewhere, in place of what was set before: name → value.
-Those of `Experiment.levels` are beside them, each as the factor is asked for (`Factor.asked`)."""
-OfTest = dict[str, Any]
-"""The same for one of its tests, of which systems and storages are given by their names, and which
-may have a workload and scripts of its own."""
+class ExperimentChanges(dict[str, Any]):
+    """Fields of `Experiment` that are set somewhere, in place of what was set before: name → value.
+    Those of `Experiment.levels` are beside them, each as the factor is asked for
+    (`Factor.asked`)."""
+
+
+OfTest = ExperimentChanges
+"""Of one of its tests, whose systems and storages are given by their names, and which may have a
+workload and scripts of its own."""
 
 
 @dataclass(frozen=True)
@@ -394,14 +397,15 @@ class Experiment:
             storages = tuple(one for one in storages if {*one.names} & {*of_test["storages"]})
             systems = self._systems_on(storages, systems)
         places = ("systems", "storages")
-        given = {name: level for name, level in of_test.items() if name not in places}
+        own = {name: level for name, level in of_test.items() if name not in places}
+        given = ExperimentChanges(own)
         if "parameters" in given:
             given["parameters"] = {**self.parameters, **given["parameters"]}
         if "driving" in given:
             given["driving"] = driving_with(self.driving, given["driving"])
         if "clients" in given or "group_clients" in given:
-            given = {"clients": (), "group_clients": {}, **given}
-        given |= {"systems": systems, "storages": storages, "tests": (name,), "of_tests": {}}
+            given = ExperimentChanges({"clients": (), "group_clients": {}, **given})
+        given.update(systems=systems, storages=storages, tests=(name,), of_tests={})
         return self.changed(given)
 
     def changed(self, changes: ExperimentChanges) -> Experiment:
@@ -442,4 +446,4 @@ class Experiment:
 def driving_with(before: DrivingChanges, given: DrivingChanges) -> DrivingChanges:
     """Both; a limit of `STOPS` that is given replaces every limit before."""
     gone = STOPS if set(given) & set(STOPS) else ()
-    return {**without(before, gone), **given}
+    return DrivingChanges({**without(before, gone), **given})

@@ -68,20 +68,40 @@ class SheetRecord(TypedDict):
     rows: list[list[str]]
 
 
-DerivedRecord = dict[str, Any]
-"""What reports need of a metric that is derived from what was measured
-(`assay.workload.derived_metrics.DerivedMetric.for_record`)."""
-WorkloadRecord = dict[str, Any]
-"""What reports need of a workload, whose folder may be gone
-(`assay.workload.values.Workload.for_record`)."""
-StorageDocument = dict[str, Any]
-SystemDocument = dict[str, Any]
-ScriptFileDocument = dict[str, Any]
-ExperimentDocument = dict[str, Any]
-CellDocument = dict[str, Any]
-DatasetDocument = dict[str, Any]
-"""With the fields of `StorageChoice`, `SystemChoice`, `ScriptFile`, `Experiment`, `Cell` and
-`Dataset`, each by its name: what they are is said there alone."""
+class Document(dict[str, Any]):
+    """Of a struct, as JSON: its fields by their names, which are said at the struct alone."""
+
+
+class DerivedRecord(Document):
+    """What reports need of an `assay.workload.derived_metrics.DerivedMetric`."""
+
+
+class WorkloadRecord(Document):
+    """What reports need of an `assay.workload.values.Workload`, whose folder may be gone."""
+
+
+class StorageDocument(Document):
+    """Of a `StorageChoice`."""
+
+
+class SystemDocument(Document):
+    """Of a `SystemChoice`."""
+
+
+class ScriptFileDocument(Document):
+    """Of a `ScriptFile`."""
+
+
+class ExperimentDocument(Document):
+    """Of what was asked, an `Experiment`."""
+
+
+class CellDocument(Document):
+    """Of a `Cell`: all that its fingerprint is of."""
+
+
+class DatasetDocument(Document):
+    """Of a `Dataset`."""
 
 
 class KeptDrive(TypedDict, total=False):

@@ -30,10 +30,11 @@ from assay.contracts.engine.drive import (
 from assay.contracts.factors import OF_LEVELS
 from assay.drive import goes_without
 from assay.drive.isolation import begins
+from assay.errors import InputError, ScriptError
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
-from assay.workload.scripts import statement_file
+from assay.text.files import text_file
 from assay.workload.steps import Deferred, Group
 from assay.workload.values import Script, Workload
 
@@ -48,8 +49,35 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     file."""
     feed = drive.run.cell.feed
     if feed is not None:
-        return statement_file.read(Path(feed), dialect.literal_style)
+        return statements_of(Path(feed), dialect.literal_style)
     return workload.scripts_for(drive, dialect)
+
+
+def statements_of(file: Path, literal_style: str) -> tuple[Script, ...]:
+    """The statements of a plain file, named by the lines they begin at, each a transaction type of
+    its own that is sent unchanged: as an interactive client does with its standard input.
+
+    ``literal_style`` is the dialect's: whether a backslash in a literal escapes a quote. Raises
+    `InputError` where the file cannot be read or holds no statement, `ScriptError` where a literal
+    or a comment does not end.
+    """
+    text = text_file.read(file, InputError)
+    try:
+        found = _engine.split_statements(text, str(file), literal_style)
+    except _engine.EngineError as error:
+        raise ScriptError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        ) from error
+    if not found:
+        raise InputError("expected statements, found none", file=file)
+    return tuple(
+        Script(_name_at(line, column), f"{file}:{line}", statement, is_plain=True)
+        for statement, line, column in found
+    )
+
+
+def _name_at(line: int, column: int) -> str:
+    return f"line {line}" if column == 1 else f"line {line} column {column}"
 
 
 GIVEN_SCRIPT_VARIABLES: Mapping[str, Scalar] = MappingProxyType({"scale": 1})
@@ -157,7 +185,6 @@ def _with_deferred(
     run_by_clients = tuple(name for name in names if name not in deferred.scripts)
     group = Group(name="clients", scripts=run_by_clients, order=drive.order)
     clients = PlannedGroup(group, drive.mix, cell.clients, cell.driving)
-    late: dict[str, Any] = {"latency_limit_s": deferred.latency_limit_s or UNSET}
     workers = GroupDocument(
         name=DEFERRED,
         scripts=tuple(name for name in names if name in deferred.scripts),
@@ -166,9 +193,9 @@ def _with_deferred(
         arrival=ArrivalDocument(kind=DEFERRED),
         retries=_retries(cell.driving),
         read=_read(cell.driving),
-        **late,
     )
-    return _group(clients), workers
+    late = {"latency_limit_s": deferred.latency_limit_s or UNSET}
+    return _group(clients), structs.replace(workers, **late)
 
 
 def _group(group: PlannedGroup) -> GroupDocument:

@@ -20,6 +20,7 @@ from assay.contracts.experiment import Experiment, StorageChoice
 from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
+    Document,
     ExperimentDocument,
     ScriptFileDocument,
     StorageDocument,
@@ -253,7 +254,7 @@ def _system_prices(document: Fields) -> Tables:
     return {"price": found} if found else {}
 
 
-def _price(price: Mapping[str, Any] | None) -> Tables:
+def _price(price: Document | None) -> Tables:
     if price is None:
         return {}
     currency = {"currency": price["currency"]} if price["currency"] else {}

@@ -25,7 +25,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
-from assay.experiment.settings import client_options, field_values, other_names
+from assay.experiment.settings import field_values, other_names
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
@@ -136,11 +136,11 @@ def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> 
         for name, setting in SETTINGS.items()
         if setting.experiment_field and words.has(name)
     }
-    given = {key: value for key, value in found.items() if value is not None}
-    given |= _clients(words.clients)
+    given = ExperimentChanges({key: one for key, one in found.items() if one is not None})
+    given.update(_clients(words.clients))
     if words.log_storage:
         given[LOG_STORAGE.asked] = _log_storages(words, start)
-    given |= _prices(words, start, systems)
+    given.update(_prices(words, start, systems))
     given["driving"] = {**start.driving, **_driving(words)}
     return given
 
@@ -238,10 +238,10 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
 def _clients(words: str | None) -> ExperimentChanges:
     """The value of ``--clients``, which replaces all clients of an experiment file."""
     if words is None:
-        return {}
-    if client_options.are_of_groups(words):
-        return {"clients": (), "group_clients": client_options.counts_of_groups(words)}
-    return {"clients": client_options.counts(words), "group_clients": {}}
+        return ExperimentChanges()
+    if field_values.are_of_groups(words):
+        return ExperimentChanges(clients=(), group_clients=field_values.counts_of_groups(words))
+    return ExperimentChanges(clients=field_values.counts(words), group_clients={})
 
 
 def _typed_machines(words: Words) -> set[str]:
@@ -275,16 +275,17 @@ def _prices(words: Words, start: Experiment, systems: Sequence[SystemChoice]) ->
     of_storages |= given.of_storages
     of_systems |= given.of_systems
     prices.refuse_several_currencies({**of_storages, **of_systems})
-    return {"prices": of_storages, "system_prices": of_systems}
+    return ExperimentChanges(prices=of_storages, system_prices=of_systems)
 
 
 def _driving(words: Words) -> DrivingChanges:
     """The fields of `Driving` that the words set."""
-    given = {
+    found = {
         setting.driving_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.driving_field and words.has(name)
     }
+    given = DrivingChanges(found)
     if words.log:
         given["log_sample"] = words.log_sample or 1.0
     return given

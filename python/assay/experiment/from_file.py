@@ -210,7 +210,7 @@ def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
 
 def _merged(a: Mapping[str, OfTest], b: Mapping[str, OfTest]) -> dict[str, OfTest]:
     """Of each test both."""
-    return {test: {**a.get(test, OfTest()), **b.get(test, OfTest())} for test in {**a, **b}}
+    return {test: OfTest({**a.get(test, {}), **b.get(test, {})}) for test in {**a, **b}}
 
 
 def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:

@@ -77,9 +77,8 @@ def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ..
 def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
     own = {key: value for key, value in given.items() if key not in _PLACES}
-    levels_alone = own
     bare = Experiment(experiment.workload, (name,), experiment.systems)
-    alone = bare.changed(levels_alone)
+    alone = bare.changed(OfTest(own))
     for parameter in alone.parameters:
         takers = workload.parameters[parameter].tests
         if takers and name not in takers:
@@ -104,7 +103,7 @@ def without(
     left: dict[str, OfTest] = {}
     for name, said in of_tests.items():
         kept = {key: value for key, value in said.items() if key not in dropped}
-        left[name] = of_test = kept
+        left[name] = of_test = OfTest(kept)
         if "parameters" in of_test:
             own = of_test["parameters"].items()
             of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}

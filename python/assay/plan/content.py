@@ -17,10 +17,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field, structs
 
+from assay.contracts.recorded import Document
 from assay.errors import ScriptError
 from assay.experiment import Experiment
 from assay.plan.values import Plan, PlannedRun
@@ -44,8 +44,8 @@ class Content(Struct, frozen=True):
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
-    def for_record(self) -> dict[str, Any]:
-        return {**structs.asdict(self), "systems": dict(self.systems)}
+    def for_record(self) -> Document:
+        return Document({**structs.asdict(self), "systems": dict(self.systems)})
 
     def of_run(self, run: PlannedRun) -> str:
         """The fingerprint of the run's content."""

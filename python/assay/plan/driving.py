@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import structs
 
-from assay.contracts.driving import NUMBERS, OF_GROUPS, PAUSES, without
+from assay.contracts.driving import NUMBERS, OF_GROUPS, PAUSES, DrivingChanges, without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
@@ -27,7 +27,7 @@ def driving(
     offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
-    changes = {**experiment.driving}
+    changes = DrivingChanges(experiment.driving)
     if offered_rate_per_s is not None:
         changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:

@@ -87,7 +87,7 @@ def is_installed() -> bool:
 
 
 def measure(
-    found: Probe,
+    probe: Probe,
     file: Path,
     most_bytes: int,
     seconds: float,
@@ -96,7 +96,7 @@ def measure(
     is_direct: bool,
 ) -> Probe:
     """Writes the file anew, at most so large, and reads it, all in about so many seconds; returns
-    ``found`` with what was measured.
+    ``probe`` with what was measured.
 
     Raises `SystemRefused` with the words of ``fio`` if it fails.
     """
@@ -139,7 +139,7 @@ def measure(
     again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
     reports = _reports([*again, *last], directory, seconds)
     return structs.replace(
-        found,
+        probe,
         program=reports.version,
         file_bytes=file_bytes,
         random_reads=tuple(_random_reads(reports.part(_random(depth)), depth) for depth in DEPTHS),

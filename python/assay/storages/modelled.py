@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
@@ -136,7 +137,7 @@ class Modelled:
             about = DiskFacts(
                 image_in=str(base),
                 has_direct_io=device.has_direct_io,
-                model=structs.asdict(model),
+                model=Document(structs.asdict(model)),
                 path_cost=path_cost,
             )
             data = directory.root / f"data-{device_id}"

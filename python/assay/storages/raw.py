@@ -10,10 +10,11 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
@@ -38,7 +39,7 @@ class DiskFacts(TypedDict, total=False):
 
     image_in: str
     has_direct_io: bool
-    model: dict[str, Any]
+    model: Document
     """With the fields of `assay.storages.disk_model.options.Model`."""
     path_cost: list[PathCost]
 

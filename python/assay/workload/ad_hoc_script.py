@@ -16,7 +16,13 @@ from typing import TypeVar
 from msgspec import structs
 
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, ExperimentChanges, ScriptFile, shown_scripts
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    OfTest,
+    ScriptFile,
+    shown_scripts,
+)
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
@@ -143,16 +149,16 @@ def experiment_of(
     files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool
 ) -> ExperimentChanges:
     """The fields of the `Experiment` of ad hoc scripts."""
-    return {
-        "workload": workload.name,
-        "tests": tuple(workload.tests),
-        "scripts": files,
-        "is_ad_hoc": True,
-        "of_tests": {
-            test_of(file): {"scripts": (file,), "workload": file.path}
+    return ExperimentChanges(
+        workload=workload.name,
+        tests=tuple(workload.tests),
+        scripts=files,
+        is_ad_hoc=True,
+        of_tests={
+            test_of(file): OfTest(scripts=(file,), workload=file.path)
             for file in (() if is_mix else files)
         },
-    }
+    )
 
 
 def refuse_variable(name: str, workload: Workload) -> None:

@@ -45,13 +45,13 @@ def read(
 
     ``passed_over``: those that are read elsewhere.
     """
-    given: DrivingChanges = {}
+    given = DrivingChanges()
     for field, setting in OF_FILES.items():
         is_read = setting.workloads_say or not is_of_workload
         if is_read and setting.name in section and field not in passed_over:
             of_field = _TABLES.get(field)
             if of_field is not None and section.is_table(setting.name):
-                given |= of_field(section.section(setting.name), section)
+                given.update(of_field(section.section(setting.name), section))
             else:
                 given[field] = _value(section, setting, parameters)
     return given
@@ -147,7 +147,7 @@ def _pause(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) ->
 
 def _retries(inner: TomlTable, _section: TomlTable) -> DrivingChanges:
     """``retries = { most = 3, classes = ["deadlock"] }``."""
-    given: DrivingChanges = {"retries": inner.whole("most", quantities.RETRIES)}
+    given = DrivingChanges(retries=inner.whole("most", quantities.RETRIES))
     if "classes" in inner:
         given["retry_classes"] = inner.choices("classes", RETRY_CLASSES)
     inner.done()
@@ -166,7 +166,7 @@ def _isolation(inner: TomlTable, section: TomlTable) -> DrivingChanges:
         raise section.error(
             "isolation names no system", "isolation", hint=f'isolation = "{ISOLATION_LEVELS[-1]}"'
         )
-    return {"isolation": found}
+    return DrivingChanges(isolation=found)
 
 
 def _read(inner: TomlTable, section: TomlTable) -> DrivingChanges:
@@ -174,14 +174,15 @@ def _read(inner: TomlTable, section: TomlTable) -> DrivingChanges:
     found = {name: inner.choice(name, READS) for name in inner.names()}
     if not found:
         raise section.error("read names no script", "read", hint=f'read = "{READS[1]}"')
-    return {"read": ",".join(f"{name}={read}" for name, read in sorted(found.items()))}
+    routes = ",".join(f"{name}={read}" for name, read in sorted(found.items()))
+    return DrivingChanges(read=routes)
 
 
 def _reconnect(inner: TomlTable, _section: TomlTable) -> DrivingChanges:
     """``reconnect = { timeout_s = 60 }``."""
     timeout_s = inner.number("timeout_s", quantities.WAIT_S, RECONNECT_TIMEOUT_S)
     inner.done()
-    return {"reconnect_timeout_s": timeout_s}
+    return DrivingChanges(reconnect_timeout_s=timeout_s)
 
 
 _TABLES = {

@@ -128,7 +128,7 @@ class Clients:
     mix: Mapping[str, int | str] = field(default_factory=dict)
     clients: int | str | None = None
     """Their number, or the parameter that holds it; None: that of the run."""
-    driving_changes: DrivingChanges = field(default_factory=dict)
+    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` that differ from the step, or from the test."""
 
 

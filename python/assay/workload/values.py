@@ -537,23 +537,25 @@ class Workload(Inherited, frozen=True, kw_only=True):
 
     def for_record(self) -> WorkloadRecord:
         """The part of the workload that reports need, since its folder may be gone."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "fingerprint": self.fingerprint,
-            "report": {test: dict(table) for test, table in self.report.items()},
-            "published": {test: dict(table) for test, table in self.published.items()},
-            "claims": [dict(claim) for claim in self.claims],
-            "series": {name: dict(table) for name, table in self.series.items()},
-            **({"sheets": list(self.sheets)} if self.sheets else {}),
-            **(
-                {"derived": [one.for_record() for one in self.derived.values()]}
-                if self.derived
-                else {}
-            ),
-            **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
-        }
+        return WorkloadRecord(
+            {
+                "name": self.name,
+                "title": self.title,
+                "source": self.source,
+                "fingerprint": self.fingerprint,
+                "report": {test: dict(table) for test, table in self.report.items()},
+                "published": {test: dict(table) for test, table in self.published.items()},
+                "claims": [dict(claim) for claim in self.claims],
+                "series": {name: dict(table) for name, table in self.series.items()},
+                **({"sheets": list(self.sheets)} if self.sheets else {}),
+                **(
+                    {"derived": [one.for_record() for one in self.derived.values()]}
+                    if self.derived
+                    else {}
+                ),
+                **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
+            }
+        )
 
     @property
     def _bytes_per_unit(self) -> dict[str, float]:

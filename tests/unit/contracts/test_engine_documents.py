@@ -20,7 +20,7 @@ SOURCES = "\n".join(
 )
 CALLED = {
     "_OfDriving": "GroupDocument",
-    "Clients": "GroupDocument",
+    "ClientsDocument": "GroupDocument",
     "BibDocument": "SourceOptions",
     "ScanDocument": "ScanOptions",
     "SqlDocument": "SqlOptions",

@@ -13,12 +13,11 @@ from msgspec.structs import replace
 from assay.contracts.observation import Latency, Observation
 from assay.contracts.observation.merging import simultaneous, successive
 from assay.contracts.observation.merging.fields import rules
-from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.observation import EngineObservation
 from assay.contracts.observation.of_nothing import of_nothing
 from assay.contracts.observation.parts.groups import GroupReport
-from assay.contracts.observation.parts.latency import EncodedHistogram
-from assay.contracts.observation.parts.merged import KNOWN_PARTS, PARTS, Keyed, Merged
+from assay.contracts.observation.parts.latency import EncodedHistogram, merged_latency
+from assay.contracts.observation.parts.merged import KNOWN_PARTS, PARTS, FieldMerge, Keyed
 
 NO_LATENCY = merged_latency([])
 OF_ALL = {"version", "resolution"}
@@ -69,7 +68,7 @@ def structs_in(kind: Any) -> list[types.StructType]:
     return []
 
 
-def merges_fields(said: Merged) -> bool:
+def merges_fields(said: FieldMerge) -> bool:
     return any(
         rule in (PARTS, KNOWN_PARTS) or (isinstance(rule, Keyed) and rule.of is None)
         for rule in (said.together, said.later)

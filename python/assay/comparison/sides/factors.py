@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from assay.contracts import factors
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
@@ -132,8 +132,8 @@ def _a_cell(run: RunRecord) -> Iterator[None]:
 
 def _without(run: RunRecord, between: str) -> CellDocument:
     """The document of the run's cell without a factor."""
-    cell: CellDocument = {**run.cell}
-    system: SystemDocument = {**(cell.get("system") or {})}
+    cell = CellDocument(run.cell)
+    system = SystemDocument(cell.get("system") or {})
     if between == "system":
         cell["system"] = {}
     elif between == "storage":
@@ -155,11 +155,11 @@ def _without(run: RunRecord, between: str) -> CellDocument:
     elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
         of_groups = dict(_groups(run))
         of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
-        cell = {**cell, "group_clients": of_groups, "clients": None}
+        cell.update(group_clients=of_groups, clients=None)
     elif between == SCRIPT:
-        cell = {**cell, "scripts": [], "test": TEST, "workload": ""}
+        cell.update(scripts=[], test=TEST, workload="")
     elif between == WORKLOAD:
-        cell = {**cell, "workload": "", "workload_content": ""}
+        cell.update(workload="", workload_content="")
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -168,7 +168,7 @@ def _without(run: RunRecord, between: str) -> CellDocument:
     elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
-        cell = cast(CellDocument, {**cell, between: None})
+        cell[between] = None
     return cell
 
 
@@ -178,7 +178,7 @@ def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) ->
         {name: value for name, value in (part or {}).items() if is_kept(name, value)}
         for part in (system.get("options"), system.get("settings"))
     )
-    return {**system, "options": options, "settings": settings}
+    return SystemDocument({**system, "options": options, "settings": settings})
 
 
 def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
@@ -415,7 +415,7 @@ def _asked_of_system(run: RunRecord) -> dict[str, str]:
 def _system(run: RunRecord) -> SystemDocument:
     """As it was asked for; empty where a damaged record has something else there."""
     system = run.cell.get("system")
-    return system if isinstance(system, dict) else {}
+    return SystemDocument(system if isinstance(system, dict) else {})
 
 
 def _name_in_system(run: RunRecord, factor: str) -> str:

@@ -89,7 +89,7 @@ else:
     )
 
 
-class Clients(_OfDriving, frozen=True, kw_only=True):
+class ClientsDocument(_OfDriving, frozen=True, kw_only=True):
     """Clients that are alike: how many, what they use, and their pace."""
 
     order: str | UnsetType = UNSET
@@ -108,7 +108,7 @@ class Clients(_OfDriving, frozen=True, kw_only=True):
 _CLIENTS = ("order", "clients", "first_client", "of_clients", "read")
 
 
-class GroupDocument(Clients, frozen=True, kw_only=True):
+class GroupDocument(ClientsDocument, frozen=True, kw_only=True):
     """Clients of one kind, where there are several."""
 
     first = ("name", "scripts", *_CLIENTS, "arrival")
@@ -121,7 +121,7 @@ class GroupDocument(Clients, frozen=True, kw_only=True):
     stop: StopDocument | UnsetType = UNSET
 
 
-class DriveDocument(Clients, frozen=True, kw_only=True):
+class DriveDocument(ClientsDocument, frozen=True, kw_only=True):
     """The clients of one step. Either all are alike, or they are in ``groups``."""
 
     first = ("deployment", "scripts", "variables", "groups", *_CLIENTS, "stop", "arrival")

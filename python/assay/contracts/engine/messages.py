@@ -48,7 +48,7 @@ class EngineRequest(TypedDict, total=False):
     """Clients are to end."""
 
 
-class Complaint(TypedDict, total=False):
+class FileMistake(TypedDict, total=False):
     """What is wrong with a file, and where."""
 
     message: str
@@ -60,7 +60,7 @@ class Complaint(TypedDict, total=False):
     hint: str | None
 
 
-class ErrorFields(Complaint, total=False):
+class ErrorFields(FileMistake, total=False):
     """Of `assay._engine.EngineError`."""
 
     kind: str

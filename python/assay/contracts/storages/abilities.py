@@ -105,7 +105,7 @@ class PowerCut(Protocol):
 
 
 class Fault(Struct, frozen=True):
-    """Requests that meet all conditions fail with an I/O error."""
+    """RequestCounts that meet all conditions fail with an I/O error."""
 
     kind: Literal["read", "write", "flush"]
     """Of the requests that fail."""
@@ -141,7 +141,7 @@ class Fills(Protocol):
         ...
 
 
-class Requests(Struct, frozen=True):
+class RequestCounts(Struct, frozen=True):
     """How many a storage has answered since it was created."""
 
     reads: int = 0
@@ -155,7 +155,7 @@ class Requests(Struct, frozen=True):
     """Of all writes together."""
 
 
-class Account(Requests, frozen=True):
+class Account(RequestCounts, frozen=True):
     """What a storage did since it was created."""
 
     file: Path | None = None

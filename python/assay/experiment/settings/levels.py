@@ -45,13 +45,14 @@ def of_settings(
 ) -> ExperimentChanges:
     """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
     says how they are read: field → value."""
-    return {
+    found = {
         setting.experiment_field: value_of(section, setting, key)
         for setting in SETTINGS.values()
         if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
         for before, dot, key in [setting.path.rpartition(".")]
         if before + dot == table and key in section
     }
+    return ExperimentChanges(found)
 
 
 def is_read_by_kind(setting: Setting) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from assay.contracts.engine.document import EngineDocument
-from assay.contracts.engine.messages import Complaint
+from assay.contracts.engine.messages import FileMistake
 
 Cell = object
 """None, bool, int, float, str or bytes; of any other value the text that its class defines, as that
@@ -27,7 +27,7 @@ MakesRows = EngineDocument | Callable[[], Rows]
 Python, anew at each call."""
 
 
-class Problem(Complaint):
+class Problem(FileMistake):
     """Something wrong in the input."""
 
     severity: str

@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import env_vars
+from assay.contracts.recorded import Document
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.machine.signals import after_teardown
 from assay.provision.undo.resources import Mount, Resource
@@ -50,16 +51,16 @@ class Entry:
     is_left: bool = False
     """Its maker was not killed: it has tried to remove the resources, and could not."""
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> Document:
         """As its file has it."""
-        return {
-            "version": VERSION,
-            "id": self.id,
-            "owner_pid": self.owner_pid,
-            "made": self.made,
-            "is_left": self.is_left,
-            "resources": [resource.document() for resource in self.resources],
-        }
+        return Document(
+            version=VERSION,
+            id=self.id,
+            owner_pid=self.owner_pid,
+            made=self.made,
+            is_left=self.is_left,
+            resources=[resource.document() for resource in self.resources],
+        )
 
 
 class HeldEntry:

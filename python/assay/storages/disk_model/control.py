@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.contracts.observation.parts.shape import convert
-from assay.contracts.storages.abilities import Requests
+from assay.contracts.storages.abilities import RequestCounts
 from assay.errors import Bug, SystemDied
 
 _TIMEOUT_S = 60.0
@@ -35,7 +35,7 @@ class ProcessAnswer(msgspec.Struct, frozen=True):
 
     ok: bool
     error: str | None = None
-    counters: Requests = Requests()
+    counters: RequestCounts = RequestCounts()
     is_powered: bool = True
     has_been_full: bool = False
     lost: LostWrites = LostWrites()

@@ -10,15 +10,15 @@ from typing import Any, TypeVar, get_type_hints
 
 from msgspec.structs import replace
 
-from assay.contracts.observation.merging.latencies import merged_latency_or_none
+from assay.contracts.observation.parts.latency import merged_latency_or_none
 from assay.contracts.observation.parts.merged import (
     KNOWN_PARTS,
     LATENCY,
     PARTS,
     WHOLE,
+    FieldMerge,
     Keyed,
     Marked,
-    Merged,
     Rule,
 )
 from assay.contracts.observation.parts.shape import Shape
@@ -27,14 +27,14 @@ One = TypeVar("One", bound=Shape)
 
 
 @cache
-def rules(kind: type[Shape]) -> Mapping[str, Merged]:
+def rules(kind: type[Shape]) -> Mapping[str, FieldMerge]:
     """Of each field that says it."""
     hints = get_type_hints(kind, include_extras=True)
     return {
         name: said
         for name in kind.__struct_fields__
         for said in getattr(hints[name], "__metadata__", ())
-        if isinstance(said, Merged)
+        if isinstance(said, FieldMerge)
     }
 
 

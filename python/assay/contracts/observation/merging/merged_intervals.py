@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation.merging import spans
 from assay.contracts.observation.merging.fields import rules
-from assay.contracts.observation.merging.latencies import encoded, merged_latency_or_none
 from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.latency import encoded, merged_latency_or_none
 from assay.contracts.observation.parts.service import Standstill
 
 

@@ -25,6 +25,7 @@ class Arrival(Shape, frozen=True):
 
 
 def arrival_of_all(parts: Sequence[Arrival]) -> Arrival:
+    """At the sum of the rates."""
     kinds = {part.kind for part in parts}
     rates = [part.offered_rate_per_s for part in parts if part.offered_rate_per_s is not None]
     return Arrival(kinds.pop() if len(kinds) == 1 else "mixed", sum(rates) if rates else None)

@@ -36,7 +36,7 @@ LATENCY: Final = Marked("the distribution of all samples")
 WHOLE: Final = Marked("made anew of the whole, where it is merged")
 
 
-class Merged(Struct, frozen=True):
+class FieldMerge(Struct, frozen=True):
     """What is said of a field."""
 
     together: Rule | Keyed | Marked
@@ -45,9 +45,11 @@ class Merged(Struct, frozen=True):
     """Of parts that were measured one after another."""
 
 
-def merged(together: Rule | Keyed | Marked, later: Rule | Keyed | Marked | None = None) -> Merged:
+def merged(
+    together: Rule | Keyed | Marked, later: Rule | Keyed | Marked | None = None
+) -> FieldMerge:
     """``later``: where that is another rule."""
-    return Merged(together, together if later is None else later)
+    return FieldMerge(together, together if later is None else later)
 
 
 def same(values: Sequence[Any]) -> Any:
@@ -83,6 +85,6 @@ def counts(values: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return dict(sum((Counter(value) for value in values), Counter()))
 
 
-def both(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def both(values: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """All names; of one that several have, the last."""
     return {name: one for value in values for name, one in value.items()}
