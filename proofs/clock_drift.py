@@ -19,7 +19,8 @@ from random import Random
 from typing import cast
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Receive
 from assay.contracts.storage_facts import StorageFacts

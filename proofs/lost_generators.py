@@ -33,7 +33,8 @@ from msgspec import structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import ON_LOST
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, StopDocument
 from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
 from assay.drive.fleet import kept_parts
 from assay.drive.fleet.at_once import drive_at_once

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, StopDocument
 from assay.contracts.observation import Observation
 from assay.drive.fleet import kept_parts
 from assay.drive.fleet.values import Terms

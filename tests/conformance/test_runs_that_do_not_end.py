@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from able import one_of_each_line
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.observation import Unfinished
 from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import observe

@@ -75,5 +75,5 @@ def _words(said: str) -> Words:
         file.write_text(said)
         said = str(file)
     context = command.make_context("run", shlex.split(said), help_option_names=HELP_NAMES)
-    given: dict[str, Any] = {name: context.params[name] for name in Words.__dataclass_fields__}
+    given: dict[str, Any] = {name: context.params[name] for name in Words.__struct_fields__}
     return Words(**given)

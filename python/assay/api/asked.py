@@ -10,11 +10,7 @@ from typing import Any, TypeVar
 
 from assay import registry
 from assay.contracts.factors import NOT_LIMITED
-from assay.errors import ArgumentError
-from assay.experiment import Scalar
-from assay.experiment.settings.catalogue import SETTINGS, Words
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import (
+from assay.contracts.setting import (
     Assignments,
     Choice,
     FileName,
@@ -23,8 +19,12 @@ from assay.experiment.settings.value_kinds import (
     Levels,
     NameList,
     NumberOf,
+    Setting,
     Text,
 )
+from assay.errors import ArgumentError
+from assay.experiment import Scalar
+from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.text import csv_lines
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown

@@ -1,11 +1,26 @@
-"""How the clients of a test are driven, as a frozen value, and the words that its fields take."""
+"""How the clients of a test are driven, as a frozen value: each setting declared once, with all
+that is known of it, and the words that it takes."""
 
-from __future__ import annotations
+# Annotations are values here, not text: `SETTINGS` is made of them.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, TypedDict, cast
+from typing import Annotated, Any, Final, Literal, get_args
 
+from msgspec import Struct, structs
+
+from assay.contracts.setting import (
+    IN_NO_FILE,
+    Choice,
+    Flag,
+    Heading,
+    Levels,
+    NumberOf,
+    Pause,
+    Route,
+    Setting,
+    Text,
+)
+from assay.text import quantities, rates
 from assay.text.rates import Rate
 
 ARRIVALS = ("closed", "constant", "poisson")
@@ -41,96 +56,198 @@ RECONNECT_TIMEOUT_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
 
-class DrivingChanges(TypedDict, total=False):
-    """Fields of `Driving` that are set somewhere, in place of what was set before."""
-
-    passes: int | str | None
-    transactions: int | str | None
-    queue: int | str | None
-    duration_s: float | str | None
-    ramp_up_s: float | str
-    warm_up_s: float | str
-    drain_s: float | str
-    statement_limit_s: float | str | None
-    arrival: str
-    offered_rate_per_s: Rate | None
-    think_time: str | None
-    keying_time: str | None
-    latency_limit_s: float | str | None
-    retries: int | str
-    retry_classes: tuple[str, ...]
-    isolation: str | Mapping[str, str]
-    connection: str
-    read: str
-    reconnect_timeout_s: float | None
-    per_statement: bool
-    allow_shell: bool
-    log_sample: float | None
-    on_lost: OnLost
-    fleet: str
+RETRY_CLASSES = (
+    "constraint", "data", "deadlock", "other", "permission", "resources", "serialization",
+    "syntax", "timeout", "unknown object",
+)  # fmt: skip
+DRIVE = "drive."
+"""The table of an experiment file that says how clients are driven."""
 
 
-@dataclass(frozen=True)
-class Driving:
+class DrivingChanges(dict[str, Any]):
+    """Fields of `Driving` that are set somewhere, in place of what was set before: name → value."""
+
+
+class Driving(Struct, frozen=True):
     """How the clients of a test are driven: when they begin and end, what they wait for, and how
-    they handle errors.
+    they handle errors. Options, keys of files, arguments in Python, their help and their checks are
+    made of what is said at each field; so are keys of the engine's document.
 
     A workload may name a parameter in place of a number or a pause; `assay.plan` inserts its value.
     """
 
-    passes: int | str | None = None
+    passes: Annotated[int | str | None, Setting(
+        NumberOf(quantities.PASSES), None,
+        "How often each client runs all scripts in their order; the end of the measurement.",
+        in_groups=True,
+    )] = None  # fmt: skip
     """With the next three: the limit that is reached first ends a client's work. Passes and
     transactions are counted per client."""
-    transactions: int | str | None = None
-    queue: int | str | None = None
+    transactions: Annotated[int | str | None, Setting(
+        NumberOf(quantities.TRANSACTIONS), Heading.CLIENTS,
+        "Transactions per client; with --duration, whichever ends first.",
+        metavar="N", short="-t", applies="scripts", in_groups=True, after="duration_s",
+    )] = None  # fmt: skip
+    queue: Annotated[int | str | None, Setting(
+        NumberOf(quantities.TRANSACTIONS), None,
+        "Transactions that all clients share: whichever client is free takes the next one.",
+        in_groups=True,
+    )] = None  # fmt: skip
     """The number of transactions in a list that all clients share; random values depend on a
     transaction's number."""
-    duration_s: float | str | None = None
+    duration_s: Annotated[float | str | None, Setting(
+        NumberOf(quantities.DURATION_S), Heading.CLIENTS,
+        "How long to measure: seconds, or with a unit (500ms, 5s, 2min, 1h), as in all "
+        "options of time. [default: the test's; 10 for a script]",
+        metavar="S", short="-T", applies="a time", after="on_lost",
+    )] = None  # fmt: skip
     """Of the measurement, after ramp-up and warm-up."""
-    ramp_up_s: float | str = 0.0
+    ramp_up_s: Annotated[float | str, Setting(
+        NumberOf(quantities.WAIT_S), Heading.CLIENTS,
+        "Seconds over which clients start one after another, before the warm-up. [default: "
+        "the test's]",
+        metavar="S", applies="work before", after="warm_up_s",
+    )] = 0.0  # fmt: skip
     """Clients start evenly spread over it."""
-    warm_up_s: float | str = 0.0
+    warm_up_s: Annotated[float | str, Setting(
+        NumberOf(quantities.WAIT_S), Heading.CLIENTS,
+        "Seconds of work before the measurement; none with --cache cold. [default: the "
+        "test's]",
+        metavar="S", applies="work before", after="transactions",
+    )] = 0.0  # fmt: skip
     """All clients work, and nothing is measured."""
-    drain_s: float | str = 10.0
+    drain_s: Annotated[float | str, Setting(
+        NumberOf(quantities.WAIT_S), Heading.CLIENTS,
+        "Seconds to wait at the end for open transactions, which are then cancelled. "
+        "[default: the test's; 10]",
+        metavar="S", applies="scripts", after="ramp_up_s",
+    )] = 10.0  # fmt: skip
     """How long to wait for transactions in flight at the end of the measurement; then they are
     cancelled, and their outcome is ``unknown``."""
-    statement_limit_s: float | str | None = None
+    statement_limit_s: Annotated[float | str | None, Setting(
+        NumberOf(quantities.STATEMENT_LIMIT_S), Heading.CLIENTS,
+        "Time after which a statement is cancelled: its transaction then fails, and its "
+        "client goes on. [default: the test's; 0: none]",
+        "Seconds after which a statement is cancelled: its transaction then fails, and its "
+        "client goes on; 0: none.",
+        metavar="S", applies="scripts",
+    )] = None  # fmt: skip
     """A statement that takes longer is cancelled, and its transaction fails; the client goes on."""
-    arrival: str = "closed"
-    offered_rate_per_s: Rate | None = None
+    arrival: Annotated[str, Setting(
+        Choice(ARRIVALS), Heading.ARRIVALS,
+        "closed: a client starts when its last transaction has ended; constant, poisson: at "
+        "the offered rate. [default: the test's]",
+        applies="scripts", in_groups=True,
+    )] = "closed"  # fmt: skip
+    offered_rate_per_s: Annotated[Rate | None, Setting(
+        Levels(quantities.OFFERED_RATE_PER_S, example=rates.example), Heading.ARRIVALS,
+        "Transactions per second of all clients, each rate a cell; implies --arrival "
+        "constant. In time: 0s:200,60s:800; a ramp: 60s:200..800,90s:800.",
+        metavar="R,…", short="-R", is_of_tests=True, show=rates.shown, applies="scripts",
+        in_groups=True, key_after="latency_limit_s",
+    )] = None  # fmt: skip
     """Of all clients together, in an open loop."""
-    think_time: str | None = None
+    think_time: Annotated[str | None, Setting(
+        Pause(), Heading.ARRIVALS,
+        "Pause after each transaction: a distribution such as exponential:1s, or none. "
+        "[default: the test's]",
+        metavar="D", applies="scripts", in_groups=True, is_of_engine=True, after="goal_trials",
+    )] = None  # fmt: skip
     """A pause after each transaction, outside its latency: ``exponential:1s``."""
-    keying_time: str | None = None
+    keying_time: Annotated[str | None, Setting(
+        Pause(), Heading.ARRIVALS,
+        "Pause before each transaction, written like --think-time.",
+        metavar="D", applies="scripts", in_groups=True, is_of_engine=True,
+    )] = None  # fmt: skip
     """A pause before each transaction, in the same form."""
-    latency_limit_s: float | str | None = None
+    latency_limit_s: Annotated[float | str | None, Setting(
+        NumberOf(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),
+        Heading.ARRIVALS,
+        "Milliseconds after which a transaction is late, or skipped if it could not start. "
+        "[default: the test's; 0: none]",
+        "Seconds after which a transaction is late, or skipped if it could not start; 0: "
+        "none.",
+        metavar="MS", short="-L", applies="scripts", in_groups=True, is_of_engine=True,
+        after="offered_rate_per_s",
+    )] = None  # fmt: skip
     """Transactions that take longer are late; in an open loop, those that cannot begin within it
     are skipped."""
-    retries: int | str = 0
+    retries: Annotated[int | str, Setting(
+        NumberOf(quantities.RETRIES), Heading.SESSIONS,
+        "Retries after a deadlock or a serialization failure. [default: the test's]",
+        metavar="N", applies="scripts", in_groups=True, after="reconnect",
+    )] = 0  # fmt: skip
     """How often a transaction that failed with one of the ``retry_classes`` is retried."""
-    retry_classes: tuple[str, ...] = ("deadlock", "serialization")
-    isolation: str | Mapping[str, str] = ""
+    retry_classes: Annotated[tuple[str, ...], Setting(
+        Choice(RETRY_CLASSES), None,
+        "Classes of errors after which a transaction is tried again.",
+        key=IN_NO_FILE, in_groups=True,
+    )] = ("deadlock", "serialization")  # fmt: skip
+    isolation: Annotated[str | Mapping[str, str], Setting(
+        Choice(ISOLATION_LEVELS), Heading.SESSIONS,
+        f"Isolation level: {', '.join(ISOLATION_LEVELS)}. [default: the test's]",
+        metavar="LEVEL", applies="scripts", after="protocol",
+    )] = ""  # fmt: skip
     """Of each session; empty: the system's own default. System → its level, where each has its own:
     `of_system` leaves that of one."""
-    connection: str = "kept"
+    connection: Annotated[str, Setting(
+        Choice(CONNECTIONS), Heading.SESSIONS,
+        "kept: one session per client; per transaction: a new one each time. [default: the "
+        "test's]",
+        applies="scripts",
+    )] = "kept"  # fmt: skip
     """``per transaction``: a new session for each; opening it counts in the latency."""
-    read: str = READ_PRIMARY
+    read: Annotated[str, Setting(
+        Route(READS), Heading.SESSIONS,
+        "Of several servers in a URL (//a,b,c/), where scripts go: primary, replica, any; one"
+        " script: SCRIPT=replica. [default: the test's]",
+        metavar="WHERE", applies="scripts",
+    )] = READ_PRIMARY  # fmt: skip
     """One of `READS`, or ``SCRIPT=WORD,SCRIPT=WORD`` (`read_of`); the clients of a server that
     stands alone all use it."""
-    reconnect_timeout_s: float | None = None
+    reconnect_timeout_s: Annotated[float | None, Setting(
+        Flag(), Heading.SESSIONS,
+        "Try for a minute to reconnect clients that lose their connection.",
+        name="reconnect", read=lambda _: RECONNECT_TIMEOUT_S, applies="scripts",
+        key_after="keying_time",
+    )] = None  # fmt: skip
     """How long a client that lost its connection tries to reconnect; None: it ends."""
-    per_statement: bool = False
+    per_statement: Annotated[bool, Setting(
+        Flag(), Heading.SESSIONS,
+        "Time each statement as well.",
+        applies="scripts", after="retries",
+    )] = False  # fmt: skip
     """Whether each statement is timed as well."""
-    allow_shell: bool = False
-    """Whether scripts may run programs on this machine; a workload cannot set it."""
-    log_sample: float | None = None
+    allow_shell: Annotated[bool, Setting(
+        Flag(), Heading.SESSIONS,
+        r"Let scripts run programs on this machine (\shell, \setshell).",
+        applies="scripts", workloads_say=False,
+    )] = False  # fmt: skip
+    """Whether scripts may run programs on this machine."""
+    log_sample: Annotated[float | None, Setting(
+        NumberOf(quantities.LOG_SAMPLE), Heading.OUTPUT,
+        "Share of the transactions that --log writes, chosen by the seed. [default: 1]",
+        metavar="SHARE", key=IN_NO_FILE, workloads_say=False, after="log",
+    )] = None  # fmt: skip
     """The share of the transactions that are written to a file one by one, which takes CPU time of
-    the client; None: none are. A workload cannot set it."""
-    on_lost: OnLost = END
-    """What the other load generators do where one is lost. A workload cannot set it."""
-    fleet: str = ""
-    """Where the load generators are (``ray://HOST:PORT``); empty: on this machine. A workload
-    cannot set it."""
+    the client; None: none are."""
+    on_lost: Annotated[OnLost, Setting(
+        Choice(ON_LOST), Heading.CLIENTS,
+        "What the others do where a load generator is lost: end (the run is invalid), or "
+        "continue (indicative). [default: end]",
+        "What the others do where a load generator is lost: end (the run is invalid), or "
+        "continue (indicative).",
+        applies="generators", workloads_say=False, after="fleet",
+    )] = END  # fmt: skip
+    """What the other load generators do where one is lost."""
+    fleet: Annotated[str, Setting(
+        Text(), Heading.CLIENTS,
+        "Start each load generator on another machine of this Ray cluster, of which this "
+        "machine is one. [default: on this machine]",
+        metavar="ray://HOST:PORT", key=IN_NO_FILE, applies="generators", workloads_say=False,
+        after="generators",
+    )] = ""  # fmt: skip
+    """Where the load generators are (``ray://HOST:PORT``); empty: on this machine."""
 
     @property
     def is_open(self) -> bool:
@@ -154,7 +271,7 @@ class Driving:
             return None
         return float(self.ramp_up_s) + float(self.warm_up_s) + self.duration_s
 
-    def changed(self, changes: DrivingChanges) -> Driving:
+    def changed(self, changes: DrivingChanges) -> "Driving":
         """A copy with ``changes``. A limit in them replaces all limits here; an offered rate alone
         turns a closed loop into constant arrival."""
         given = without_other_limits(changes)
@@ -162,13 +279,13 @@ class Driving:
             given.setdefault("arrival", "constant")
         if given.get("arrival") == "closed":
             given.setdefault("offered_rate_per_s", None)
-        return replace(self, **given)
+        return structs.replace(self, **given)
 
-    def of_system(self, name: str) -> Driving:
+    def of_system(self, name: str) -> "Driving":
         """As the clients of that system are driven."""
         if isinstance(self.isolation, str):
             return self
-        return replace(self, isolation=self.isolation.get(name, ""))
+        return structs.replace(self, isolation=self.isolation.get(name, ""))
 
     @property
     def isolation_level(self) -> str:
@@ -187,9 +304,56 @@ class Driving:
         plain = Driving()
         return {
             name: level
-            for name, level in vars(self).items()
+            for name in self.__struct_fields__
+            for level in [getattr(self, name)]
             if level != getattr(plain, name) and level is not None
         }
+
+
+def _settings() -> Mapping[str, Setting]:
+    found: dict[str, Setting] = {}
+    before = ""
+    for field, hint in Driving.__annotations__.items():
+        declared: Setting = get_args(hint)[1]
+        setting = structs.replace(
+            declared,
+            name=declared.name or field,
+            driving_field=field,
+            key=DRIVE if declared.key == "" else declared.key,
+            after=declared.after or before,
+        )
+        found[field] = setting
+        before = setting.name if setting.heading else before
+    return found
+
+
+def _in_files() -> Mapping[str, Setting]:
+    names = [*SETTINGS]
+    places = {name: (one.quantity is None, names.index(name)) for name, one in SETTINGS.items()}
+
+    def place(name: str) -> tuple[int, ...]:
+        after = SETTINGS[name].key_after
+        return (*places[after], 1) if after else places[name]
+
+    return {
+        name: SETTINGS[name] for name in sorted(names, key=place) if SETTINGS[name].path is not None
+    }
+
+
+SETTINGS: Final = _settings()
+"""By the fields of `Driving`."""
+NUMBERS: Final[Mapping[str, quantities.Quantity]] = {
+    field: quantity
+    for field, setting in SETTINGS.items()
+    if setting.workloads_say and (quantity := setting.quantity) is not None
+}
+"""What each number can be, of those that workloads say."""
+OF_ENGINE: Final = {name: one for name, one in SETTINGS.items() if one.is_of_engine}
+PAUSES: Final = tuple(name for name, one in SETTINGS.items() if isinstance(one.kind, Pause))
+OF_FILES: Final = _in_files()
+"""Those that have a key, in the order in which files are read and described."""
+OF_GROUPS: Final = tuple(name for name, one in SETTINGS.items() if one.in_groups)
+"""Those that each group of clients sets; the others apply to the whole step."""
 
 
 def reads_of_scripts(read: str) -> dict[str, str]:
@@ -207,14 +371,14 @@ def without_other_limits(changes: DrivingChanges, names: Iterable[str] = STOPS) 
     """With None for those of the limits that are not in them, where one is."""
     limits = {name: changes.get(name) for name in names}
     if all(limit is None for limit in limits.values()):
-        return changes.copy()
-    return cast(DrivingChanges, {**limits, **changes})
+        return DrivingChanges(changes)
+    return DrivingChanges({**limits, **changes})
 
 
 def without(changes: DrivingChanges, names: Collection[str]) -> DrivingChanges:
     """Those with other names."""
     left = {name: level for name, level in changes.items() if name not in names}
-    return cast(DrivingChanges, left)
+    return DrivingChanges(left)
 
 
 def _level(level: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from assay.contracts import factors, server_url
 from assay.contracts.driving import STOPS, DrivingChanges, without
@@ -257,53 +257,15 @@ MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
 
 
-class LevelsOfTest(TypedDict, total=False):
-    """Fields of `Experiment` that are levels of factors and may differ for one of its tests. Those
-    of `Experiment.levels` are beside them, each as the factor is asked for (`Factor.asked`)."""
-
-    clients: tuple[int, ...]
-    group_clients: Mapping[str, tuple[int, ...]]
-    parameters: Mapping[str, tuple[Scalar, ...]]
-    driving: DrivingChanges
-    offered_rates_per_s: tuple[Rate, ...]
-    threads: int
-    protocol: str | None
+class ExperimentChanges(dict[str, Any]):
+    """Fields of `Experiment` that are set somewhere, in place of what was set before: name → value.
+    Those of `Experiment.levels` are beside them, each as the factor is asked for
+    (`Factor.asked`)."""
 
 
-class ExperimentChanges(LevelsOfTest, total=False):
-    """Fields of `Experiment` that are set somewhere, in place of what was set before."""
-
-    tests: tuple[str, ...]
-    repetitions: int
-    precision: float | None
-    budget_s: float | None
-    order: str
-    seed: int
-    input_paths: tuple[str, ...]
-    encoding: str
-    keep_going: bool
-    feed: str | None
-    storages: tuple[StorageChoice, ...]
-    systems: tuple[SystemChoice, ...]
-    prices: Mapping[str, StoragePrice]
-    system_prices: Mapping[str, SystemPrice]
-    log: str | None
-    required_rate_per_s: float | None
-    goal: str
-    goal_over: str
-    goal_tolerance: float
-    goal_trials: int
-    of_tests: Mapping[str, OfTest]
-
-
-class OfTest(LevelsOfTest, total=False):
-    """Fields of `Experiment` that differ for one of its tests."""
-
-    workload: str
-    scripts: tuple[ScriptFile, ...]
-    systems: tuple[str, ...]
-    """By their names."""
-    storages: tuple[str, ...]
+OfTest = ExperimentChanges
+"""Of one of its tests, whose systems and storages are given by their names, and which may have a
+workload and scripts of its own."""
 
 
 @dataclass(frozen=True)
@@ -435,15 +397,15 @@ class Experiment:
             storages = tuple(one for one in storages if {*one.names} & {*of_test["storages"]})
             systems = self._systems_on(storages, systems)
         places = ("systems", "storages")
-        own = {field_: level for field_, level in of_test.items() if field_ not in places}
-        given = cast(ExperimentChanges, own)
+        own = {name: level for name, level in of_test.items() if name not in places}
+        given = ExperimentChanges(own)
         if "parameters" in given:
             given["parameters"] = {**self.parameters, **given["parameters"]}
         if "driving" in given:
             given["driving"] = driving_with(self.driving, given["driving"])
         if "clients" in given or "group_clients" in given:
-            given = {"clients": (), "group_clients": {}, **given}
-        given |= {"systems": systems, "storages": storages, "tests": (name,), "of_tests": {}}
+            given = ExperimentChanges({"clients": (), "group_clients": {}, **given})
+        given.update(systems=systems, storages=storages, tests=(name,), of_tests={})
         return self.changed(given)
 
     def changed(self, changes: ExperimentChanges) -> Experiment:
@@ -484,4 +446,4 @@ class Experiment:
 def driving_with(before: DrivingChanges, given: DrivingChanges) -> DrivingChanges:
     """Both; a limit of `STOPS` that is given replaces every limit before."""
     gone = STOPS if set(given) & set(STOPS) else ()
-    return {**without(before, gone), **given}
+    return DrivingChanges({**without(before, gone), **given})

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import DEFERRED, READ_PRIMARY, reads_of_scripts
+from assay.contracts.driving import DEFERRED, OF_ENGINE, READ_PRIMARY, reads_of_scripts
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -24,17 +25,17 @@ from assay.contracts.engine.drive import (
     RateStep,
     ReconnectDocument,
     RetriesDocument,
-    ScriptDocument,
     StopDocument,
 )
 from assay.contracts.factors import OF_LEVELS
 from assay.drive import goes_without
 from assay.drive.isolation import begins
+from assay.errors import InputError, ScriptError
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
-from assay.workload.scripts import statement_file
-from assay.workload.steps import Deferred
+from assay.text.files import text_file
+from assay.workload.steps import Deferred, Group
 from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
@@ -48,8 +49,35 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     file."""
     feed = drive.run.cell.feed
     if feed is not None:
-        return statement_file.read(Path(feed), dialect.literal_style)
+        return statements_of(Path(feed), dialect.literal_style)
     return workload.scripts_for(drive, dialect)
+
+
+def statements_of(file: Path, literal_style: str) -> tuple[Script, ...]:
+    """The statements of a plain file, named by the lines they begin at, each a transaction type of
+    its own that is sent unchanged: as an interactive client does with its standard input.
+
+    ``literal_style`` is the dialect's: whether a backslash in a literal escapes a quote. Raises
+    `InputError` where the file cannot be read or holds no statement, `ScriptError` where a literal
+    or a comment does not end.
+    """
+    text = text_file.read(file, InputError)
+    try:
+        found = _engine.split_statements(text, str(file), literal_style)
+    except _engine.EngineError as error:
+        raise ScriptError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        ) from error
+    if not found:
+        raise InputError("expected statements, found none", file=file)
+    return tuple(
+        Script(_name_at(line, column), f"{file}:{line}", statement, is_plain=True)
+        for statement, line, column in found
+    )
+
+
+def _name_at(line: int, column: int) -> str:
+    return f"line {line}" if column == 1 else f"line {line} column {column}"
 
 
 GIVEN_SCRIPT_VARIABLES: Mapping[str, Scalar] = MappingProxyType({"scale": 1})
@@ -145,19 +173,8 @@ def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument
         duration = StopDocument(duration_s=stop.duration_s)
         groups = _with_deferred(document, drive, drive.deferred)
         return structs.replace(document, groups=groups, stop=duration)
-    pace = _Pace.of(cell.driving)
-    return structs.replace(
-        document,
-        order=drive.order,
-        clients=cell.clients,
-        stop=stop,
-        arrival=pace.arrival,
-        think_time=pace.think_time,
-        keying_time=pace.keying_time,
-        latency_limit_s=pace.latency_limit_s,
-        retries=pace.retries,
-        read=_read(cell.driving),
-    )
+    pace = _pace(cell.driving)
+    return structs.replace(document, order=drive.order, clients=cell.clients, stop=stop, **pace)
 
 
 def _with_deferred(
@@ -166,76 +183,57 @@ def _with_deferred(
     """The clients of the run, and those that run what they queue."""
     cell, names = drive.run.cell, [script.name for script in document.scripts]
     run_by_clients = tuple(name for name in names if name not in deferred.scripts)
-    clients = PlannedGroup(
-        "clients", run_by_clients, drive.order, drive.mix, cell.clients, cell.driving
-    )
+    group = Group(name="clients", scripts=run_by_clients, order=drive.order)
+    clients = PlannedGroup(group, drive.mix, cell.clients, cell.driving)
     workers = GroupDocument(
         name=DEFERRED,
         scripts=tuple(name for name in names if name in deferred.scripts),
         order="sequence",
         clients=deferred.clients,
         arrival=ArrivalDocument(kind=DEFERRED),
-        latency_limit_s=deferred.latency_limit_s or UNSET,
-        retries=_Pace.of(cell.driving).retries,
+        retries=_retries(cell.driving),
         read=_read(cell.driving),
     )
-    return _group(clients), workers
+    late = {"latency_limit_s": deferred.latency_limit_s or UNSET}
+    return _group(clients), structs.replace(workers, **late)
 
 
 def _group(group: PlannedGroup) -> GroupDocument:
-    pace, counts = _Pace.of(group.driving), structs.replace(_stop(group.driving), duration_s=UNSET)
+    counts = structs.replace(_stop(group.driving), duration_s=UNSET)
     return GroupDocument(
         name=group.name,
         scripts=tuple(group.scripts),
-        order=group.order,
+        order=group.group.order,
         clients=group.clients,
-        arrival=pace.arrival,
-        think_time=pace.think_time,
-        keying_time=pace.keying_time,
-        latency_limit_s=pace.latency_limit_s,
-        retries=pace.retries,
-        read=_read(group.driving),
         weights=dict(group.mix) or UNSET,
-        ends_with=group.ends_with or UNSET,
+        ends_with=group.group.ends_with or UNSET,
         stop=UNSET if counts == StopDocument() else counts,
+        **_pace(group.driving),
     )
 
 
 def script_documents(scripts: Iterable[Script]) -> tuple[ScriptDocument, ...]:
     """The scripts as the engine takes them."""
+    names = ScriptDocument.__struct_fields__
     return tuple(
-        ScriptDocument(
-            name=script.name,
-            path=script.path,
-            text=script.text,
-            weight=script.weight,
-            is_plain=script.is_plain,
-        )
-        for script in scripts
+        ScriptDocument(**{name: getattr(script, name) for name in names}) for script in scripts
     )
 
 
-class _Pace(NamedTuple):
-    """When clients start transactions, and how often they retry."""
+def _pace(driving: Driving) -> dict[str, Any]:
+    """When clients start transactions, where, and how often they retry."""
+    arrival = ArrivalDocument(kind=driving.arrival, offered_rate_per_s=_offered_rate(driving))
+    return {
+        "arrival": arrival if driving.is_open else UNSET,
+        **{name: getattr(driving, name) or UNSET for name in OF_ENGINE},
+        "retries": _retries(driving),
+        "read": _read(driving),
+    }
 
-    arrival: ArrivalDocument | UnsetType
-    think_time: str | UnsetType
-    keying_time: str | UnsetType
-    latency_limit_s: float | UnsetType
-    retries: RetriesDocument | UnsetType
 
-    @classmethod
-    def of(cls, driving: Driving) -> Self:
-        arrival = ArrivalDocument(kind=driving.arrival, offered_rate_per_s=_offered_rate(driving))
-        most = _planned(driving.retries)
-        limit_s = driving.latency_limit_s
-        return cls(
-            arrival if driving.is_open else UNSET,
-            driving.think_time or UNSET,
-            driving.keying_time or UNSET,
-            UNSET if not limit_s else _planned(limit_s),
-            RetriesDocument(most=most, classes=driving.retry_classes) if most else UNSET,
-        )
+def _retries(driving: Driving) -> RetriesDocument | UnsetType:
+    most = _planned(driving.retries)
+    return RetriesDocument(most=most, classes=driving.retry_classes) if most else UNSET
 
 
 def _offered_rate(driving: Driving) -> float | tuple[RateStep, ...] | None:

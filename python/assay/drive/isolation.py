@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import ISOLATION_LEVELS
-from assay.contracts.engine.drive import ScriptDocument
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.observation.parts.transactions import BegunLevelReport
 from assay.workload.in_dialect import with_words
 from assay.workload.values import Script, Workload

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from assay.contracts.dialects.protocol import Dialect, Table
-from assay.contracts.engine.drive import ScriptDocument
+from assay.contracts.engine.document import ScriptDocument
 
 
 def hint(

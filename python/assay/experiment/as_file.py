@@ -14,17 +14,19 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.contracts import server_url
+from assay.contracts.driving import SETTINGS as SETTINGS_OF_DRIVING
 from assay.contracts.driving import reads_of_scripts
 from assay.contracts.experiment import Experiment, StorageChoice
 from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
+    Document,
     ExperimentDocument,
-    PriceDocument,
     ScriptFileDocument,
     StorageDocument,
     SystemDocument,
 )
+from assay.contracts.setting import Levels, Pause, Route, Setting
 from assay.contracts.storages.shared_options import options_of
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.server_limits import FACTORS
@@ -32,19 +34,15 @@ from assay.experiment.choices.storage_names import written
 from assay.experiment.choices.url_storages import STORAGE
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Levels
 from assay.text.files.toml_file import TomlData
 from assay.text.files.toml_text import Value
 from assay.text.secrets import HIDDEN_PARAMETER
-from assay.workload.driving import NO_PAUSE, PAUSES
+from assay.workload.driving import NO_PAUSE
 
 Tables = dict[str, Value]
 """As a TOML file has them."""
 Fields = Mapping[str, Any]
 """Of `Experiment`, or of one of its tests, as JSON has them."""
-_NOT_ASKED: Final = ("log_sample",)
-"""Of how clients are driven: no file says it."""
 
 
 class Places(Struct, frozen=True):
@@ -173,15 +171,18 @@ def _shown(setting: Setting, value: Any) -> Any:
 
 def _driving(own: Fields) -> Tables:
     found: Tables = {}
-    for name, value in own.items():
-        if name in PAUSES:
-            found[name] = NO_PAUSE if value is None else value
-        elif name == "reconnect_timeout_s":
-            found["reconnect"] = False if value is None else {"timeout_s": value}
-        elif name == "read":
-            found[name] = reads_of_scripts(value) or value
-        elif name not in ("retries", "retry_classes", *_NOT_ASKED) and value is not None:
-            found[name] = value
+    for field, value in own.items():
+        setting = SETTINGS_OF_DRIVING.get(field)
+        if setting is None:
+            continue  # of another version
+        if isinstance(setting.kind, Pause):
+            found[field] = NO_PAUSE if value is None else value
+        elif field == "reconnect_timeout_s":
+            found[setting.name] = False if value is None else {"timeout_s": value}
+        elif isinstance(setting.kind, Route):
+            found[field] = reads_of_scripts(value) or value
+        elif setting.path is not None and field != "retries" and value is not None:
+            found[field] = value
     if "retry_classes" in own:
         found["retries"] = {"most": own.get("retries", 0), "classes": list(own["retry_classes"])}
     elif "retries" in own:
@@ -253,7 +254,7 @@ def _system_prices(document: Fields) -> Tables:
     return {"price": found} if found else {}
 
 
-def _price(price: PriceDocument | None) -> Tables:
+def _price(price: Document | None) -> Tables:
     if price is None:
         return {}
     currency = {"currency": price["currency"]} if price["currency"] else {}

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from assay import registry
 from assay.contracts.recorded import Command
+from assay.contracts.setting import Setting
 from assay.experiment.choices.checked_choices import split
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.text.secrets import without_secrets
 
 Patterns = tuple[tuple[str, ...], ...]
 
-_LEFT_OUT = ("target", "only", "log")
+_LEFT_OUT = ("only", "log")
 """``--only`` says which of the runs are executed now, and is no part of what is asked; nor is the
 name of a file that is written."""
 
@@ -28,24 +28,16 @@ def command_of(words: Words) -> Command | None:
     if not words.target.endswith(".toml"):
         return None
     given = {
-        _word(field.name): _in_unit_of_option(field.name, value)
-        for field in fields(Words)
-        if field.name not in _LEFT_OUT and (value := getattr(words, field.name)) != field.default
+        setting.word: _in_unit_of_option(setting, getattr(words, name))
+        for name, setting in SETTINGS.items()
+        if name not in _LEFT_OUT and words.has(name)
     }
     file = registry.experiment_file(words.target).resolve()
     return {"file": str(file), "folder": str(Path.cwd()), **given}
 
 
-def _word(field: str) -> str:
-    option = SETTINGS.get(field)
-    return option.word if option else field
-
-
-def _in_unit_of_option(field: str, value: Any) -> Any:
-    option = SETTINGS.get(field)
-    if option is None or option.per_second == 1:
-        return value
-    return round(value * option.per_second, 9)
+def _in_unit_of_option(setting: Setting, value: Any) -> Any:
+    return value if setting.per_second == 1 else round(value * setting.per_second, 9)
 
 
 def spelled(command: Command, records: Path, default_records: str) -> str:

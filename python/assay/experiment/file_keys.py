@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay import registry
-from assay.contracts.driving import ON_LOST
 from assay.contracts.factors import OF_MACHINE
+from assay.contracts.setting import Setting
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind, key_of
-from assay.experiment.settings.setting import Setting
 from assay.text import quantities
 from assay.text.files import keys
 from assay.text.files.keys import (
-    FLAG,
     SCALAR,
     TEXT,
     TEXTS,
     Key,
     Keys,
     Listed,
-    OneOf,
     OneOfNames,
 )
 from assay.workload.driving_keys import driving
@@ -61,11 +58,9 @@ _DRIVE = Keys(
         *_OFFERED,
         *(
             key
-            for key in driving(names_parameters=False)
+            for key in driving(is_of_workload=False)
             if key.name not in {levels.name for levels in _OFFERED}
         ),
-        Key("allow_shell", FLAG),
-        Key("on_lost", OneOf(ON_LOST)),
     )
 )
 _DRIVEN = "How clients are driven, in place of what the test says."

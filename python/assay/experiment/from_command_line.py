@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+
+from msgspec import structs
 
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
@@ -24,7 +25,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
-from assay.experiment.settings import client_options, other_names
+from assay.experiment.settings import field_values, other_names
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
@@ -53,7 +54,7 @@ def asked(words: Words) -> quick.Asked:
     Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
     if words.scale is not None:
-        words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
+        words = structs.replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     full, quickly = _start(words)
     start, workload = quickly
     systems = start.systems
@@ -130,18 +131,16 @@ def _keys(words: Words) -> list[str]:
 def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> ExperimentChanges:
     """The fields of `Experiment` that the words set, without systems and parameters. ``systems``:
     those of the experiment."""
-    fields = {
-        setting.experiment_field: setting.value(getattr(words, name))
+    found = {
+        setting.experiment_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.experiment_field and words.has(name)
     }
-    given = cast(
-        ExperimentChanges, {key: value for key, value in fields.items() if value is not None}
-    )
-    given |= _clients(words.clients)
+    given = ExperimentChanges({key: one for key, one in found.items() if one is not None})
+    given.update(_clients(words.clients))
     if words.log_storage:
-        given |= cast(ExperimentChanges, {LOG_STORAGE.asked: _log_storages(words, start)})
-    given |= _prices(words, start, systems)
+        given[LOG_STORAGE.asked] = _log_storages(words, start)
+    given.update(_prices(words, start, systems))
     given["driving"] = {**start.driving, **_driving(words)}
     return given
 
@@ -239,10 +238,10 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
 def _clients(words: str | None) -> ExperimentChanges:
     """The value of ``--clients``, which replaces all clients of an experiment file."""
     if words is None:
-        return {}
-    if client_options.are_of_groups(words):
-        return {"clients": (), "group_clients": client_options.counts_of_groups(words)}
-    return {"clients": client_options.counts(words), "group_clients": {}}
+        return ExperimentChanges()
+    if field_values.are_of_groups(words):
+        return ExperimentChanges(clients=(), group_clients=field_values.counts_of_groups(words))
+    return ExperimentChanges(clients=field_values.counts(words), group_clients={})
 
 
 def _typed_machines(words: Words) -> set[str]:
@@ -276,17 +275,17 @@ def _prices(words: Words, start: Experiment, systems: Sequence[SystemChoice]) ->
     of_storages |= given.of_storages
     of_systems |= given.of_systems
     prices.refuse_several_currencies({**of_storages, **of_systems})
-    return {"prices": of_storages, "system_prices": of_systems}
+    return ExperimentChanges(prices=of_storages, system_prices=of_systems)
 
 
 def _driving(words: Words) -> DrivingChanges:
     """The fields of `Driving` that the words set."""
-    fields = {
-        setting.driving_field: setting.value(getattr(words, name))
+    found = {
+        setting.driving_field: field_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.driving_field and words.has(name)
     }
-    given = cast(DrivingChanges, fields)
+    given = DrivingChanges(found)
     if words.log:
         given["log_sample"] = words.log_sample or 1.0
     return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from assay import registry
 from assay.contracts.experiment import (
@@ -123,9 +123,7 @@ def _read(
         reproduces=top.text("reproduces", ""),
     )
     of_all = levels.of_settings(top, lambda setting: not setting.is_of_tests)
-    experiment = experiment.changed(of_all).changed(
-        cast(ExperimentChanges, levels.read(top, workload))
-    )
+    experiment = experiment.changed(of_all).changed(levels.read(top, workload))
     _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,
@@ -158,7 +156,7 @@ def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> Experi
     """``[quick]``: what the quick version has in place of what the file says elsewhere;
     ``[quick.test.NAME]``: of single tests."""
     section = top.section("quick")
-    said = cast(ExperimentChanges, levels.read(section, workload))
+    said = levels.read(section, workload)
     section.section("storage")  # read with the storages of the file
     if alone := of_tests.read(section, experiment, workload):
         said["of_tests"] = alone
@@ -212,7 +210,7 @@ def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
 
 def _merged(a: Mapping[str, OfTest], b: Mapping[str, OfTest]) -> dict[str, OfTest]:
     """Of each test both."""
-    return {test: {**a.get(test, OfTest()), **b.get(test, OfTest())} for test in {**a, **b}}
+    return {test: OfTest({**a.get(test, {}), **b.get(test, {})}) for test in {**a, **b}}
 
 
 def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:

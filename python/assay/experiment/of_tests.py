@@ -17,11 +17,11 @@ fields of `Experiment` by test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from assay.contracts.driving import STOPS
 from assay.contracts.driving import without as driving_without
-from assay.contracts.experiment import Experiment, ExperimentChanges, OfTest
+from assay.contracts.experiment import Experiment, OfTest
 from assay.errors import ArgumentError
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import Words
@@ -49,7 +49,7 @@ def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str
                 name,
                 hint=did_you_mean(name, experiment.tests),
             )
-        given = cast(OfTest, levels.read(section, workload))
+        given = levels.read(section, workload)
         if "systems" in section:
             given["systems"] = _chosen(section, "systems", experiment.systems)
         if "storages" in section:
@@ -77,9 +77,8 @@ def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ..
 def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
     own = {key: value for key, value in given.items() if key not in _PLACES}
-    levels_alone = cast(ExperimentChanges, own)
     bare = Experiment(experiment.workload, (name,), experiment.systems)
-    alone = bare.changed(levels_alone)
+    alone = bare.changed(OfTest(own))
     for parameter in alone.parameters:
         takers = workload.parameters[parameter].tests
         if takers and name not in takers:
@@ -104,7 +103,7 @@ def without(
     left: dict[str, OfTest] = {}
     for name, said in of_tests.items():
         kept = {key: value for key, value in said.items() if key not in dropped}
-        left[name] = of_test = cast(OfTest, kept)
+        left[name] = of_test = OfTest(kept)
         if "parameters" in of_test:
             own = of_test["parameters"].items()
             of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from assay.contracts.driving import DrivingChanges, without
 from assay.contracts.experiment import (
@@ -43,7 +43,7 @@ def version_of(
         and (not parameter.tests or set(parameter.tests) & set(experiment.tests))
     }
     tests = {name: workload.test(name).quick for name in experiment.tests}
-    changes = (said or ExperimentChanges()).copy()
+    changes = ExperimentChanges(said or {})
     if not declared and not changes and all(quick == Quick() for quick in tests.values()):
         raise ArgumentError(
             phrase("{} declares no quick values, so {--quick} would change nothing", workload.name),
@@ -58,7 +58,7 @@ def version_of(
     before = without(experiment.driving, of_driving)
     of_tests = changes.pop("of_tests", {})
     if any(quick.clients for quick in tests.values()):
-        changes = {"clients": (), **changes}
+        changes = ExperimentChanges({"clients": (), **changes})
     quickly = replace(
         experiment.changed(changes),
         parameters={**experiment.parameters, **parameters},
@@ -66,11 +66,13 @@ def version_of(
         of_tests={
             name: _of_test(
                 experiment.of_tests.get(name, OfTest()),
-                {
-                    **changes,
-                    "parameters": parameters,
-                    "driving": {**tests[name].driving, **driving},
-                },
+                ExperimentChanges(
+                    {
+                        **changes,
+                        "parameters": parameters,
+                        "driving": {**tests[name].driving, **driving},
+                    }
+                ),
                 of_tests.get(name, OfTest()),
             )
             for name in {**experiment.of_tests, **of_tests}
@@ -84,7 +86,7 @@ def _of_test(full: OfTest, of_all: ExperimentChanges, quick: OfTest) -> OfTest:
     """What a test has of its own in the quick version: what it has in the full one, without what
     the quick version has for all tests, and with what that has for this test."""
     left = {name: level for name, level in full.items() if name not in of_all}
-    of_test = cast(OfTest, {**left, **quick})
+    of_test = OfTest({**left, **quick})
     of_full = full.get("parameters", {}).items()
     own = {one: levels for one, levels in of_full if one not in of_all["parameters"]}
     if parameters := {**own, **quick.get("parameters", {})}:

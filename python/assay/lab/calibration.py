@@ -13,7 +13,8 @@ import time
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.null_documents import NULL_DOCUMENTS
 from assay.drive.observe import observe

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from assay.comparison import goal_bracket, goals
 from assay.comparison.conditions import Condition
@@ -256,7 +256,7 @@ def search_of(run: PlannedRun, experiment: Experiment) -> str:
     such as transactions or clients, is no other search."""
     cell, over = run.cell, experiment.goal_over
     if not over:
-        driving = replace(cell.driving, offered_rate_per_s=None)
+        driving = structs.replace(cell.driving, offered_rate_per_s=None)
         return repr(replace(cell, driving=driving, fingerprint=""))
     others = {name: one for name, one in cell.parameters.items() if name != over}
     are_asked = experiment.clients or experiment.group_clients

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
@@ -80,21 +80,7 @@ class _Document(msgspec.Struct, frozen=True):
     facts: Any
     """`CopyFacts`, or those of another format."""
     load: Any
-    """Counts and times of the load: fields of `Dataset`."""
-    description: str
-    made_unix_s: int
-    bytes: int
-    is_shared: bool
-    has_manifest: bool = False
-
-
-class Copy(Struct, frozen=True):
-    """A complete copy."""
-
-    folder: Path
-    facts: CopyFacts
-    load: Any
-    """Counts and times of its load: fields of `Dataset`, as plain data."""
+    """Counts and times of the load: fields of `Dataset`, as plain data."""
     description: str
     made_unix_s: int
     bytes: int
@@ -102,6 +88,12 @@ class Copy(Struct, frozen=True):
     is_shared: bool
     """Whether it shares blocks with the data directory."""
     has_manifest: bool = False
+
+
+class Copy(_Document, frozen=True, kw_only=True):
+    """A complete copy."""
+
+    folder: Path
 
     @property
     def data(self) -> Path:

@@ -6,7 +6,6 @@ comparison.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 from assay.contracts import factors
 from assay.contracts.factors import Levels
@@ -21,7 +20,7 @@ OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
 AS_DECLARED = "as declared"
 """Its level, where they are those of the workload."""
-_TAKEN = {*factors.NAMES, *(field.name for field in fields(Driving))}
+_TAKEN = {*factors.NAMES, *Driving.__struct_fields__}
 
 
 def names(cells: Sequence[Levels]) -> list[str]:

@@ -17,26 +17,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
+from assay.contracts.recorded import Document
 from assay.errors import ScriptError
 from assay.experiment import Experiment
 from assay.plan.values import Plan, PlannedRun
 from assay.text.files import text_file
 from assay.workload.values import Workload
-
-
-class ContentDocument(TypedDict):
-    """`Content` in a record."""
-
-    workload: str
-    statements: str
-    input: str
-    assay: str
-    load_sessions: int | None
-    systems: dict[str, str]
 
 
 class Content(Struct, frozen=True):
@@ -55,15 +44,8 @@ class Content(Struct, frozen=True):
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
-    def for_record(self) -> ContentDocument:
-        return ContentDocument(
-            workload=self.workload,
-            statements=self.statements,
-            input=self.input,
-            assay=self.assay,
-            load_sessions=self.load_sessions,
-            systems=dict(self.systems),
-        )
+    def for_record(self) -> Document:
+        return Document({**structs.asdict(self), "systems": dict(self.systems)})
 
     def of_run(self, run: PlannedRun) -> str:
         """The fingerprint of the run's content."""

@@ -35,16 +35,21 @@ _DIGITS_OF_SHARES = 5
 
 
 class PlannedGroup(Struct, frozen=True):
-    """Clients that run the same scripts at the same pace."""
+    """A group of clients in a run, with values in place of parameters."""
 
-    name: str
-    scripts: tuple[str, ...]
-    order: str
+    group: Group
     mix: Mapping[str, int]
     clients: int
     driving: Driving
     """As numbers only; settings of the whole step are the same in all groups."""
-    ends_with: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.group.name
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        return self.group.scripts
 
 
 class PlannedDrive(Struct, frozen=True):
@@ -82,7 +87,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     paced = pace.on_cache(paced, cell.level(CACHE))
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
-        paced = replace(paced, transactions=_together(paced, clients))
+        paced = structs.replace(paced, transactions=_together(paced, clients))
         clients = 1
     groups = _with_clients(
         _group(planned_group, paced, known, cell.group_clients.get(planned_group.name))
@@ -96,9 +101,9 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         for planned_group in groups:
             pace.check(
                 f"group {planned_group.name}",
-                planned_group.order,
+                planned_group.group.order,
                 planned_group.driving,
-                ends_with_another=bool(planned_group.ends_with),
+                ends_with_another=bool(planned_group.group.ends_with),
             )
     else:
         order = step.order if step.scripts else test.order
@@ -137,9 +142,9 @@ def _routed(whole: Driving, scripts: Iterable[str], workload: Workload) -> Drivi
         by_script |= dict.fromkeys(names, read)
     of_these = {script: by_script.get(script, READ_PRIMARY) for script in scripts}
     if len(words := set(of_these.values())) == 1:
-        return replace(whole, read=words.pop())
+        return structs.replace(whole, read=words.pop())
     sent = (f"{script}={read}" for script, read in sorted(of_these.items()) if read != READ_PRIMARY)
-    return replace(whole, read=",".join(sent))
+    return structs.replace(whole, read=",".join(sent))
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:
@@ -190,7 +195,7 @@ def _with_clients(groups: Iterable[PlannedGroup]) -> tuple[PlannedGroup, ...]:
     """Those that have clients, but for those that would end with a group that has none."""
     found = tuple(group for group in groups if group.clients)
     names = {group.name for group in found}
-    return tuple(group for group in found if group.ends_with in ("", *names))
+    return tuple(group for group in found if group.group.ends_with in ("", *names))
 
 
 def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwise: int) -> int:
@@ -244,11 +249,8 @@ def _group(
     if changes.get("offered_rate_per_s") and not whole.is_open:
         changes.setdefault("arrival", "constant")
     return PlannedGroup(
-        name=group.name,
-        scripts=group.scripts,
-        order=group.order,
+        group,
         mix=weights(group.mix, parameters),
         clients=clients or declared_clients(group, parameters),
-        driving=pace.resolved(replace(whole, **changes), parameters),
-        ends_with=group.ends_with,
+        driving=pace.resolved(structs.replace(whole, **changes), parameters),
     )

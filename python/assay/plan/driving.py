@@ -5,19 +5,18 @@ an error with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import cast
 
-from assay.contracts.driving import DrivingChanges, without
+from msgspec import structs
+
+from assay.contracts.driving import NUMBERS, OF_GROUPS, PAUSES, DrivingChanges, without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
 from assay.text.mentions import Mention, phrase
-from assay.text.quantities import DRIVING, shown
+from assay.text.quantities import shown
 from assay.text.rates import Rate
 from assay.text.units import exact_duration
-from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
-from assay.workload.tests.declared_drives import OF_GROUPS
+from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, is_pause, pause
 from assay.workload.values import Test
 
 
@@ -28,7 +27,7 @@ def driving(
     offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
-    changes = experiment.driving.copy()
+    changes = DrivingChanges(experiment.driving)
     if offered_rate_per_s is not None:
         changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:
@@ -41,7 +40,7 @@ def driving(
 def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     """The driving with names of parameters replaced by values. A limit of 0 means
     none."""
-    levels = {name: getattr(asked, name) for name in DRIVING}
+    levels = {name: getattr(asked, name) for name in NUMBERS}
     values = {
         name: parameters.get(level, level) if isinstance(level, str) else level
         for name, level in levels.items()
@@ -59,17 +58,19 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
         values[name] = value
     values["latency_limit_s"] = values["latency_limit_s"] or None
     values["statement_limit_s"] = values["statement_limit_s"] or None
-    return replace(asked, **cast(DrivingChanges, values))
+    return structs.replace(asked, **values)
 
 
 def on_cache(driving: Driving, cache: str) -> Driving:
     """The driving where the caches are so: nothing warms cold ones before the measurement."""
-    return replace(driving, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else driving
+    return (
+        structs.replace(driving, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else driving
+    )
 
 
 def check(what: str, order: str, driving: Driving, *, ends_with_another: bool = False) -> None:
     """Raises `ArgumentError` for settings of ``what`` that contradict one another."""
-    for name, quantity in DRIVING.items():
+    for name, quantity in NUMBERS.items():
         value = getattr(driving, name)
         if value is not None and not quantity.holds(value):
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")

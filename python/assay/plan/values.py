@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from msgspec import structs
+
 from assay.contracts.factors import Factor, Levels, Part
 from assay.experiment import (
     Driving,
@@ -60,7 +62,7 @@ class Cell:
 
     def for_record(self) -> dict[str, Any]:
         """As it is kept, and identified: its levels beside its parts."""
-        document = asdict(self)
+        document = {**asdict(self), "driving": structs.asdict(self.driving)}
         return {**document.pop("levels"), **document}
 
     @property

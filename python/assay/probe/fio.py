@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused
@@ -24,6 +24,7 @@ from assay.probe.values import (
     PAGE_BYTES,
     Flushes,
     Measured,
+    Probe,
     RandomReads,
 )
 from assay.provision.machine.program import Program
@@ -40,15 +41,6 @@ _RANDOM_SHARE = 0.1
 """Of the time, for the random reads of each depth."""
 _TIMEOUT_S = 60.0
 """A storage with few operations per second is slow to end those that are under way."""
-
-
-class Figures(Struct, frozen=True):
-    program: str
-    file_bytes: int
-    random_reads: tuple[RandomReads, ...]
-    sequential_read: Measured
-    sequential_write: Measured
-    flushes: Flushes
 
 
 class _Times(msgspec.Struct, frozen=True):
@@ -95,9 +87,16 @@ def is_installed() -> bool:
 
 
 def measure(
-    file: Path, most_bytes: int, seconds: float, directory: ServerDirectory, *, is_direct: bool
-) -> Figures:
-    """Writes the file anew, at most so large, and reads it, all in about so many seconds.
+    probe: Probe,
+    file: Path,
+    most_bytes: int,
+    seconds: float,
+    directory: ServerDirectory,
+    *,
+    is_direct: bool,
+) -> Probe:
+    """Writes the file anew, at most so large, and reads it, all in about so many seconds; returns
+    ``probe`` with what was measured.
 
     Raises `SystemRefused` with the words of ``fio`` if it fails.
     """
@@ -138,14 +137,15 @@ def measure(
         again += between if place == len(DEPTHS) // 2 else []
         again += _part(_random(depth), "randread", seconds * _RANDOM_SHARE, file_bytes, page)
     again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
-    found = _reports([*again, *last], directory, seconds)
-    return Figures(
-        program=found.version,
+    reports = _reports([*again, *last], directory, seconds)
+    return structs.replace(
+        probe,
+        program=reports.version,
         file_bytes=file_bytes,
-        random_reads=tuple(_random_reads(found.part(_random(depth)), depth) for depth in DEPTHS),
-        sequential_read=_measured(found.part(_READ).read),
+        random_reads=tuple(_random_reads(reports.part(_random(depth)), depth) for depth in DEPTHS),
+        sequential_read=_measured(reports.part(_READ).read),
         sequential_write=sequential_write,
-        flushes=_flushes([_flushed(found.part(name)) for name in _flush_names()]),
+        flushes=_flushes([_flushed(reports.part(name)) for name in _flush_names()]),
     )
 
 

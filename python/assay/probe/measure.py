@@ -48,7 +48,7 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
     devices = devices_of_storage(directory.storage, directory.root)
     before = devices.counts() if devices else None
     try:
-        figures = fio.measure(file, most_bytes, seconds, directory, is_direct=is_direct)
+        measured = fio.measure(found, file, most_bytes, seconds, directory, is_direct=is_direct)
     except SystemRefused as error:
         is_full = says_disk_is_full(error.message)
         return structs.replace(
@@ -58,9 +58,7 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
         if device is None:
             file.unlink(missing_ok=True)
     flushed = _flushes_since(before, devices.counts() if devices else None)
-    return structs.replace(
-        found, is_direct=is_direct, device_flushes=flushed, **structs.asdict(figures)
-    )
+    return structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
 
 
 def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:

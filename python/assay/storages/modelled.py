@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
@@ -136,7 +137,7 @@ class Modelled:
             about = DiskFacts(
                 image_in=str(base),
                 has_direct_io=device.has_direct_io,
-                model=model.facts(),
+                model=Document(structs.asdict(model)),
                 path_cost=path_cost,
             )
             data = directory.root / f"data-{device_id}"
@@ -207,14 +208,7 @@ class Modelled:
     def account(self, prepared: PreparedStorage) -> Account:
         disk = _handle(prepared).disk
         counters = disk.control.ask("counters").counters
-        return Account(
-            reads=counters.reads,
-            writes=counters.writes,
-            flushes=counters.flushes,
-            read_bytes=counters.read_bytes,
-            written_bytes=counters.written_bytes,
-            file=disk.account,
-        )
+        return Account(**structs.asdict(counters), file=disk.account)
 
     def seconds(
         self, prepared: PreparedStorage, from_unix_ns: int, to_unix_ns: int

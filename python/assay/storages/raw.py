@@ -14,6 +14,7 @@ from typing import TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
@@ -27,7 +28,6 @@ from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
 from assay.storages.block.image import known_free_space, need_known_free_space
 from assay.storages.block.machine import need_loop_devices, need_root, why_not
-from assay.storages.disk_model.options import ModelFacts
 from assay.storages.disk_model.process import PathCost
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
@@ -39,7 +39,8 @@ class DiskFacts(TypedDict, total=False):
 
     image_in: str
     has_direct_io: bool
-    model: ModelFacts
+    model: Document
+    """With the fields of `assay.storages.disk_model.options.Model`."""
     path_cost: list[PathCost]
 
 

@@ -282,21 +282,6 @@ RTT_S: Final = Duration(1e-4, 60, "seconds", may_be_none=True)
 PORT: Final = Whole(1, 65_535)
 PORT_OR_ANY: Final = Whole(0, 65_535)
 
-DRIVING: Final[Mapping[str, Quantity]] = {
-    "passes": PASSES,
-    "transactions": TRANSACTIONS,
-    "queue": TRANSACTIONS,
-    "duration_s": DURATION_S,
-    "ramp_up_s": WAIT_S,
-    "warm_up_s": WAIT_S,
-    "drain_s": WAIT_S,
-    "statement_limit_s": STATEMENT_LIMIT_S,
-    "latency_limit_s": LATENCY_LIMIT_S,
-    "offered_rate_per_s": OFFERED_RATE_PER_S,
-    "retries": RETRIES,
-}
-"""The numbers of `assay.contracts.driving.Driving`."""
-
 
 def shown(value: object) -> str:
     """What was found, in quotes, as much of it as a line can hold."""

@@ -168,6 +168,11 @@ def mean_per_s(rate: Rate, seconds: float) -> float:
     return float(f"{due(rate, over_s) / over_s:.6g}")
 
 
+def example(words: Sequence[str]) -> str:
+    """Rates of the same form as these words, for a hint."""
+    return "0s:200,60s:800,90s:200" if any(map(is_profile, words)) else "1000,2000"
+
+
 def shown(rate: Rate) -> str:
     """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
     return rate if isinstance(rate, str) else f"{rate:.15g}"

@@ -10,14 +10,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 from msgspec import structs
 
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, OfTest, ScriptFile, shown_scripts
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    OfTest,
+    ScriptFile,
+    shown_scripts,
+)
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
@@ -140,28 +145,19 @@ def _split(word: str) -> list[str]:
     return parts
 
 
-class OfScripts(TypedDict):
-    """Fields of `Experiment`."""
-
-    workload: str
-    tests: tuple[str, ...]
-    scripts: tuple[ScriptFile, ...]
-    is_ad_hoc: bool
-    of_tests: dict[str, OfTest]
-
-
-def experiment_of(files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool) -> OfScripts:
+def experiment_of(
+    files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool
+) -> ExperimentChanges:
     """The fields of the `Experiment` of ad hoc scripts."""
-    of_tests = {
-        test_of(file): OfTest(scripts=(file,), workload=file.path)
-        for file in (() if is_mix else files)
-    }
-    return OfScripts(
+    return ExperimentChanges(
         workload=workload.name,
         tests=tuple(workload.tests),
         scripts=files,
         is_ad_hoc=True,
-        of_tests=of_tests,
+        of_tests={
+            test_of(file): OfTest(scripts=(file,), workload=file.path)
+            for file in (() if is_mix else files)
+        },
     )
 
 
@@ -310,9 +306,9 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
 
 
 def _without_passes(driving: Driving) -> Driving:
-    limits = replace(driving, passes=None)
+    limits = structs.replace(driving, passes=None)
     is_endless = not any((limits.transactions, limits.queue, limits.duration_s))
-    return replace(limits, duration_s=DURATION_S) if is_endless else limits
+    return structs.replace(limits, duration_s=DURATION_S) if is_endless else limits
 
 
 class _OfSeveralTypes(Parameter, frozen=True):

@@ -27,7 +27,7 @@ def with_contents(experiment: Experiment, workload: Workload) -> Experiment:
 
     of_tests: dict[str, OfTest] = {}
     for test, given in experiment.of_tests.items():
-        of_tests[test] = given.copy()
+        of_tests[test] = OfTest(given)
         if "scripts" in given:
             of_tests[test]["scripts"] = known(given["scripts"])
     return replace(

@@ -68,11 +68,11 @@ class DerivedMetric(Struct, frozen=True):
         )
 
     def for_record(self) -> DerivedRecord:
-        return {
-            "name": self.name,
-            "title": self.title,
-            "help": self.help,
-            "value": self.value.text,
-            "test": self.test,
-            "is_more_better": self.is_more_better,
-        }
+        return DerivedRecord(
+            name=self.name,
+            title=self.title,
+            help=self.help,
+            value=self.value.text,
+            test=self.test,
+            is_more_better=self.is_more_better,
+        )

@@ -9,28 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
-from typing import cast
+from typing import Any
 
 from assay import _engine, registry
 from assay.contracts.driving import (
-    ARRIVALS,
-    CONNECTIONS,
     ISOLATION_LEVELS,
+    NUMBERS,
+    OF_FILES,
     READS,
     RECONNECT_TIMEOUT_S,
+    RETRY_CLASSES,
     DrivingChanges,
 )
+from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Pause, Route, Setting
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 
-PAUSES = ("think_time", "keying_time")
-RETRY_CLASSES = (
-    "constraint", "data", "deadlock", "other", "permission", "resources", "serialization",
-    "syntax", "timeout", "unknown object",
-)  # fmt: skip
 PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"
 NO_PAUSE = "none"
 _NUMERAL = frozenset("0123456789.+-")
@@ -38,37 +35,40 @@ _NUMERAL = frozenset("0123456789.+-")
 
 
 def read(
-    section: TomlTable, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
+    section: TomlTable,
+    parameters: Mapping[str, Parameter],
+    *,
+    is_of_workload: bool = True,
+    passed_over: Collection[str] = (),
 ) -> DrivingChanges:
     """The fields of `Driving` that the section sets; raises `ExperimentError` with the line.
 
-    ``passed_over``: keys that are read elsewhere.
+    ``passed_over``: those that are read elsewhere.
     """
-    numbers = {
-        key: _number(section, key, parameters)
-        for key in quantities.DRIVING
-        if key in section and key not in (*passed_over, "retries")
-    }
-    given = cast(DrivingChanges, numbers)
-    if "arrival" in section:
-        given["arrival"] = section.choice("arrival", ARRIVALS)
-    if "think_time" in section:
-        given["think_time"] = _pause(section, "think_time", parameters)
-    if "keying_time" in section:
-        given["keying_time"] = _pause(section, "keying_time", parameters)
-    if "retries" in section:
-        given.update(_retries(section, parameters))
-    if "reconnect" in section:
-        given["reconnect_timeout_s"] = _timeout_s(section)
-    if "isolation" in section:
-        given["isolation"] = _isolation(section)
-    if "connection" in section:
-        given["connection"] = section.choice("connection", CONNECTIONS)
-    if "read" in section:
-        given["read"] = _read(section)
-    if "per_statement" in section:
-        given["per_statement"] = section.boolean("per_statement")
+    given = DrivingChanges()
+    for field, setting in OF_FILES.items():
+        is_read = setting.workloads_say or not is_of_workload
+        if is_read and setting.name in section and field not in passed_over:
+            of_field = _TABLES.get(field)
+            if of_field is not None and section.is_table(setting.name):
+                given.update(of_field(section.section(setting.name), section))
+            else:
+                given[field] = _value(section, setting, parameters)
     return given
+
+
+def _value(section: TomlTable, setting: Setting, parameters: Mapping[str, Parameter]) -> Any:
+    key = setting.name
+    match setting.kind:
+        case NumberOf() | Levels():
+            return _number(section, key, parameters)
+        case Choice(levels=levels) | Route(words=levels):
+            return section.choice(key, levels)
+        case Pause():
+            return _pause(section, key, parameters)
+        case Flag() if setting.read is not None:
+            return setting.read(True) if section.boolean(key) else None
+    return section.boolean(key)
 
 
 def is_pause(text: str) -> bool:
@@ -94,7 +94,7 @@ def _in_largest_unit(match: re.Match[str]) -> str:
 
 
 def _number(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
-    quantity = quantities.DRIVING[key]
+    quantity = NUMBERS[key]
     if section.is_text(key):
         value = section.text(key)
         if value in parameters and parameters[value].type in ("int", "float"):
@@ -145,11 +145,8 @@ def _pause(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) ->
     return pause(value)
 
 
-def _retries(section: TomlTable, parameters: Mapping[str, Parameter]) -> DrivingChanges:
-    """``retries = 3``, or ``retries = { most = 3, classes = ["deadlock"] }``."""
-    if not section.is_table("retries"):
-        return cast(DrivingChanges, {"retries": _number(section, "retries", parameters)})
-    inner = section.section("retries")
+def _retries(inner: TomlTable, _section: TomlTable) -> DrivingChanges:
+    """``retries = { most = 3, classes = ["deadlock"] }``."""
     given = DrivingChanges(retries=inner.whole("most", quantities.RETRIES))
     if "classes" in inner:
         given["retry_classes"] = inner.choices("classes", RETRY_CLASSES)
@@ -157,12 +154,8 @@ def _retries(section: TomlTable, parameters: Mapping[str, Parameter]) -> Driving
     return given
 
 
-def _isolation(section: TomlTable) -> str | dict[str, str]:
-    """``isolation = "serializable"``, or a level for each system by its name:
-    ``isolation = { SYSTEM = "serializable" }``."""
-    if not section.is_table("isolation"):
-        return section.choice("isolation", ISOLATION_LEVELS)
-    inner = section.section("isolation")
+def _isolation(inner: TomlTable, section: TomlTable) -> DrivingChanges:
+    """A level for each system by its name: ``isolation = { SYSTEM = "serializable" }``."""
     for name in inner.names():
         try:
             registry.system(name)
@@ -173,26 +166,29 @@ def _isolation(section: TomlTable) -> str | dict[str, str]:
         raise section.error(
             "isolation names no system", "isolation", hint=f'isolation = "{ISOLATION_LEVELS[-1]}"'
         )
-    return found
+    return DrivingChanges(isolation=found)
 
 
-def _read(section: TomlTable) -> str:
-    """``read = "replica"``, or a word for each script that does not go to the primary:
-    ``read = { look = "replica" }``."""
-    if not section.is_table("read"):
-        return section.choice("read", READS)
-    inner = section.section("read")
+def _read(inner: TomlTable, section: TomlTable) -> DrivingChanges:
+    """A word for each script that does not go to the primary: ``read = { look = "replica" }``."""
     found = {name: inner.choice(name, READS) for name in inner.names()}
     if not found:
         raise section.error("read names no script", "read", hint=f'read = "{READS[1]}"')
-    return ",".join(f"{name}={read}" for name, read in sorted(found.items()))
+    routes = ",".join(f"{name}={read}" for name, read in sorted(found.items()))
+    return DrivingChanges(read=routes)
 
 
-def _timeout_s(section: TomlTable) -> float | None:
-    """``reconnect = true``, or ``reconnect = { timeout_s = 60 }``."""
-    if not section.is_table("reconnect"):
-        return RECONNECT_TIMEOUT_S if section.boolean("reconnect") else None
-    inner = section.section("reconnect")
+def _reconnect(inner: TomlTable, _section: TomlTable) -> DrivingChanges:
+    """``reconnect = { timeout_s = 60 }``."""
     timeout_s = inner.number("timeout_s", quantities.WAIT_S, RECONNECT_TIMEOUT_S)
     inner.done()
-    return timeout_s
+    return DrivingChanges(reconnect_timeout_s=timeout_s)
+
+
+_TABLES = {
+    "retries": _retries,
+    "isolation": _isolation,
+    "read": _read,
+    "reconnect_timeout_s": _reconnect,
+}
+"""How those are read that may be a table as well; each takes it, and the one in which it is."""

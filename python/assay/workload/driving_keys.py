@@ -3,7 +3,8 @@ of a drive step. Without a help of its own, a key has that of the setting in exp
 
 from __future__ import annotations
 
-from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, READS
+from assay.contracts.driving import ISOLATION_LEVELS, OF_FILES, READS, RETRY_CLASSES, SETTINGS
+from assay.contracts.setting import Choice, Flag, Route, Setting
 from assay.text import quantities
 from assay.text.files.keys import (
     FLAG,
@@ -17,56 +18,52 @@ from assay.text.files.keys import (
     NumberWithin,
     OneOf,
 )
-from assay.workload.driving import RETRY_CLASSES
 from assay.workload.tests.declared_scripts import ORDERS
 
-_HELP = {
-    "passes": "How often each client runs all scripts in their order; the end of the measurement.",
-    "queue": "Transactions that all clients share: whichever client is free takes the next one.",
-}
-_RETRIES = Keys(
-    (
-        Key("most", NumberWithin(quantities.RETRIES), "Retries of a transaction, at most.",
-            is_required=True),
-        Key("classes", Listed(OneOf(RETRY_CLASSES)),
-            "Classes of errors after which a transaction is tried again."),
+_TABLES = {
+    "retries": Keys(
+        (
+            Key("most", NumberWithin(quantities.RETRIES), "Retries of a transaction, at most.",
+                is_required=True),
+            Key("classes", Listed(OneOf(RETRY_CLASSES)), SETTINGS["retry_classes"].help),
+        )
+    ),
+    "reconnect_timeout_s": Keys(
+        (
+            Key("timeout_s", NumberWithin(quantities.WAIT_S),
+                "Seconds for which a client that has lost its connection tries to reconnect."),
+        )
+    ),
+    "isolation": Keys(of_any_name=Key("", OneOf(ISOLATION_LEVELS))),
+    "read": Keys(of_any_name=Key("", OneOf(READS))),
+}  # fmt: skip
+"""Of those that may be a table as well."""
+
+
+def driving(*, is_of_workload: bool) -> tuple[Key, ...]:
+    """``is_of_workload``: then a number may be the name of a parameter."""
+    return tuple(
+        Key(
+            setting.name,
+            _kinds(setting, is_of_workload),
+            "" if setting.heading else setting.help,
+            below=_TABLES.get(field),
+        )
+        for field, setting in OF_FILES.items()
+        if setting.workloads_say or not is_of_workload
     )
-)  # fmt: skip
-_RECONNECT = Keys(
-    (
-        Key("timeout_s", NumberWithin(quantities.WAIT_S),
-            "Seconds for which a client that has lost its connection tries to reconnect."),
-    )
-)  # fmt: skip
-_BY_SYSTEM = Keys(of_any_name=Key("", OneOf(ISOLATION_LEVELS)))
-_BY_SCRIPT = Keys(of_any_name=Key("", OneOf(READS)))
 
 
-def driving(*, names_parameters: bool) -> tuple[Key, ...]:
-    """``names_parameters``: whether a number may be the name of a parameter, as in workloads."""
-
-    def number(name: str) -> Kind | tuple[Kind, ...]:
-        kind = NumberWithin(quantities.DRIVING[name])
+def _kinds(setting: Setting, names_parameters: bool) -> Kind | tuple[Kind, ...]:
+    if setting.quantity is not None:
+        kind = NumberWithin(setting.quantity)
         return (TEXT, kind) if names_parameters else kind
-
-    numbers = [
-        Key(name, number(name), _HELP.get(name, ""))
-        for name in quantities.DRIVING
-        if name != "retries"
-    ]
-    retries = number("retries")
-    return (
-        *numbers,
-        Key("retries", retries, below=_RETRIES),
-        Key("arrival", OneOf(ARRIVALS)),
-        Key("think_time", TEXT),
-        Key("keying_time", TEXT),
-        Key("reconnect", FLAG, below=_RECONNECT),
-        Key("isolation", OneOf(ISOLATION_LEVELS), below=_BY_SYSTEM),
-        Key("connection", OneOf(CONNECTIONS)),
-        Key("read", OneOf(READS), below=_BY_SCRIPT),
-        Key("per_statement", FLAG),
-    )
+    match setting.kind:
+        case Choice(levels=words) | Route(words=words):
+            return OneOf(words)
+        case Flag():
+            return FLAG
+    return TEXT
 
 
 _MIX = Keys(of_any_name=Key("", (TEXT, NumberWithin(quantities.WEIGHT_IN_A_MIX))))
@@ -78,7 +75,7 @@ SCRIPTS = (
         "`deck`: as many of each as its weight, shuffled, until none is left, and again."),
 )  # fmt: skip
 """Of a test, a drive step, a group."""
-IN_WORKLOADS = driving(names_parameters=True)
+IN_WORKLOADS = driving(is_of_workload=True)
 _CLIENTS = (TEXT, NumberWithin(quantities.CLIENTS))
 _GROUP = Keys(
     (

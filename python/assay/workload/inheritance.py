@@ -8,11 +8,8 @@ is for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from assay import registry
@@ -21,34 +18,12 @@ from assay.text.files import paths
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.in_dialect import INSTANCE
-from assay.workload.parameters import Parameter
 from assay.workload.schema import DeclaredTable, Expression, Schema
-from assay.workload.values import Script, Workload
+from assay.workload.values import Inherited, Script, Workload
 
 EXTENDS = "extends"
 TEXTS = "extends/"
 """Below it are the inherited texts, wherever the folder of the base lies on this machine."""
-
-
-class Inherited(Struct, frozen=True):
-    """Everything is empty where a workload extends none."""
-
-    name: str = ""
-    default_system: str = ""
-    data_source: str = ""
-    data: Any = None
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    schema: Schema = field(default_factory=lambda: Schema(Path()))
-    scripts: Mapping[str, Script] = field(default_factory=dict)
-    checks: Mapping[str, Script] = field(default_factory=dict)
-    overrides: Mapping[tuple[str, str], Script] = field(default_factory=dict)
-    not_expressible: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def every_script(self) -> dict[str, Script]:
-        """Scripts and checks, by name."""
-        return {**self.scripts, **self.checks}
 
 
 def base_folder(top: TomlTable) -> Path | None:

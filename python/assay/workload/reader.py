@@ -22,12 +22,11 @@ from assay.workload import (
     sheets,
 )
 from assay.workload.file_keys import WORKLOAD
-from assay.workload.inheritance import Inherited
 from assay.workload.schema import Expression, Schema
 from assay.workload.scripts import script_names, scripts
 from assay.workload.tables import declared_table, keys, relations, views
 from assay.workload.tests import declared_tests
-from assay.workload.values import Script, Workload
+from assay.workload.values import Inherited, Script, Workload
 
 
 def read(name_or_path: str) -> Workload:

@@ -119,18 +119,24 @@ def common(section: TomlTable, names: Names) -> CommonFields:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Clients that run the same scripts at the same pace; the groups of a step run concurrently."""
+class Clients:
+    """Clients that run the same scripts at the same pace."""
 
-    name: str
-    scripts: tuple[str, ...]
-    """Names of the transaction types, in order."""
-    order: str
-    mix: Mapping[str, int | str]
-    clients: int | str
-    """Their number, or the parameter that holds it."""
+    scripts: tuple[str, ...] = ()
+    """Names of the transaction types, in order; empty: those of the test, in its order."""
+    order: str = "sequence"
+    mix: Mapping[str, int | str] = field(default_factory=dict)
+    clients: int | str | None = None
+    """Their number, or the parameter that holds it; None: that of the run."""
     driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
-    """Fields of `Driving` that differ from the step."""
+    """Fields of `Driving` that differ from the step, or from the test."""
+
+
+@dataclass(frozen=True)
+class Group(Clients):
+    """Some of the clients of a step; its groups run concurrently."""
+
+    name: str = ""
     ends_with: str = ""
     """The group with whose last client its clients end; empty: they end by themselves."""
 
@@ -147,25 +153,17 @@ class Deferred:
 
 
 @dataclass(frozen=True)
-class Drive(Step):
+class Drive(Clients, Step):
     """Clients run scripts and are measured."""
 
     do: ClassVar[str] = "drive"
     has_clients: ClassVar[bool] = True
     found_as: ClassVar[str] = "drive"
-    scripts: tuple[str, ...] = ()
-    """Empty: those of the test, in its order."""
-    order: str = "sequence"
-    mix: Mapping[str, int | str] = field(default_factory=dict)
-    clients: int | str | None = None
-    """Their number, or the parameter that holds it; None: that of the run."""
     is_one_client: bool = False
     """One client does the work of all: it runs the transactions of all of them."""
     is_result: bool = False
     """Its numbers are those of the run, whatever other steps measure; without such a step those of
     the last one are."""
-    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
-    """Fields of `Driving` that differ from the test."""
     groups: tuple[Group, ...] = ()
     """Groups of clients that run concurrently; empty: all clients are alike."""
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.rows import GeneratedDocument
 from assay.contracts.experiment import PROTOCOLS
 from assay.contracts.languages import SQL
@@ -34,16 +35,9 @@ from assay.workload.schema import Schema
 from assay.workload.steps import Deferred, Drive, Group, Step
 
 
-class Script(Struct, frozen=True):
+class Script(ScriptDocument, frozen=True):
     """One transaction type: a text in the script language."""
 
-    name: str
-    path: str
-    """Relative to the workload folder, as messages and records name it."""
-    text: str
-    weight: int = 1
-    is_plain: bool = False
-    """The text is one statement of a plain file, sent unchanged."""
     language: str = SQL
     """Of its statements; empty: that of the system it is sent to."""
     is_for_all: bool = False
@@ -297,31 +291,43 @@ class ExpectedRules(Struct, frozen=True):
     """Script → the values of parameters for which its counts hold; those of others hold for all."""
 
 
-class Workload(Struct, frozen=True):
+class Inherited(Struct, frozen=True, kw_only=True):
+    """What a workload has that another may extend; everything is empty where it extends none."""
+
+    name: str = ""
+    default_system: str = ""
+    """The default system; empty: a system must be named."""
+    data_source: str = ""
+    """Where the rows come from: a name of `assay.load.row_sources`."""
+    data: Any = None
+    """The section ``[data]``, as the row source has read it."""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    schema: Schema = field(default_factory=lambda: Schema(Path()))
+    scripts: Mapping[str, Script] = field(default_factory=dict)
+    checks: Mapping[str, Script] = field(default_factory=dict)
+    """Queries that must return no row, by name."""
+    overrides: Mapping[tuple[str, str], Script] = field(default_factory=dict)
+    """(dialect or language, name of a script or a check) → the script that replaces it there."""
+    not_expressible: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """(dialect or language, name of a script or a check) → why it has no text there."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Every text that determines what is run, by path within the folder."""
+
+    @property
+    def every_script(self) -> dict[str, Script]:
+        """Scripts and checks, by name."""
+        return {**self.scripts, **self.checks}
+
+
+class Workload(Inherited, frozen=True, kw_only=True):
     """A workload folder that has been read and found consistent."""
 
-    name: str
     folder: Path
     title: str
     source: str
     description: str
     default_test: str
-    default_system: str
-    """The default system; empty: a system must be named."""
-    data_source: str
-    """Where the rows come from: a name of `assay.load.row_sources`."""
-    data: Any
-    """The section ``[data]``, as the row source has read it."""
-    parameters: Mapping[str, Parameter]
-    schema: Schema
     tests: Mapping[str, Test]
-    scripts: Mapping[str, Script]
-    checks: Mapping[str, Script]
-    """Queries that must return no row, by name."""
-    overrides: Mapping[tuple[str, str], Script]
-    """(dialect or language, name of a script or a check) → the script that replaces it there."""
-    not_expressible: Mapping[tuple[str, str], str]
-    """(dialect or language, name of a script or a check) → why it has no text there."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
@@ -329,8 +335,6 @@ class Workload(Struct, frozen=True):
     """Test → the declaration of its report (`assay.report.declared.declaration`)."""
     published: Mapping[str, TomlData]
     """Test → the published table, in the same form."""
-    texts: Mapping[str, str]
-    """Every text that determines what is run, by path within the folder."""
     is_ad_hoc: bool = False
     """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
     given_scripts: str = ""
@@ -533,23 +537,25 @@ class Workload(Struct, frozen=True):
 
     def for_record(self) -> WorkloadRecord:
         """The part of the workload that reports need, since its folder may be gone."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "fingerprint": self.fingerprint,
-            "report": {test: dict(table) for test, table in self.report.items()},
-            "published": {test: dict(table) for test, table in self.published.items()},
-            "claims": [dict(claim) for claim in self.claims],
-            "series": {name: dict(table) for name, table in self.series.items()},
-            **({"sheets": list(self.sheets)} if self.sheets else {}),
-            **(
-                {"derived": [one.for_record() for one in self.derived.values()]}
-                if self.derived
-                else {}
-            ),
-            **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
-        }
+        return WorkloadRecord(
+            {
+                "name": self.name,
+                "title": self.title,
+                "source": self.source,
+                "fingerprint": self.fingerprint,
+                "report": {test: dict(table) for test, table in self.report.items()},
+                "published": {test: dict(table) for test, table in self.published.items()},
+                "claims": [dict(claim) for claim in self.claims],
+                "series": {name: dict(table) for name, table in self.series.items()},
+                **({"sheets": list(self.sheets)} if self.sheets else {}),
+                **(
+                    {"derived": [one.for_record() for one in self.derived.values()]}
+                    if self.derived
+                    else {}
+                ),
+                **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
+            }
+        )
 
     @property
     def _bytes_per_unit(self) -> dict[str, float]:

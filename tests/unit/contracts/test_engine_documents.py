@@ -19,6 +19,8 @@ SOURCES = "\n".join(
     for file in CRATES.glob(f"{place}/*.rs")
 )
 CALLED = {
+    "_OfDriving": "GroupDocument",
+    "ClientsDocument": "GroupDocument",
     "BibDocument": "SourceOptions",
     "ScanDocument": "ScanOptions",
     "SqlDocument": "SqlOptions",

@@ -16,9 +16,10 @@ from assay.contracts.factors import (
     Part,
     ServerMachine,
 )
+from assay.contracts.setting import Levels
 from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.value_kinds import Levels
 from assay.plan.values import Cell
+from assay.text.field_names import field_names
 
 
 def test_what_a_server_is_given_is_a_factor() -> None:
@@ -31,7 +32,7 @@ def test_the_part_of_a_cell_has_the_level() -> None:
     parts = {Part.DRIVING: Driving, Part.CELL: Cell}
     for factor in FACTORS:
         if kind := parts.get(factor.part):
-            assert factor.column in {one.name for one in fields(kind)}, factor.name
+            assert factor.column in (field_names(kind) or ()), factor.name
     assert not set(OF_LEVELS) & {one.name for one in fields(Cell)}, "it would have two levels"
 
 

@@ -12,10 +12,12 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import Latency, Observation
 from assay.contracts.observation.merging import simultaneous, successive
-from assay.contracts.observation.merging.latencies import merged_latency
+from assay.contracts.observation.merging.fields import rules
 from assay.contracts.observation.observation import EngineObservation
 from assay.contracts.observation.of_nothing import of_nothing
-from assay.contracts.observation.parts.latency import EncodedHistogram
+from assay.contracts.observation.parts.groups import GroupReport
+from assay.contracts.observation.parts.latency import EncodedHistogram, merged_latency
+from assay.contracts.observation.parts.merged import KNOWN_PARTS, PARTS, FieldMerge, Keyed
 
 NO_LATENCY = merged_latency([])
 OF_ALL = {"version", "resolution"}
@@ -53,6 +55,47 @@ def example(kind: Any, number: int = 7) -> Any:
         case types.EnumType(cls=cls):
             return [*cls][-1]
     raise TypeError(f"give an example of {kind}")
+
+
+def structs_in(kind: Any) -> list[types.StructType]:
+    match kind:
+        case types.UnionType(types=several):
+            return [found for one in several for found in structs_in(one)]
+        case types.VarTupleType(item_type=item):
+            return structs_in(item)
+        case types.StructType():
+            return [kind]
+    return []
+
+
+def merges_fields(said: FieldMerge) -> bool:
+    return any(
+        rule in (PARTS, KNOWN_PARTS) or (isinstance(rule, Keyed) and rule.of is None)
+        for rule in (said.together, said.later)
+    )
+
+
+def test_every_field_says_how_parts_merge() -> None:
+    missing: list[str] = []
+    seen: set[type] = set()
+    to_see = structs_in(types.type_info(Observation))
+    while to_see:
+        kind = to_see.pop()
+        if kind.cls in seen:
+            continue
+        seen.add(kind.cls)
+        said = rules(kind.cls)
+        missing += [
+            f"{kind.cls.__name__}.{one.name}" for one in kind.fields if one.name not in said
+        ]
+        to_see += [
+            inner
+            for one in kind.fields
+            for inner in structs_in(one.type)
+            if rules(inner.cls) or (one.name in said and merges_fields(said[one.name]))
+        ]
+    assert missing == []
+    assert GroupReport in seen
 
 
 @pytest.mark.parametrize(

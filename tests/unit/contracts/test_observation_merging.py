@@ -20,10 +20,10 @@ from assay.contracts.observation import (
     Standstill,
     read_observation,
 )
-from assay.contracts.observation.merging.latencies import encoded, merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.merging.successive import successive
+from assay.contracts.observation.parts.latency import encoded, merged_latency
 from assay.errors import InputError
 
 

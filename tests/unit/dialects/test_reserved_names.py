@@ -6,7 +6,7 @@ import pytest
 
 from assay import registry
 from assay.contracts.dialects.protocol import Column, Table
-from assay.contracts.engine.drive import ScriptDocument
+from assay.contracts.engine.document import ScriptDocument
 from assay.drive import reserved_names
 
 TABLE = Table("jobs", (Column("id", "int"), Column("user", "int")))

@@ -24,11 +24,11 @@ from msgspec import structs
 
 import observations
 from assay.contracts.driving import CONTINUE, END, OnLost
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.drive import (
     ClientsSoFar,
     DriveDocument,
     DriveProgress,
-    ScriptDocument,
     StopDocument,
     ThreadUse,
 )

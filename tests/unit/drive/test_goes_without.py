@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay import registry
@@ -59,7 +60,7 @@ def workload(folder: Path, more: str = GOES_WITHOUT) -> reader.Workload:
 def run_on(system: str, url: str | None = None) -> PlannedRun:
     storage = StorageChoice("here", "here")
     (run,) = invented.plan([SystemChoice(system, url=url)], [storage], test="pay").runs
-    driving = replace(run.cell.driving, retries=5)
+    driving = structs.replace(run.cell.driving, retries=5)
     levels = {**run.cell.levels, "protocol": "prepared"}
     return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
 

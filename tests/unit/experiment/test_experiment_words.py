@@ -11,7 +11,7 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.choices import checked_choices
 from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.from_command_line import Words, experiment
-from assay.experiment.settings.client_options import counts
+from assay.experiment.settings.field_values import counts
 
 
 def asked(target: str, **given: object) -> Experiment:

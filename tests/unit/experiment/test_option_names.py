@@ -149,7 +149,7 @@ def _typed(hint: str) -> Words:
     """What the command line makes of it."""
     words = ["tpcb", *shlex.split(hint)]
     context = command.make_context("run", words, help_option_names=HELP_NAMES)
-    return Words(**{name: context.params[name] for name in Words.__dataclass_fields__})
+    return Words(**{name: context.params[name] for name in Words.__struct_fields__})
 
 
 def _plain(value: Any) -> Any:

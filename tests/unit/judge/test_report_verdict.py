@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
     timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
     evidence = timed
     ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = structs.replace(evidence, driving=replace(evidence.driving, **ends))
+    evidence = structs.replace(evidence, driving=structs.replace(evidence.driving, **ends))
     names = [warning.name for warning in judge_run(evidence)[1]]
     assert [name for name in names if name.startswith("short")] == expected
 

@@ -3,7 +3,6 @@ ended."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -180,7 +179,7 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
     assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
     run = last_run()
     assert run.driven is not None
-    driving = replace(run.driving, on_lost=CONTINUE)
+    driving = structs.replace(run.driving, on_lost=CONTINUE)
     for after_s, is_warned in ((None, False), (1.4, True)):
         so_far = SoFar(driving, run.clients)
         so_far.add([run.driven.intervals[0]])

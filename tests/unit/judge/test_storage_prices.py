@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 import observations
@@ -321,7 +322,7 @@ def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
     words = Words("tpcb", on=("null",), required_rate_per_s=500)
     with pytest.raises(ArgumentError, match="no storage has a price"):
         experiment(words)
-    asked, _ = experiment(replace(words, price=("here=1EUR/GB",)))
+    asked, _ = experiment(structs.replace(words, price=("here=1EUR/GB",)))
     assert asked.required_rate_per_s == 500
 
 

@@ -15,7 +15,8 @@ import psutil
 import pytest
 from msgspec import structs
 
-from assay.contracts.engine.drive import DriveDocument, GroupDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, GroupDocument, StopDocument
 from assay.contracts.observation import Interval, Observation
 from assay.drive import parts
 from assay.drive.observe import observe

@@ -14,7 +14,7 @@ from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import split
-from assay.experiment.settings import client_options as client_words
+from assay.experiment.settings import field_values as client_words
 from assay.lab import calibration
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import CalibrationRecord, Store

@@ -10,11 +10,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay import registry
 from assay.cli.commands import plan
@@ -179,7 +178,7 @@ def _availability() -> Iterator[str]:
 
 def _of_tests(words: command_line.Words, shows_choices: bool) -> _Question:
     def said(answer: str) -> command_line.Words:
-        return _checked(replace(words, target=answer))
+        return _checked(structs.replace(words, target=answer))
 
     choices = []
     for name in registry.workloads() if shows_choices else ():
@@ -195,7 +194,7 @@ def _of_size(words: command_line.Words) -> _Question | None:
 
     def said(answer: str) -> command_line.Words:
         values = ",".join(part.strip() for part in answer.split(","))
-        return _checked(replace(words, set=(f"{parameter.name}={values}",)))
+        return _checked(structs.replace(words, set=(f"{parameter.name}={values}",)))
 
     return _Question(
         "size", f"Size, {parameter.name}: {parameter.help}", str(parameter.default), said
@@ -209,7 +208,7 @@ def _size_of(words: command_line.Words) -> Parameter | None:
 
 def _of_storage(words: command_line.Words) -> _Question:
     def said(answer: str) -> command_line.Words:
-        return _checked(replace(words, storage=(answer,)))
+        return _checked(structs.replace(words, storage=(answer,)))
 
     choices = (
         *(f"  {row['storage']}: {row['what']}" for row in storage_rows()),
@@ -222,7 +221,7 @@ def _of_clients(words: command_line.Words) -> _Question | None:
     """None: the test itself says who works."""
 
     def said(answer: str) -> command_line.Words:
-        return _checked(replace(words, clients=answer))
+        return _checked(structs.replace(words, clients=answer))
 
     usual = plan_here(*command_line.asked(words)).runs[0].cell.clients
     try:

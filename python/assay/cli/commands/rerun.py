@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from assay.cli.commands.run import insist_on_shell, measured, print_result
 from assay.cli.options.grouped_help import Grouped
@@ -121,7 +121,7 @@ def command(
         )
         _insist_on_what_is_not_in_it(capsule, before, words)
         with unpacked(capsule, records, Path(name)) as experiment_file:
-            words = replace(words, target=str(experiment_file))
+            words = structs.replace(words, target=str(experiment_file))
             request = Request(only=_only(before, words))
 
             def insist(experiment: Experiment, workload: Workload) -> None:

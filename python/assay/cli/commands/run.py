@@ -25,10 +25,10 @@ from assay.cli.options.shared_options import (
 from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
 from assay.contracts.recorded import OptionValue
+from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
-from assay.experiment.settings.setting import Heading
 from assay.load.load_options import Loading
 from assay.probe.first_use import FirstUse
 from assay.text import units

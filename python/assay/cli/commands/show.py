@@ -124,6 +124,9 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
         for step in record["steps"]
     ]
     shown = {name: value for name, value in record.items() if name not in _TYPED}
+    if record["driving"]:  # an older Assay knew fewer settings
+        kept = record["cell"].get("driving") or {}
+        shown["driving"] = {name: one for name, one in record["driving"].items() if name in kept}
     return {**shown, "steps": steps}
 
 

@@ -55,7 +55,7 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def with_words(**given: Any) -> Any:
-        words = Words(**{name: given.pop(name) for name in Words.__dataclass_fields__})
+        words = Words(**{name: given.pop(name) for name in Words.__struct_fields__})
         with as_written(words):
             return function(words=words, **given)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assay.experiment.settings.setting import Heading
+from assay.contracts.setting import Heading
 
 _LONGEST_NAME = 26
 """Columns of an option with its value; a longer one has its text below."""

@@ -13,10 +13,10 @@ from assay import env_vars
 from assay.cli.options.grouped_help import Headed
 from assay.cli.options.setting_options import option
 from assay.cli.options.shared_options import is_typed
+from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.experiment.settings.catalogue import PROBE_S
-from assay.experiment.settings.setting import Heading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
 

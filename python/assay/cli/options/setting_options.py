@@ -11,14 +11,14 @@ from assay.cli.options import completers
 from assay.cli.options.grouped_help import Headed
 from assay.cli.options.numbers import NumberType
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import (
+from assay.contracts.setting import (
     Assignments,
     Choice,
     FileNames,
     Flag,
     NameList,
     NumberOf,
+    Setting,
 )
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from assay.contracts import factors
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
@@ -24,7 +23,7 @@ from assay.text.nearest import did_you_mean
 from assay.workload.ad_hoc_script import TEST
 
 _COLUMNS_OF_MACHINE = tuple(factor.column for factor in OF_MACHINE.values())
-OF_DRIVING = tuple(field.name for field in fields(Driving))
+OF_DRIVING = Driving.__struct_fields__
 _NO_PROFILE = "none"
 SCRIPT = factors.SCRIPT.name
 WORKLOAD = "workload"
@@ -133,8 +132,8 @@ def _a_cell(run: Run) -> Iterator[None]:
 
 def _without(run: Run, between: str) -> CellDocument:
     """The document of the run's cell without a factor."""
-    cell: CellDocument = {**run.cell}
-    system: SystemDocument = {**(cell.get("system") or {})}
+    cell = CellDocument(run.cell)
+    system = SystemDocument(cell.get("system") or {})
     if between == "system":
         cell["system"] = {}
     elif between == "storage":
@@ -156,11 +155,11 @@ def _without(run: Run, between: str) -> CellDocument:
     elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
         of_groups = dict(_groups(run))
         of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
-        cell = {**cell, "group_clients": of_groups, "clients": None}
+        cell.update(group_clients=of_groups, clients=None)
     elif between == SCRIPT:
-        cell = {**cell, "scripts": [], "test": TEST, "workload": ""}
+        cell.update(scripts=[], test=TEST, workload="")
     elif between == WORKLOAD:
-        cell = {**cell, "workload": "", "workload_content": ""}
+        cell.update(workload="", workload_content="")
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -169,7 +168,7 @@ def _without(run: Run, between: str) -> CellDocument:
     elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
-        cell = cast(CellDocument, {**cell, between: None})
+        cell[between] = None
     return cell
 
 
@@ -179,7 +178,7 @@ def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) ->
         {name: value for name, value in (part or {}).items() if is_kept(name, value)}
         for part in (system.get("options"), system.get("settings"))
     )
-    return {**system, "options": options, "settings": settings}
+    return SystemDocument({**system, "options": options, "settings": settings})
 
 
 def level_of(run: Run, factor: str, default: str = system_settings.DEFAULT) -> str | None:
@@ -416,7 +415,7 @@ def _asked_of_system(run: Run) -> dict[str, str]:
 def _system(run: Run) -> SystemDocument:
     """As it was asked for; empty where a damaged record has something else there."""
     system = run.cell.get("system")
-    return system if isinstance(system, dict) else {}
+    return SystemDocument(system if isinstance(system, dict) else {})
 
 
 def _name_in_system(run: Run, factor: str) -> str:

@@ -3,32 +3,26 @@ have done so far, as it says it while they work (`DriveProgress`)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
+from assay.contracts.driving import OF_ENGINE
 from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.engine.document import EngineDocument
+from assay.contracts.engine.document import EngineDocument, ScriptDocument
 from assay.contracts.observation.parts.costs import ClientCost
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.service import Outage
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
+from assay.contracts.setting import Flag, Pause
+from assay.text.quantities import Whole
 
 Value = str | int | float | bool | None
 """Of a variable. The engine takes lists and objects, too."""
-
-
-class ScriptDocument(EngineDocument, frozen=True, kw_only=True):
-    """One transaction type: its name, its path, and its text in the system's dialect."""
-
-    name: str
-    path: str
-    text: str
-    weight: int = 1
-    is_plain: bool = False
 
 
 class StopDocument(EngineDocument, frozen=True, kw_only=True):
@@ -75,51 +69,68 @@ class LogDocument(EngineDocument, frozen=True, kw_only=True):
     """The share of them that is written."""
 
 
-class GroupDocument(EngineDocument, frozen=True, kw_only=True):
-    """Clients of one kind, where there are several."""
+_KINDS: Mapping[type, type] = {Whole: int, Flag: bool, Pause: str}
+if TYPE_CHECKING:
 
-    name: str
-    scripts: tuple[str, ...]
-    order: str
-    clients: int
+    class _OfDriving(EngineDocument, frozen=True, kw_only=True):
+        """The fields of `Driving` that the engine has as they stand; left out where they are
+        nothing."""
+
+else:
+    _OfDriving = msgspec.defstruct(
+        "_OfDriving",
+        [
+            (name, _KINDS.get(type(one.quantity or one.kind), float) | UnsetType, UNSET)
+            for name, one in OF_ENGINE.items()
+        ],
+        bases=(EngineDocument,),
+        frozen=True,
+        kw_only=True,
+    )
+
+
+class ClientsDocument(_OfDriving, frozen=True, kw_only=True):
+    """Clients that are alike: how many, what they use, and their pace."""
+
+    order: str | UnsetType = UNSET
+    """``sequence``, ``mix`` or ``deck``."""
+    clients: int | UnsetType = UNSET
     first_client: int | UnsetType = UNSET
-    """Its number in its group; the clients before it are in another process."""
+    """Its number among them; the clients before it are in another process."""
     of_clients: int | UnsetType = UNSET
-    """All of the group, in all processes."""
+    """All of them, in all processes."""
     read: str | dict[str, str] | UnsetType = UNSET
     """Which endpoints they use: a word of `READS`, or one for each script; others: the primary."""
     arrival: ArrivalDocument | UnsetType = UNSET
-    think_time: str | UnsetType = UNSET
-    keying_time: str | UnsetType = UNSET
-    latency_limit_s: float | UnsetType = UNSET
     retries: RetriesDocument | UnsetType = UNSET
+
+
+_CLIENTS = ("order", "clients", "first_client", "of_clients", "read")
+
+
+class GroupDocument(ClientsDocument, frozen=True, kw_only=True):
+    """Clients of one kind, where there are several."""
+
+    first = ("name", "scripts", *_CLIENTS, "arrival")
+    name: str
+    scripts: tuple[str, ...]
+    clients: int
     weights: dict[str, int] | UnsetType = UNSET
     ends_with: str | UnsetType = UNSET
     """The group with whose last client these clients end."""
     stop: StopDocument | UnsetType = UNSET
 
 
-class DriveDocument(EngineDocument, frozen=True, kw_only=True):
-    """The clients of one step. Either all are alike (``order``, ``clients``, their pace), or they
-    are in ``groups``."""
+class DriveDocument(ClientsDocument, frozen=True, kw_only=True):
+    """The clients of one step. Either all are alike, or they are in ``groups``."""
 
+    first = ("deployment", "scripts", "variables", "groups", *_CLIENTS, "stop", "arrival")
     deployment: DeploymentDocument | None = None
     """None: it is compiled, and not driven."""
     scripts: tuple[ScriptDocument, ...]
     variables: dict[str, Value] = field(default_factory=dict)
     groups: tuple[GroupDocument, ...] | UnsetType = UNSET
-    order: str | UnsetType = UNSET
-    """``sequence``, ``mix`` or ``deck``."""
-    clients: int | UnsetType = UNSET
-    first_client: int | UnsetType = UNSET
-    of_clients: int | UnsetType = UNSET
-    read: str | dict[str, str] | UnsetType = UNSET
     stop: StopDocument = StopDocument()
-    arrival: ArrivalDocument | UnsetType = UNSET
-    think_time: str | UnsetType = UNSET
-    keying_time: str | UnsetType = UNSET
-    latency_limit_s: float | UnsetType = UNSET
-    retries: RetriesDocument | UnsetType = UNSET
     threads: int = 0
     """0: as the engine chooses."""
     protocol: str = "simple"
@@ -151,6 +162,11 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     shared_numbers: tuple[SharedNumbersDocument, ...] | UnsetType = UNSET
     """Where the numbers that clients share go on."""
     log: LogDocument | UnsetType = UNSET
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        groups = {"groups": [group.plain for group in self.groups]} if self.groups else {}
+        return {**super().plain, **groups}
 
 
 class ThreadUse(NamedTuple):

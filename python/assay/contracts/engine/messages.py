@@ -48,18 +48,25 @@ class EngineRequest(TypedDict, total=False):
     """Clients are to end."""
 
 
-class ErrorFields(TypedDict, total=False):
+class FileMistake(TypedDict, total=False):
+    """What is wrong with a file, and where."""
+
+    message: str
+    file: str
+    line: int
+    """From 1; 0: of the whole file."""
+    column: int
+    """From 1; 0: of the whole line."""
+    hint: str | None
+
+
+class ErrorFields(FileMistake, total=False):
     """Of `assay._engine.EngineError`."""
 
     kind: str
-    message: str
     error_class: str
     certainty: str
     code: str
-    file: str
-    line: int
-    column: int
-    hint: str | None
 
 
 class Message(TypedDict, total=False):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from assay.contracts.observation.parts.cache_state import CacheState
-from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished
+from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished, end_of_all
 from assay.contracts.observation.parts.comparisons import ConnectReport, ReferenceReport
 from assay.contracts.observation.parts.costs import (
     ClientCost,
@@ -23,12 +25,31 @@ from assay.contracts.observation.parts.generators import (
     with_lost,
     without_lost,
 )
-from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.groups import Arrival, GroupReport, arrival_of_all
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
+from assay.contracts.observation.parts.merged import (
+    KNOWN_PARTS,
+    PARTS,
+    WHOLE,
+    Keyed,
+    both,
+    counts,
+    last,
+    merged,
+    none,
+    same,
+    sum_or_none,
+    union,
+)
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
-from assay.contracts.observation.parts.results import AnswerReport, AnswerSumReport, ResultReport
+from assay.contracts.observation.parts.results import (
+    AnswerReport,
+    AnswerSumReport,
+    ResultReport,
+    result_of_all,
+)
 from assay.contracts.observation.parts.servers import ServerReport
 from assay.contracts.observation.parts.service import (
     CarriedOver,
@@ -39,7 +60,7 @@ from assay.contracts.observation.parts.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.parts.shape import Shape
-from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
+from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument, numbers_of_all
 from assay.contracts.observation.parts.staleness import StalenessReport
 from assay.contracts.observation.parts.transactions import (
     AllOk,
@@ -57,114 +78,127 @@ VERSION = 3
 class EngineObservation(Shape, frozen=True):
     """The observation as the engine returns it."""
 
-    version: int
-    started_unix_ns: int
-    elapsed_ns: int
-    drained_ns: int
-    connect_ns: int
-    clients: int
-    threads: int
-    arrival: Arrival
-    resolution: Resolution
-    outcomes: Outcomes
-    outcomes_by_transaction: tuple[TransactionOutcomes, ...]
-    transactions: tuple[TransactionReport, ...]
-    all_ok: AllOk
-    passes: Passes | None
-    statements: int
-    per_statement: tuple[StatementReport, ...]
-    groups: tuple[GroupReport, ...]
-    intervals: tuple[Interval, ...]
-    errors: tuple[ErrorReport, ...]
-    client_ends: tuple[ClientEnd, ...]
-    transactions_per_client: TransactionsPerClient
-    in_flight: InFlight
-    carried_over: CarriedOver
-    littles_law: LittlesLaw | None
-    stalls: tuple[Standstill, ...]
-    suspensions: tuple[Standstill, ...]
-    reconnects: int
-    outages: tuple[Outage, ...]
-    results: tuple[ResultReport, ...]
-    client_cost: ClientCost
-    ended_by: EndedBy
-    warm_up: tuple[WarmUpOutcomes, ...] = ()
+    version: Annotated[int, merged(same)]
+    started_unix_ns: Annotated[int, merged(min)]
+    elapsed_ns: Annotated[int, merged(max, later=sum)]
+    drained_ns: Annotated[int, merged(max, later=sum)]
+    connect_ns: Annotated[int, merged(max, later=sum)]
+    clients: Annotated[int, merged(sum, later=same)]
+    threads: Annotated[int, merged(sum, later=max)]
+    arrival: Annotated[Arrival, merged(arrival_of_all, later=same)]
+    resolution: Annotated[Resolution, merged(same)]
+    outcomes: Annotated[Outcomes, merged(PARTS)]
+    outcomes_by_transaction: Annotated[tuple[TransactionOutcomes, ...], merged(Keyed(("name",)))]
+    transactions: Annotated[tuple[TransactionReport, ...], merged(Keyed(("name", "outcome")))]
+    all_ok: Annotated[AllOk, merged(PARTS)]
+    passes: Annotated[Passes | None, merged(PARTS, later=none)]
+    statements: Annotated[int, merged(sum)]
+    per_statement: Annotated[
+        tuple[StatementReport, ...], merged(Keyed(("transaction", "statement")))
+    ]
+    groups: Annotated[tuple[GroupReport, ...], merged(Keyed(("name",)))]
+    intervals: Annotated[tuple[Interval, ...], merged(WHOLE)]
+    errors: Annotated[
+        tuple[ErrorReport, ...],
+        merged(Keyed(("class_", "code", "certainty", "transaction"), first="first_at_ns")),
+    ]
+    client_ends: Annotated[tuple[ClientEnd, ...], merged(WHOLE)]
+    transactions_per_client: Annotated[TransactionsPerClient, merged(WHOLE)]
+    in_flight: Annotated[InFlight, merged(PARTS)]
+    carried_over: Annotated[CarriedOver, merged(PARTS)]
+    littles_law: Annotated[LittlesLaw | None, merged(WHOLE)]
+    stalls: Annotated[tuple[Standstill, ...], merged(WHOLE)]
+    suspensions: Annotated[tuple[Standstill, ...], merged(WHOLE)]
+    reconnects: Annotated[int, merged(sum)]
+    outages: Annotated[tuple[Outage, ...], merged(WHOLE)]
+    results: Annotated[
+        tuple[ResultReport, ...], merged(Keyed(("transaction", "statement"), of=result_of_all))
+    ]
+    client_cost: Annotated[ClientCost, merged(WHOLE)]
+    ended_by: Annotated[EndedBy, merged(end_of_all, later=last)]
+    warm_up: Annotated[tuple[WarmUpOutcomes, ...], merged(Keyed(("name",)))] = ()
     """Of the transactions that began in the warm-up, by type; empty without a warm-up."""
-    answer_sums: tuple[AnswerSumReport, ...] = ()
-    answers: tuple[AnswerReport, ...] = ()
-    driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
-    log: LogReport | None = None
-    servers: tuple[ServerReport, ...] = ()
+    answer_sums: Annotated[tuple[AnswerSumReport, ...], merged(Keyed(("transaction",)))] = ()
+    answers: Annotated[tuple[AnswerReport, ...], merged(Keyed(("transaction", "statement")))] = ()
+    driver_counters: Annotated[dict[str, int], merged(counts)] = msgspec.field(default_factory=dict)
+    log: Annotated[LogReport | None, merged(KNOWN_PARTS)] = None
+    servers: Annotated[
+        tuple[ServerReport, ...], merged(Keyed(("version", "address", "role", "is_behind_pooler")))
+    ] = ()
     """Who answered the sessions when they were opened; empty: a library, or not kept."""
-    pass_times: tuple[PassTime, ...] = ()
+    pass_times: Annotated[tuple[PassTime, ...], merged(WHOLE)] = ()
     """The passes that ended first, in this order, at most 10,000; of groups with several scripts,
     or that end after a number of passes."""
-    pass_times_left_out: int = 0
+    pass_times_left_out: Annotated[int, merged(WHOLE)] = 0
     """How many more passes these groups made."""
-    unfinished: Unfinished | None = None
-    partly_durable: int = 0
+    unfinished: Annotated[Unfinished | None, merged(KNOWN_PARTS)] = None
+    partly_durable: Annotated[int, merged(sum)] = 0
     """Measured transactions that failed after a part was committed. They are ``unknown``."""
-    not_retried: int = 0
+    not_retried: Annotated[int, merged(sum)] = 0
     """How many of these would have been retried otherwise."""
-    prepared_again: int = 0
+    prepared_again: Annotated[int, merged(sum)] = 0
     """How often a statement was prepared again that the server no longer accepted."""
-    next_transaction: int = 0
+    next_transaction: Annotated[int, merged(max)] = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""
-    shared_numbers: tuple[SharedNumbersDocument, ...] = ()
+    shared_numbers: Annotated[tuple[SharedNumbersDocument, ...], merged(numbers_of_all)] = ()
     """How far the numbers came that its clients share; without those of which none was taken."""
-    begun_levels: tuple[BegunLevelReport, ...] = ()
+    begun_levels: Annotated[tuple[BegunLevelReport, ...], merged(union)] = ()
     """Where scripts name an isolation level, and a transaction was begun at it."""
 
 
 class Observation(EngineObservation, frozen=True):
     """The engine's observation with measurements taken outside it; left out where not known."""
 
-    server_cost: ServerCost | None = None
-    device_cost: DeviceCost | None = None
-    log_device_cost: DeviceCost | None = None
+    server_cost: Annotated[ServerCost | None, merged(same, later=WHOLE)] = None
+    device_cost: Annotated[DeviceCost | None, merged(same, later=PARTS)] = None
+    log_device_cost: Annotated[DeviceCost | None, merged(same, later=PARTS)] = None
     """Of the device under the log, where that is on a storage of its own."""
-    machine_cost: MachineCost | None = None
-    machine_seconds: tuple[MachineSecond, ...] = ()
+    machine_cost: Annotated[MachineCost | None, merged(same, later=PARTS)] = None
+    machine_seconds: Annotated[tuple[MachineSecond, ...], merged(same, later=WHOLE)] = ()
     """Empty: no second of the measurement was completed."""
-    embedded_read_bytes: int | None = None
+    embedded_read_bytes: Annotated[int | None, merged(same, later=sum_or_none)] = None
     """What this process read from storage, page cache left out, where the system works in it."""
-    cache_state: CacheState | None = None
-    data_in_memory: DataInMemory | None = None
+    cache_state: Annotated[CacheState | None, merged(same)] = None
+    data_in_memory: Annotated[DataInMemory | None, merged(same, later=last)] = None
     """At the end; None: not seen."""
-    reads_device: bool = False
+    reads_device: Annotated[bool, merged(same)] = False
     """Whether its test measures reads from the device."""
-    left_out: tuple[str, ...] = ()
+    left_out: Annotated[tuple[str, ...], merged(same)] = ()
     """Scripts of the test that the system cannot express, and that were not run."""
-    went_without: tuple[str, ...] = ()
+    went_without: Annotated[tuple[str, ...], merged(same)] = ()
     """Capabilities that the test needs elsewhere, and that the system lacks."""
-    declared_atomic: tuple[str, ...] = ()
+    declared_atomic: Annotated[tuple[str, ...], merged(same)] = ()
     """Scripts that say with ``\\atomic`` that what they call is one transaction."""
-    other_isolation: dict[str, str] = msgspec.field(default_factory=dict)
+    other_isolation: Annotated[dict[str, str], merged(same, later=both)] = msgspec.field(
+        default_factory=dict
+    )
     """Isolation level that scripts name and the system does not have → the one at which their
     transactions were."""
-    commits: int | None = None
+    commits: Annotated[int | None, merged(sum_or_none)] = None
     """Transactions that ended ok and are of a type that changes data; None: not counted."""
-    server_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    server_counters: Annotated[dict[str, int], merged(same, later=counts)] = msgspec.field(
+        default_factory=dict
+    )
     """How far the server's own counters went on in the measurement."""
-    client_processes: int | None = None
+    client_processes: Annotated[int | None, merged(same)] = None
     """In how many processes the clients worked; None: in one with threads."""
-    generators: tuple[GeneratorReport, ...] = ()
+    generators: Annotated[tuple[GeneratorReport, ...], merged(same, later=WHOLE)] = ()
     """Of a fleet; empty: one process drove all clients. What one that was lost had reported, and
     may have done since, is in its report and in ``outcomes``, and in those of a group or type where
     there is one; in nothing else."""
-    staleness: tuple[StalenessReport, ...] = ()
+    staleness: Annotated[tuple[StalenessReport, ...], merged(same, later=WHOLE)] = ()
     """Of each replica, where clients read at replicas and it could be measured."""
-    why_no_staleness: str = ""
+    why_no_staleness: Annotated[str, merged(same, later=WHOLE)] = ""
     """Why it was not measured where clients read at replicas; empty: it was, or none does."""
-    script_warnings: tuple[str, ...] = ()
-    reference: ReferenceReport | None = None
-    connect: ConnectReport | None = None
-    rules: dict[str, int | None] = msgspec.field(default_factory=dict)
+    script_warnings: Annotated[tuple[str, ...], merged(same, later=union)] = ()
+    reference: Annotated[ReferenceReport | None, merged(same)] = None
+    connect: Annotated[ConnectReport | None, merged(same)] = None
+    rules: Annotated[dict[str, int | None], merged(same)] = msgspec.field(default_factory=dict)
     """What each of the workload's rules found afterwards, where the test is about them."""
-    headline: Headline | None = None
+    headline: Annotated[Headline | None, merged(same)] = None
     """None: its test declares none."""
-    response_limits: tuple[ResponseLimit, ...] = ()
-    derived: tuple[DerivedValue, ...] = ()
+    response_limits: Annotated[tuple[ResponseLimit, ...], merged(same)] = ()
+    derived: Annotated[tuple[DerivedValue, ...], merged(same)] = ()
     """The metrics that its workload derives for its test."""
 
     @property

@@ -3,11 +3,10 @@ nothing was seen: what is known takes the place of its zeros."""
 
 from __future__ import annotations
 
-from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.observation import VERSION, Observation
 from assay.contracts.observation.parts.costs import ClientCost
 from assay.contracts.observation.parts.groups import Arrival
-from assay.contracts.observation.parts.latency import Resolution
+from assay.contracts.observation.parts.latency import Resolution, merged_latency
 from assay.contracts.observation.parts.outcomes import Outcomes
 from assay.contracts.observation.parts.service import CarriedOver, InFlight, TransactionsPerClient
 from assay.contracts.observation.parts.transactions import AllOk

@@ -105,7 +105,7 @@ class PowerCut(Protocol):
 
 
 class Fault(Struct, frozen=True):
-    """Requests that meet all conditions fail with an I/O error."""
+    """RequestCounts that meet all conditions fail with an I/O error."""
 
     kind: Literal["read", "write", "flush"]
     """Of the requests that fail."""
@@ -141,19 +141,23 @@ class Fills(Protocol):
         ...
 
 
-class Account(Struct, frozen=True):
+class RequestCounts(Struct, frozen=True):
+    """How many a storage has answered since it was created."""
+
+    reads: int = 0
+    writes: int = 0
+    """Those that carry data."""
+    flushes: int = 0
+    """Those after which what was written is kept."""
+    read_bytes: int = 0
+    """Of all reads together."""
+    written_bytes: int = 0
+    """Of all writes together."""
+
+
+class Account(RequestCounts, frozen=True):
     """What a storage did since it was created."""
 
-    reads: int
-    """Number of requests, as in the next two."""
-    writes: int
-    """Those that carry data."""
-    flushes: int
-    """Those after which what was written is kept."""
-    read_bytes: int
-    """Of all reads together."""
-    written_bytes: int
-    """Of all writes together."""
     file: Path | None = None
     """Every request with its times; None: only the sums are kept."""
 

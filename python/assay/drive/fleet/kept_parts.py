@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from assay.contracts.observation import Observation, decode_observation
-from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.observation.parts.latency import merged_latency
 from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.errors import InputError
 from assay.text.files import text_file

@@ -15,7 +15,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING
 from typing import Any
+
+from msgspec import NODEFAULT, Struct, structs
 
 from assay import registry
 from assay.contracts import server_url
@@ -118,15 +121,19 @@ def not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def _defaults(kind: type) -> Mapping[str, Any]:
-    return {field.name: plain_value(_default(field)) for field in dataclasses.fields(kind)}
+    if issubclass(kind, Struct):
+        return {one.name: plain_value(_default(one, NODEFAULT)) for one in structs.fields(kind)}
+    return {one.name: plain_value(_default(one, MISSING)) for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def _default(field: Any, missing: object) -> Any:
     """The default of the field; None where it has none, so that its value always counts."""
-    if field.default_factory is not dataclasses.MISSING:
+    if field.default_factory is not missing:
         made = field.default_factory()
+        if isinstance(made, Struct):
+            return structs.asdict(made)
         return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
-    return None if field.default is dataclasses.MISSING else field.default
+    return None if field.default is missing else field.default
 
 
 def plain_value(value: Any) -> Any:

@@ -8,16 +8,12 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from assay import registry
-from assay.contracts.driving import COLD_CACHES
+from assay.contracts.driving import COLD_CACHES, OF_GROUPS
 from assay.contracts.experiment import Experiment, SystemChoice
 from assay.contracts.factors import CACHE, GENERATORS
 from assay.experiment.choices.storage_words import erased_devices
 from assay.text.mentions import phrase
-from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
-
-WhyNot = Callable[[SystemChoice], str | None]
-"""Why a system cannot be given its level; None: it can."""
 
 
 class Applies(Struct, frozen=True):
@@ -71,7 +67,7 @@ def _of_test(
     return Applies(lambda _experiment, _workload, test, _field: means_something(test), because)
 
 
-def to_machines(why_not: WhyNot, because: str) -> Applies:
+def to_machines(why_not: Callable[[SystemChoice], str | None], because: str) -> Applies:
     """Of a factor of the server's machine, which some system can be given."""
     return _of_experiment(
         lambda experiment: any(why_not(system) is None for system in experiment.systems), because
@@ -104,6 +100,13 @@ TO_GENERATORS = _of_experiment(
     lambda experiment: any(level != 1 for level in experiment.levels.get(GENERATORS.name, ())),
     phrase("one process drives all clients ({--generators})"),
 )
+OF_DRIVING = {
+    "scripts": TO_SCRIPTS,
+    "a time": TO_A_TIME,
+    "work before": TO_WORK_BEFORE,
+    "generators": TO_GENERATORS,
+}
+"""By the words that fields of `assay.contracts.driving.Driving` have for them."""
 TO_GOALS = _of_experiment(
     lambda experiment: bool(experiment.goal), phrase("no rate is searched for ({--goal})")
 )

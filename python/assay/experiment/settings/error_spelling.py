@@ -6,16 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
 from assay import registry
+from assay.contracts.setting import Levels, Setting
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.choices import checked_choices
-from assay.experiment.settings.catalogue import OPTIONS, Words
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Levels
+from assay.experiment.settings.catalogue import OPTIONS, SETTINGS, Words
 from assay.text.files import toml_file
 from assay.text.mentions import Mention
 
@@ -28,7 +26,7 @@ def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
     """Errors raised inside name each setting as the person wrote it: what was not given on the
     command line (``in_python``: to `assay.run`) is in the experiment file, if there is one. What
     is said of a setting of the file has its line."""
-    given = {one.name for one in fields(Words) if getattr(words, one.name) != one.default}
+    given = {name for name in SETTINGS if words.has(name)}
     has_file = words.target.endswith(".toml")
 
     def is_of_file(setting: Setting) -> bool:

@@ -4,18 +4,17 @@ levels and settings that it gives, as fields of `Experiment`."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from assay.contracts.driving import ON_LOST, DrivingChanges, OnLost
-from assay.contracts.experiment import ExperimentChanges, LevelsOfTest
+from assay.contracts.driving import DrivingChanges
+from assay.contracts.experiment import ExperimentChanges
 from assay.contracts.factors import Scalar
+from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Setting, Text
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
-from assay.experiment.settings import other_names
+from assay.experiment.settings import field_values, other_names
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.error_spelling import of_file
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, NumberOf, Text
 from assay.text import quantities
 from assay.text.files.keys import FLAG, TEXT, Key, Listed, NumberWithin, NumberWord, OneOf
 from assay.text.files.toml_file import TomlTable
@@ -24,10 +23,10 @@ from assay.workload import driving
 from assay.workload.values import Workload
 
 
-def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
+def read(section: TomlTable, workload: Workload) -> ExperimentChanges:
     """Only what is given. The names of the file are checked, and the types and ranges of values;
     raises `ExperimentError` with the line."""
-    given = cast(LevelsOfTest, of_settings(section, lambda setting: setting.is_of_tests))
+    given = of_settings(section, lambda setting: setting.is_of_tests)
     if section.is_table("clients"):
         given["group_clients"] = _group_clients(section)
     elif "clients" in section:
@@ -35,7 +34,7 @@ def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
     if found := parameters(section.section("parameters"), workload):
         given["parameters"] = found
     drive = section.section("drive")
-    given |= cast(LevelsOfTest, of_settings(drive, lambda setting: setting.is_of_tests, "drive."))
+    given |= of_settings(drive, lambda setting: setting.is_of_tests, "drive.")
     if driven := _driving(drive):
         given["driving"] = driven
     return given
@@ -46,14 +45,14 @@ def of_settings(
 ) -> ExperimentChanges:
     """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
     says how they are read: field → value."""
-    given = {
+    found = {
         setting.experiment_field: value_of(section, setting, key)
         for setting in SETTINGS.values()
         if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
         for before, dot, key in [setting.path.rpartition(".")]
         if before + dot == table and key in section
     }
-    return cast(ExperimentChanges, given)
+    return ExperimentChanges(found)
 
 
 def is_read_by_kind(setting: Setting) -> bool:
@@ -84,9 +83,9 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
     with ErrorPlace(section, key):
         match setting.kind:
             case Text():
-                return setting.value(section.text(key))
+                return field_values.value(setting, section.text(key))
             case Levels(of=Whole() | Real()):
-                return setting.levels(section.words(key))
+                return field_values.levels(setting, section.words(key))
         return section.value(key_of(setting, key))
 
 
@@ -111,11 +110,7 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
 
 def _driving(section: TomlTable) -> DrivingChanges:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
-    given = driving.read(section, {}, passed_over=("offered_rate_per_s",))
-    if "allow_shell" in section:
-        given["allow_shell"] = section.boolean("allow_shell")
-    if "on_lost" in section:
-        given["on_lost"] = cast(OnLost, section.choice("on_lost", ON_LOST))
+    given = driving.read(section, {}, is_of_workload=False, passed_over=("offered_rate_per_s",))
     section.done()
     return given
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.contracts.setting import Setting
 from assay.experiment.choices.checked_choices import UnknownParameter
 from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.setting import Setting
 from assay.text.mentions import Mention, phrase
 from assay.workload.values import Workload
 

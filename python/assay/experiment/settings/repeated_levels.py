@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from assay.contracts.experiment import Experiment, SystemChoice
 from assay.contracts.factors import NOT_LIMITED
+from assay.contracts.setting import Levels, Setting
 from assay.errors import ArgumentError
 from assay.experiment.choices.system_identity import of_choice, of_storage
 from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Levels
 from assay.text.mentions import Mention, phrase
 
 _Level = tuple[object, object]

@@ -4,11 +4,11 @@ no effect on any of its tests. Says why a system cannot be given what is asked o
 from __future__ import annotations
 
 from assay.contracts.experiment import Experiment, SystemChoice
+from assay.contracts.setting import Setting
 from assay.errors import ArgumentError
 from assay.experiment.choices import server_limits
 from assay.experiment.settings.applies import steps_say
 from assay.experiment.settings.catalogue import SETTINGS, Words
-from assay.experiment.settings.setting import Setting
 from assay.text.mentions import Mention, phrase
 from assay.workload.values import Test, Workload
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from assay.contracts.observation import Latency, Observation, ResponseLimit
-from assay.contracts.observation.merging.latencies import merged_latency
+from assay.contracts.observation.parts.latency import merged_latency
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
 from assay.text import units

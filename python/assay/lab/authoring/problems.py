@@ -15,11 +15,11 @@ from msgspec import UNSET, Struct, field, structs
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import DEFERRED
+from assay.contracts.engine.document import ScriptDocument
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
     GroupDocument,
-    ScriptDocument,
     StopDocument,
     Value,
 )

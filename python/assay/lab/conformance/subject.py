@@ -12,7 +12,8 @@ from msgspec import Struct, structs
 from assay import _engine
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.dialects.protocol import Column, Dialect, Table
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.contracts.systems.protocol import System
 from assay.drive.observe import observe

@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import structs
 
+from assay.contracts.driving import DrivingChanges
 from assay.contracts.observation import Observation, ReferenceReport
 from assay.drive import pacing
 from assay.drive.document import document_of, scripts_of
@@ -135,7 +136,7 @@ class _Asked:
         changed = replace(
             cell,
             clients=clients,
-            driving=cell.driving.changed({"transactions": transactions}),
+            driving=cell.driving.changed(DrivingChanges(transactions=transactions)),
             parameters={**cell.parameters, **paced},
         )
         run = replace(state.planned, cell=changed)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from msgspec import Struct, structs
 
 from assay.contracts.engine.document import EngineDocument
+from assay.contracts.engine.messages import FileMistake
 
 Cell = object
 """None, bool, int, float, str or bytes; of any other value the text that its class defines, as that
@@ -26,18 +27,11 @@ MakesRows = EngineDocument | Callable[[], Rows]
 Python, anew at each call."""
 
 
-class Problem(TypedDict):
+class Problem(FileMistake):
     """Something wrong in the input."""
 
     severity: str
     """``error``: rows are missing because of it; ``warning``."""
-    file: str
-    line: int
-    """From 1; 0: of the whole file."""
-    column: int
-    """From 1; 0: of the whole line."""
-    message: str
-    hint: str | None
 
 
 class DataRequest(Struct, frozen=True):

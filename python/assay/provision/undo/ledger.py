@@ -29,26 +29,14 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
 
 from assay import env_vars
+from assay.contracts.recorded import Document
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.machine.signals import after_teardown
 from assay.provision.undo.resources import Mount, Resource
 
 VERSION = 2
-
-
-class EntryDocument(TypedDict):
-    """An entry in its file."""
-
-    version: int
-    id: str
-    owner_pid: int
-    made: str
-    is_left: bool
-    resources: list[object]
-    """`Resource.document` of each."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +51,9 @@ class Entry:
     is_left: bool = False
     """Its maker was not killed: it has tried to remove the resources, and could not."""
 
-    def document(self) -> EntryDocument:
-        return EntryDocument(
+    def document(self) -> Document:
+        """As its file has it."""
+        return Document(
             version=VERSION,
             id=self.id,
             owner_pid=self.owner_pid,

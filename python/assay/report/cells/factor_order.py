@@ -62,7 +62,7 @@ def _systems(experiment: ExperimentRecord) -> Callable[[Run], tuple[Place, ...]]
 
     def place(run: Run) -> tuple[Place, ...]:
         return (
-            _place(_system(run.cell.get("system") or {}), systems),
+            _place(_system(run.cell.get("system") or SystemDocument()), systems),
             *(
                 _place(server_limits.plain(run.server_machine, name), levels)
                 for name, levels in of_machine.items()

@@ -156,7 +156,8 @@ DERIVED = ProgramTable(
 
 
 def _metrics(experiment: ExperimentRecord) -> Sequence[DerivedRecord]:
-    return experiment.workload.get("derived", [])
+    found: Sequence[DerivedRecord] = experiment.workload.get("derived", [])
+    return found
 
 
 def _together(experiment: ExperimentRecord) -> Iterator[Together]:

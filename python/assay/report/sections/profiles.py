@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import itemgetter
 
-from assay.contracts.recorded import ProfileDocument
+from assay.contracts.recorded import Document
 from assay.record import ExperimentRecord
 from assay.report import columns
 from assay.report.columns import words
@@ -31,7 +31,7 @@ def table(experiment: ExperimentRecord) -> ReportTable | None:
     )
 
 
-def _rows(profile: ProfileDocument) -> Iterator[tuple[str, str, str]]:
+def _rows(profile: Document) -> Iterator[tuple[str, str, str]]:
     name = f"{profile['system']} {profile['name']}"
     yield name, "", profile["title"]
     # Records from before November 2026 have the earlier name.

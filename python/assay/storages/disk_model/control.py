@@ -13,19 +13,12 @@ import msgspec
 from msgspec import Struct
 
 from assay.contracts.observation.parts.shape import convert
+from assay.contracts.storages.abilities import RequestCounts
 from assay.errors import Bug, SystemDied
 
 _TIMEOUT_S = 60.0
 """A power cut waits until what is durable has been written to the image."""
 _GLANCE_S = 1.0
-
-
-class DiskCounters(msgspec.Struct, frozen=True):
-    reads: int = 0
-    writes: int = 0
-    flushes: int = 0
-    read_bytes: int = 0
-    written_bytes: int = 0
 
 
 class LostWrites(msgspec.Struct, frozen=True):
@@ -42,7 +35,7 @@ class ProcessAnswer(msgspec.Struct, frozen=True):
 
     ok: bool
     error: str | None = None
-    counters: DiskCounters = DiskCounters()
+    counters: RequestCounts = RequestCounts()
     is_powered: bool = True
     has_been_full: bool = False
     lost: LostWrites = LostWrites()

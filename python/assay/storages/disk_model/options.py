@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -17,16 +16,6 @@ from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
 
 DEFAULT_PROFILE = "hdd-7200"
-
-
-class ModelFacts(TypedDict):
-    """A `Model` in a record."""
-
-    profile: str
-    kind: str
-    source: str
-    parameters: dict[str, str]
-    profile_values: dict[str, str]
 
 
 class Model(Struct, frozen=True):
@@ -41,16 +30,6 @@ class Model(Struct, frozen=True):
     """In effect."""
     profile_values: Mapping[str, str]
     """Of the parameters that differ from the profile, the profile's values; empty: it has none."""
-
-    def facts(self) -> ModelFacts:
-        """As a record keeps it."""
-        return ModelFacts(
-            profile=self.profile,
-            kind=self.kind,
-            source=self.source,
-            parameters=dict(self.parameters),
-            profile_values=dict(self.profile_values),
-        )
 
 
 @cache

@@ -1,23 +1,23 @@
-"""Takes the section of a drive step; returns the step, with its groups of clients."""
+"""Takes the section of a drive step; returns the step, with its groups of clients. Takes that of a
+test; returns the clients that run what others queue."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
+from assay.contracts.driving import OF_GROUPS
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import driving
-from assay.workload.steps import Drive, Group, Names, common
+from assay.workload.scripts import script_names
+from assay.workload.steps import Deferred, Drive, Group, Names, common
 from assay.workload.tests import declared_scripts
+from assay.workload.values import Script, Test
 
 Kind = TypeVar("Kind", bound=Drive)
 
-OF_GROUPS = (
-    "passes", "transactions", "queue", "arrival", "offered_rate_per_s", "think_time",
-    "keying_time", "latency_limit_s", "retries", "retry_classes",
-)  # fmt: skip
-"""Fields of `Driving` that each group sets; the others apply to the whole step."""
 _OF_EITHER = ("read",)
 """Fields that a group may set for itself, and a step for its groups that do not."""
 
@@ -103,3 +103,37 @@ def _clients(section: TomlTable, names: Names) -> int | str:
     if name not in names.parameters or names.parameters[name].type != "int":
         raise driving.no_number(section, "clients", name, names.parameters, ("int",))
     return name
+
+
+def read_deferred(section: TomlTable, scripts: Mapping[str, Script]) -> Deferred | None:
+    """``deferred = { scripts = ["deliver.sql"], clients = 2, latency_limit_s = 80 }``: the clients
+    that run what scripts of the test queue; None where it declares none."""
+    if "deferred" not in section:
+        return None
+    own = section.section("deferred")
+    names = script_names.named(own, "scripts", own.texts("scripts"), scripts)
+    clients = own.whole("clients", quantities.CLIENTS) if "clients" in own else 1
+    limit_s = (
+        own.number("latency_limit_s", quantities.LATENCY_LIMIT_S)
+        if "latency_limit_s" in own
+        else None
+    )
+    own.done()
+    return Deferred(names, clients, limit_s or None)
+
+
+def refuse_beside_deferred(section: TomlTable, test: Test) -> None:
+    """Raises `ExperimentError` where the clients of the test are not all alike, and where a script
+    is both queued and run."""
+    if test.deferred is None:
+        return
+    if test.only_drive is None:
+        raise section.error(
+            "deferred needs a single drive step, whose clients are all alike", "deferred"
+        )
+    if both := set(test.deferred.scripts) & set(test.scripts):
+        raise section.error(
+            f"{min(both)} is deferred, and run by the clients of the test as well",
+            "deferred",
+            hint="leave it out of the scripts or the mix of the test",
+        )

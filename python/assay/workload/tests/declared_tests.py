@@ -8,7 +8,7 @@ from dataclasses import replace
 from msgspec import Struct, structs
 
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving
+from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving, DrivingChanges
 from assay.errors import ArgumentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
@@ -19,7 +19,7 @@ from assay.workload.scripts import script_names
 from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.tests import (
-    declared_deferred,
+    declared_drives,
     declared_results,
     declared_scripts,
     declared_steps,
@@ -73,7 +73,7 @@ def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
         not_expressible=_not_expressible(section.section("not_expressible")),
         headline=declared_results.headline(section, known.scripts),
         response_limits=declared_results.response_limits(section, known.scripts),
-        deferred=declared_deferred.read(section, known.scripts),
+        deferred=declared_drives.read_deferred(section, known.scripts),
     )
     section.done()
     if sum(step.is_result for step in test.drives) > 1:
@@ -81,7 +81,7 @@ def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     declared_results.refuse_others(section, test)
-    declared_deferred.refuse_others(section, test)
+    declared_drives.refuse_beside_deferred(section, test)
     _refuse_contradictions(section, test)
     _refuse_not_native(section, test, known)
     if test.quick != Quick():
@@ -135,7 +135,7 @@ def _with_the_only_drive(section: TomlTable, test: Test) -> Test:
                 hint="leave one of them out",
             )
         test = structs.replace(test, scripts=step.scripts, order=step.order, mix=step.mix)
-    plain = replace(step, scripts=(), order="sequence", mix={}, driving_changes={})
+    plain = replace(step, scripts=(), order="sequence", mix={}, driving_changes=DrivingChanges())
     clients = test.clients
     if isinstance(step.clients, int):
         plain, clients = replace(plain, clients=None), (step.clients,)
@@ -334,7 +334,7 @@ def _refuse_idle(section: TomlTable, test: Test, step: Drive) -> None:
         )
     ends = test.driving.changed(step.driving_changes)
     for group in step.groups or (None,):
-        changes = {} if group is None else group.driving_changes
+        changes = DrivingChanges() if group is None else group.driving_changes
         if group is not None and group.ends_with:
             continue
         if all(changes.get(name) is None and getattr(ends, name) is None for name in STOPS):

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation.merging import spans
-from assay.contracts.observation.merging.latencies import encoded, merged_latency_or_none
+from assay.contracts.observation.merging.fields import rules
 from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.latency import encoded, merged_latency_or_none
 from assay.contracts.observation.parts.service import Standstill
-
-_SUMS = ("ok", "aborted", "failed", "unknown", "late", "skipped", "retries")
 
 
 def merged_intervals(
@@ -49,11 +48,12 @@ def line_of(
     lines = list(lines)
     latency = merged_latency_or_none([line.latency for line in lines])
     lag = merged_latency_or_none([line.schedule_lag for line in lines])
+    sums = [name for name, rule in rules(Interval).items() if rule.together is sum]
     begin_ns, end_ns = second * spans.SECOND_NS, (second + 1) * spans.SECOND_NS
     return Interval(
         second=second,
         group=group,
-        **{name: sum(getattr(line, name) for line in lines) for name in _SUMS},
+        **{name: sum(getattr(line, name) for line in lines) for name in sums},
         clients_connected=clients_connected,
         latency=encoded(latency) if latency else None,
         schedule_lag=encoded(lag) if lag else None,

@@ -6,36 +6,32 @@ Its time is the sum of the measured times: a part begins where the one before it
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from operator import attrgetter
 from typing import TypeVar
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
+from assay.contracts.observation.merging.fields import of_all
 from assay.contracts.observation.merging.merged_intervals import line_of
 from assay.contracts.observation.merging.simultaneous import (
-    added_up,
     client_cost,
     littles_law,
     per_client,
-    total_or_none,
+    with_rates,
 )
 from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.observation import Observation
 from assay.contracts.observation.parts.clients import ClientEnd
-from assay.contracts.observation.parts.costs import ClientCost, DeviceCost, MachineCost, ServerCost
+from assay.contracts.observation.parts.costs import ServerCost
 from assay.contracts.observation.parts.generators import GeneratorReport
-from assay.contracts.observation.parts.groups import GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.service import Standstill, TimeSpan
-from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.observation.parts.transactions import TransactionReport
 
 Span = TypeVar("Span", bound=TimeSpan)
-Cost = TypeVar("Cost", DeviceCost, MachineCost)
 
 
 def begins_ns(parts: Sequence[Observation]) -> list[int]:
@@ -48,49 +44,30 @@ def successive(parts: Sequence[Observation]) -> Observation:
     if len(parts) < 2:
         return parts[0]
     placed = [_later(part, by_ns) for part, by_ns in _placed(parts)]
-    added = added_up(placed)
+    added = of_all(placed, is_later=True)
     stalls = tuple(one for part in placed for one in part.stalls)
     suspensions = tuple(one for part in placed for one in part.suspensions)
-    elapsed_ns = sum(part.elapsed_ns for part in parts)
     ends = _client_ends([end for part, by_ns in _placed(parts) for end in _later_ends(part, by_ns)])
+    ended = added.outcomes.ended
     return replace(
         added,
         generators=_generators(parts),
-        elapsed_ns=elapsed_ns,
-        drained_ns=sum(part.drained_ns for part in parts),
-        connect_ns=sum(part.connect_ns for part in parts),
-        threads=max(part.threads for part in parts),
-        passes=None,
         pass_times=(),
         pass_times_left_out=0,
-        groups=tuple(_group(group, parts, at) for at, group in enumerate(added.groups)),
+        groups=tuple(map(with_rates, added.groups)),
         intervals=_intervals(parts, stalls, suspensions),
         client_ends=ends,
         transactions_per_client=per_client(ends),
-        littles_law=littles_law(parts, elapsed_ns),
+        littles_law=littles_law(parts, added.elapsed_ns),
         stalls=stalls,
         suspensions=suspensions,
         outages=tuple(one for part in placed for one in part.outages),
-        client_cost=_client_cost([part.client_cost for part in parts], added.outcomes.ended),
-        server_cost=_server_cost([part.server_cost for part in parts], added.outcomes.ended),
-        device_cost=_sums([part.device_cost for part in parts]),
-        log_device_cost=_sums([part.log_device_cost for part in parts]),
-        machine_cost=_sums([part.machine_cost for part in parts]),
+        client_cost=client_cost([part.client_cost for part in parts], ended, False, is_later=True),
+        server_cost=_server_cost([part.server_cost for part in parts], ended),
         machine_seconds=_machine_seconds(parts),
-        data_in_memory=parts[-1].data_in_memory,
-        embedded_read_bytes=total_or_none([part.embedded_read_bytes for part in parts]),
-        server_counters=dict(sum((Counter(part.server_counters) for part in parts), Counter())),
-        other_isolation={
-            named: level for part in parts for named, level in part.other_isolation.items()
-        },
         staleness=(),
         why_no_staleness=parts[0].why_no_staleness
         or ("it was measured in parts" if parts[0].staleness else ""),
-        script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
-        next_transaction=max(part.next_transaction for part in parts),
-        shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
-        begun_levels=tuple(dict.fromkeys(one for part in parts for one in part.begun_levels)),
-        ended_by=parts[-1].ended_by,
     )
 
 
@@ -151,27 +128,6 @@ def _client_ends(ends: Iterable[ClientEnd]) -> tuple[ClientEnd, ...]:
     return tuple(sorted(by_client.values(), key=attrgetter("client")))
 
 
-def _group(group: GroupReport, parts: Sequence[Observation], at: int) -> GroupReport:
-    elapsed_ns = sum(part.groups[at].elapsed_ns for part in parts)
-    first = parts[0].groups[at]
-    return replace(
-        group,
-        clients=first.clients,
-        arrival=first.arrival,
-        elapsed_ns=elapsed_ns,
-        throughput_per_s=group.outcomes.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
-        passes=None,
-        endpoints=tuple(
-            replace(
-                whole,
-                clients=one.clients,
-                throughput_per_s=whole.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
-            )
-            for whole, one in zip(group.endpoints, first.endpoints, strict=True)
-        ),
-    )
-
-
 def _intervals(
     parts: Sequence[Observation], stalls: Sequence[Standstill], suspensions: Sequence[Standstill]
 ) -> tuple[Interval, ...]:
@@ -204,44 +160,12 @@ def _machine_seconds(parts: Sequence[Observation]) -> tuple[MachineSecond, ...]:
     return tuple(one for _, one in sorted(by_second.items()))
 
 
-def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:
-    peaks = ("resident_peak_bytes", "resident_bytes", "resident_grown_bytes")
-    most = {name: max(getattr(part, name) for part in parts) for name in peaks}
-    return replace(client_cost(parts, ended, on_one_machine=False), **most)
-
-
 def _server_cost(parts: Sequence[ServerCost | None], ended: int) -> ServerCost | None:
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
-    cpu_ns = sum(part.cpu_ns for part in known)
-    return ServerCost(
-        cpu_ns=cpu_ns,
-        read_bytes=total_or_none([part.read_bytes for part in known]),
-        resident_peak_bytes=max(part.resident_peak_bytes for part in known),
-        per_transaction_ns=cpu_ns / ended if ended else 0.0,
-        counts={
-            name: sum(part.counts[name] for part in known)
-            for name in known[0].counts
-            if all(name in part.counts for part in known)
-        },
-    )
-
-
-def _sums(parts: Sequence[Cost | None]) -> Cost | None:
-    """Every number is a sum, but a peak is the largest of all and what was least the least; None
-    where one of the parts has no number."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    numbers = {}
-    for name, value in asdict(known[0]).items():
-        if not isinstance(value, str):
-            each = [getattr(part, name) for part in known]
-            words = name.split("_")
-            of_all = max if "peak" in words else min if "least" in words else sum
-            numbers[name] = None if None in each else of_all(each)
-    return replace(known[0], **numbers)
+    whole = of_all(known, is_later=True)
+    return replace(whole, per_transaction_ns=whole.cpu_ns / ended if ended else 0.0)
 
 
 def _generators(parts: Sequence[Observation]) -> tuple[GeneratorReport, ...]:

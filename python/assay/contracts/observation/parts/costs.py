@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
 import msgspec
 
+from assay.contracts.observation.parts.merged import (
+    WHOLE,
+    greatest_or_none,
+    least_or_none,
+    merged,
+    same,
+    sum_or_none,
+)
 from assay.contracts.observation.parts.shape import Shape
 
 TICK_NS = 10_000_000
@@ -13,16 +24,16 @@ TICK_NS = 10_000_000
 class ClientCost(Shape, frozen=True):
     """What the clients' process cost its machine, as the kernel counts it."""
 
-    user_ns: int
-    system_ns: int
-    per_transaction_ns: float
-    resident_peak_bytes: int
-    resident_bytes: int
-    resident_grown_bytes: int
-    voluntary_switches: int
-    involuntary_switches: int
-    waited_for_processor_ns: int
-    machine_busy_ns: int | None
+    user_ns: Annotated[int, merged(sum)]
+    system_ns: Annotated[int, merged(sum)]
+    per_transaction_ns: Annotated[float, merged(WHOLE)]
+    resident_peak_bytes: Annotated[int, merged(sum, later=max)]
+    resident_bytes: Annotated[int, merged(sum, later=max)]
+    resident_grown_bytes: Annotated[int, merged(sum, later=max)]
+    voluntary_switches: Annotated[int, merged(sum)]
+    involuntary_switches: Annotated[int, merged(sum)]
+    waited_for_processor_ns: Annotated[int, merged(sum)]
+    machine_busy_ns: Annotated[int | None, merged(WHOLE)]
 
     @property
     def cpu_ns(self) -> int:
@@ -33,20 +44,29 @@ class ClientCost(Shape, frozen=True):
 class LogReport(Shape, frozen=True):
     """The log of single transactions, and what writing it cost the client."""
 
-    sample: float
-    rows: int
-    bytes: int
-    cpu_ns: int
+    sample: Annotated[float, merged(same)]
+    rows: Annotated[int, merged(sum)]
+    bytes: Annotated[int, merged(sum)]
+    cpu_ns: Annotated[int, merged(sum)]
+
+
+def sums_of_all(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """By name, of what every part has."""
+    return {
+        name: sum(part[name] for part in parts)
+        for name in parts[0]
+        if all(name in part for part in parts)
+    }
 
 
 class ServerCost(Shape, frozen=True):
     """What the server's processes cost its machine in the measurement."""
 
-    cpu_ns: int
-    read_bytes: int | None
-    resident_peak_bytes: int
-    per_transaction_ns: float
-    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    cpu_ns: Annotated[int, merged(sum)]
+    read_bytes: Annotated[int | None, merged(sum_or_none)]
+    resident_peak_bytes: Annotated[int, merged(max)]
+    per_transaction_ns: Annotated[float, merged(WHOLE)]
+    counts: Annotated[dict[str, int], merged(sums_of_all)] = msgspec.field(default_factory=dict)
     """What else the kernel counted of them, by name; what is not known is not in it."""
 
     @property
@@ -59,15 +79,15 @@ class ServerCost(Shape, frozen=True):
 class DeviceCost(Shape, frozen=True):
     """What the whole device under the data did in the measurement. None: not counted."""
 
-    device: str
-    read_bytes: int
-    written_bytes: int
-    reads: int | None = None
-    writes: int | None = None
-    flushes: int | None = None
-    busy_ns: int | None = None
-    queue_ns: int | None = None
-    empty_writes: int | None = None
+    device: Annotated[str, merged(same)]
+    read_bytes: Annotated[int, merged(sum_or_none)]
+    written_bytes: Annotated[int, merged(sum_or_none)]
+    reads: Annotated[int | None, merged(sum_or_none)] = None
+    writes: Annotated[int | None, merged(sum_or_none)] = None
+    flushes: Annotated[int | None, merged(sum_or_none)] = None
+    busy_ns: Annotated[int | None, merged(sum_or_none)] = None
+    queue_ns: Annotated[int | None, merged(sum_or_none)] = None
+    empty_writes: Annotated[int | None, merged(sum_or_none)] = None
     """Those of ``writes`` that ask for a flush and carry no data. None: not counted."""
 
     @property
@@ -91,28 +111,28 @@ class MachineCost(Shape, frozen=True):
     """Processor states of the whole machine in the measurement, summed over its processors; its
     load and its memory at their largest. None: not counted."""
 
-    user_ns: int
-    system_ns: int
-    idle_ns: int
-    iowait_ns: int
-    steal_ns: int
-    load_1min_peak: float
-    cached_peak_bytes: int
-    dirty_peak_bytes: int
-    other_programs_ns: int | None = None
+    user_ns: Annotated[int, merged(sum_or_none)]
+    system_ns: Annotated[int, merged(sum_or_none)]
+    idle_ns: Annotated[int, merged(sum_or_none)]
+    iowait_ns: Annotated[int, merged(sum_or_none)]
+    steal_ns: Annotated[int, merged(sum_or_none)]
+    load_1min_peak: Annotated[float, merged(greatest_or_none)]
+    cached_peak_bytes: Annotated[int, merged(greatest_or_none)]
+    dirty_peak_bytes: Annotated[int, merged(greatest_or_none)]
+    other_programs_ns: Annotated[int | None, merged(sum_or_none)] = None
     """CPU time of programs other than client and server, with what serves its storage."""
-    load_5min_peak: float | None = None
-    load_15min_peak: float | None = None
-    used_peak_bytes: int | None = None
+    load_5min_peak: Annotated[float | None, merged(greatest_or_none)] = None
+    load_15min_peak: Annotated[float | None, merged(greatest_or_none)] = None
+    used_peak_bytes: Annotated[int | None, merged(greatest_or_none)] = None
     """Memory that programs could not have."""
-    free_least_bytes: int | None = None
+    free_least_bytes: Annotated[int | None, merged(least_or_none)] = None
     """Memory that held nothing, at its smallest."""
-    buffers_peak_bytes: int | None = None
-    shared_peak_bytes: int | None = None
+    buffers_peak_bytes: Annotated[int | None, merged(greatest_or_none)] = None
+    shared_peak_bytes: Annotated[int | None, merged(greatest_or_none)] = None
     """Shared by processes, and files in memory."""
-    swap_used_peak_bytes: int | None = None
-    context_switches: int | None = None
-    interrupts: int | None = None
+    swap_used_peak_bytes: Annotated[int | None, merged(greatest_or_none)] = None
+    context_switches: Annotated[int | None, merged(sum_or_none)] = None
+    interrupts: Annotated[int | None, merged(sum_or_none)] = None
 
     @property
     def capacity_ns(self) -> int:

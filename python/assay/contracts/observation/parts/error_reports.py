@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from assay.contracts.observation.parts.merged import merged, same
 from assay.contracts.observation.parts.shape import Shape
 
 Certainty = Literal["undone", "unknown"]
@@ -13,11 +14,11 @@ Certainty = Literal["undone", "unknown"]
 class ErrorReport(Shape, frozen=True, rename={"class_": "class"}):
     """All errors of one class, code and certainty in one transaction type."""
 
-    class_: str
-    code: str
-    certainty: Certainty
-    message: str
-    count: int
-    retried: int
-    transaction: str | None
-    first_at_ns: int
+    class_: Annotated[str, merged(same)]
+    code: Annotated[str, merged(same)]
+    certainty: Annotated[Certainty, merged(same)]
+    message: Annotated[str, merged(same)]
+    count: Annotated[int, merged(sum)]
+    retried: Annotated[int, merged(sum)]
+    transaction: Annotated[str | None, merged(same)]
+    first_at_ns: Annotated[int, merged(same)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from assay.contracts.observation.parts.latency import EncodedHistogram
+from assay.contracts.observation.parts.merged import WHOLE, merged, same
 from assay.contracts.observation.parts.shape import Shape
 
 
@@ -10,21 +13,21 @@ class Interval(Shape, frozen=True):
     """By the instant at which transactions ended. An observation of version 1 has percentiles and
     no distributions here."""
 
-    second: int
-    group: str
-    ok: int
-    aborted: int
-    failed: int
-    unknown: int
-    late: int
-    skipped: int
-    retries: int
-    clients_connected: int
-    latency: EncodedHistogram | None
-    schedule_lag: EncodedHistogram | None
-    p50_ns: int
-    p99_ns: int
-    max_ns: int
-    schedule_lag_p99_ns: int | None
-    stalled_ns: int
-    suspended_ns: int
+    second: Annotated[int, merged(same)]
+    group: Annotated[str, merged(same)]
+    ok: Annotated[int, merged(sum)]
+    aborted: Annotated[int, merged(sum)]
+    failed: Annotated[int, merged(sum)]
+    unknown: Annotated[int, merged(sum)]
+    late: Annotated[int, merged(sum)]
+    skipped: Annotated[int, merged(sum)]
+    retries: Annotated[int, merged(sum)]
+    clients_connected: Annotated[int, merged(WHOLE)]
+    latency: Annotated[EncodedHistogram | None, merged(WHOLE)]
+    schedule_lag: Annotated[EncodedHistogram | None, merged(WHOLE)]
+    p50_ns: Annotated[int, merged(WHOLE)]
+    p99_ns: Annotated[int, merged(WHOLE)]
+    max_ns: Annotated[int, merged(WHOLE)]
+    schedule_lag_p99_ns: Annotated[int | None, merged(WHOLE)]
+    stalled_ns: Annotated[int, merged(WHOLE)]
+    suspended_ns: Annotated[int, merged(WHOLE)]

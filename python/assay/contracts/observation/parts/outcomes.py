@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from assay.contracts.observation.parts.merged import merged, same
 from assay.contracts.observation.parts.shape import Shape
 
 Outcome = Literal["ok", "aborted", "failed", "unknown"]
@@ -18,15 +19,15 @@ class Outcomes(Shape, frozen=True):
     """``scheduled = ok + aborted + failed + unknown + skipped`` and
     ``attempts = scheduled - skipped + retries``."""
 
-    scheduled: int
-    ok: int
-    aborted: int
-    failed: int
-    unknown: int
-    skipped: int
-    late: int
-    retries: int
-    attempts: int
+    scheduled: Annotated[int, merged(sum)]
+    ok: Annotated[int, merged(sum)]
+    aborted: Annotated[int, merged(sum)]
+    failed: Annotated[int, merged(sum)]
+    unknown: Annotated[int, merged(sum)]
+    skipped: Annotated[int, merged(sum)]
+    late: Annotated[int, merged(sum)]
+    retries: Annotated[int, merged(sum)]
+    attempts: Annotated[int, merged(sum)]
 
     @property
     def ended(self) -> int:
@@ -48,12 +49,12 @@ class WarmUpOutcomes(Shape, frozen=True):
     """Transactions of one type that began in the warm-up: with the measured ones they are all that
     may have changed the data."""
 
-    name: str
-    ok: int
-    unknown: int
+    name: Annotated[str, merged(same)]
+    ok: Annotated[int, merged(sum)]
+    unknown: Annotated[int, merged(sum)]
 
 
 class TransactionOutcomes(Outcomes, frozen=True, kw_only=True):
     """The outcomes of one transaction type."""
 
-    name: str
+    name: Annotated[str, merged(same)]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from assay.contracts.observation.parts.merged import merged, same
 from assay.contracts.observation.parts.shape import Shape
 
 
 class ServerReport(Shape, frozen=True):
     """One of the servers behind the address of a run."""
 
-    version: str
+    version: Annotated[str, merged(same)]
     """As the server said it at login."""
-    address: str
+    address: Annotated[str, merged(same)]
     """As the server knows itself; empty where it was not asked, or does not say."""
-    role: str
+    role: Annotated[str, merged(same)]
     """``primary``, ``standby`` or ``read-only``; empty as the address."""
-    is_behind_pooler: bool
+    is_behind_pooler: Annotated[bool, merged(same)]
     """Whether it knows its sessions by other ids than those given at login."""
-    sessions: int
+    sessions: Annotated[int, merged(sum)]
 
     @property
     def described(self) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from assay.contracts.observation.parts.merged import merged
 from assay.contracts.observation.parts.shape import Shape
 
 
@@ -16,16 +19,16 @@ class TransactionsPerClient(Shape, frozen=True):
 class InFlight(Shape, frozen=True):
     """Transactions under way when the measurement ended by the clock."""
 
-    count: int
-    oldest_ns: int
-    begun_in_warm_up: int
+    count: Annotated[int, merged(sum)]
+    oldest_ns: Annotated[int, merged(max)]
+    begun_in_warm_up: Annotated[int, merged(sum)]
 
 
 class CarriedOver(Shape, frozen=True):
     """Transactions that began in the warm-up and were under way when the measurement began."""
 
-    count: int
-    longest_ns: int
+    count: Annotated[int, merged(sum)]
+    longest_ns: Annotated[int, merged(max)]
 
 
 class LittlesLaw(Shape, frozen=True):
