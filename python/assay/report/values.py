@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
-from assay.comparison.conclusions import effect_sentences, sentences
-from assay.comparison.conclusions.conclusions import Question
-from assay.comparison.conclusions.effects import SettingEffects
-from assay.comparison.conclusions.sentences import Line
 from assay.contracts.recorded import Build, Machine
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
 from assay.plan import cell_names
-from assay.report.figure import Figure
-from assay.report.histograms import TimedHistogram
-from assay.report.run_details import RunDetail
 from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.comparison.conclusions.conclusions import Question
+    from assay.comparison.conclusions.effects import SettingEffects
+    from assay.comparison.conclusions.sentences import Line
+    from assay.report.figure import Figure
+    from assay.report.histograms import TimedHistogram
+    from assay.report.run_details import RunDetail
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
@@ -310,6 +311,8 @@ class Report(Struct, frozen=True):
     @property
     def answers(self) -> list[Line]:
         """The sentences with which a form begins."""
+        from assay.comparison.conclusions import effect_sentences, sentences
+
         return [*effect_sentences.lines(self.effects), *sentences.lines(self.questions)]
 
 

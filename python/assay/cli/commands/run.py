@@ -220,8 +220,8 @@ def print_result(result: ExperimentResult, kept_in: Path, form: str, detail: boo
     with said_meanwhile("making the report …"), without_garbage_collection():
         with Store(kept_in, must_exist=True) as store:
             kept = store.experiment(result.experiment_id)
-        report = build(kept)
-    is_brief = form == "table" and not detail
+        is_brief = form == "table" and not detail
+        report = build(kept, is_brief=is_brief)
     _say_logged(kept)
     if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
         say(f"kept in {kept_in} as experiment {result.experiment_id}")
