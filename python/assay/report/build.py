@@ -100,14 +100,17 @@ def _compared(
 
 
 def _noted(experiment: ExperimentRecord, every: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    from assay.report.sections import step_reports
-    from assay.report.storage_tables import probes
-
     for run in experiment.runs:
         yield from run.warnings
     yield from _cell_warnings(every)
-    yield from probes.warnings(factor_order.in_order(experiment))
-    yield from step_reports.warnings(experiment.runs)
+    if any(run.probe is not None for run in experiment.runs):
+        from assay.report.storage_tables import probes
+
+        yield from probes.warnings(factor_order.in_order(experiment))
+    if any(step.reported is not None for run in experiment.runs for step in run.steps):
+        from assay.report.sections import step_reports
+
+        yield from step_reports.warnings(experiment.runs)
 
 
 def _finished(sections: Iterable[Section]) -> tuple[Section, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from assay import _engine, registry
-from assay.comparison import goals
 from assay.drive import query
 from assay.drive.prepare import Compiled, check_limits, name_what_sets, scripts_of_all
 from assay.errors import ArgumentError, ExperimentError
@@ -130,6 +129,8 @@ def _check_goal(workload: Workload, plan: Plan) -> None:
     experiment = plan.experiment
     if not experiment.goal:
         return
+    from assay.comparison import goals
+
     condition = goals.goal(experiment.goal)
     if experiment.is_repeated_as_needed:
         raise ArgumentError(

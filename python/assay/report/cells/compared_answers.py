@@ -5,15 +5,17 @@ agree."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assay.comparison.sides.differences import asked
 from assay.judge import CellVerdict, RunWarning, differing_statements, verdict
-from assay.judge.differing_statements import AnsweringRun
 from assay.judge.verdict import Verdict
 from assay.judge.warnings.kinds import WarningKind
 from assay.record import RunRecord
+
+if TYPE_CHECKING:
+    from assay.judge.differing_statements import AnsweringRun
 
 Runs = Sequence[RunRecord]
 """Of one cell."""
@@ -55,7 +57,11 @@ def _pairs(
 ) -> Iterator[tuple[int, int, list[AnsweringRun], list[AnsweringRun]]]:
     """Each cell with the first that asked the same: seeds are equal where only systems, storages
     and the like differ."""
+    if len(cells) < 2:
+        return
     firsts: dict[tuple[str, int], tuple[int, list[AnsweringRun]]] = {}
+    from assay.comparison.sides.differences import asked
+
     for place, runs in enumerate(cells):
         known = asked([run for run in runs if run.evidence.is_measured])
         if not known:
