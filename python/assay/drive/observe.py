@@ -4,6 +4,7 @@ or of several programs; returns its observation."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field, structs
 
@@ -11,19 +12,20 @@ from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
-from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.generator_reports import reports
-from assay.drive.fleet.losses import nothing_observed
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
 from assay.provision.engine import engine_calls
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
+
+if TYPE_CHECKING:
+    from assay.contracts.fleet import Fleet
 
 
 class Generators(Struct, frozen=True):
@@ -120,6 +122,8 @@ def _merged(
         if part.observation is not None
     ]
     if not found:
+        from assay.drive.fleet.losses import nothing_observed
+
         return nothing_observed(document, driven)
     return merge(found, on_one_machine=on_one_machine)
 

@@ -18,7 +18,6 @@ from assay.report.cells import cell_runs, compared_answers, durability, factor_o
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import declaration, published, series
 from assay.report.declared.declaration import Declaration
-from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.sections import conditions
 from assay.report.values import (
     MadeWhenAsked,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from assay.comparison.conclusions.conclusions import Question
     from assay.comparison.conclusions.effects import SettingEffects
     from assay.comparison.ratios.knees import Knee
+    from assay.report.figure import Figure, Point
 
 
 def build(experiment: ExperimentRecord, *, is_brief: bool = False) -> Report:
@@ -510,6 +510,8 @@ def figures_of_fields(
     unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
     made = panels(cell_runs, "system")
     shown = []
+    from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale
+
     for number, panel in enumerate(made.shown, 1):
         lines = [(name, tuple(_points(declared, cells))) for name, cells in panel.series]
         series = tuple(DataSeries(name, points) for name, points in lines if len(points) > 1)
@@ -527,11 +529,14 @@ def figures_of_fields(
                 notes=made.notes(panel),
             )
         )
+    from assay.report.figure import on_one_scale
+
     return on_one_scale(shown)
 
 
 def _points(declared: Declaration, cells: Sequence[CellRuns]) -> Iterator[Point]:
     from assay.report.declared import aggregates
+    from assay.report.figure import Point
 
     for field in declared.fields:
         for cell in cells:

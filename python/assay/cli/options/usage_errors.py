@@ -16,7 +16,6 @@ from assay.cli.options.other_tools import meaning
 from assay.cli.options.typed_words import typed_words
 from assay.errors import AssayError
 from assay.experiment.settings.other_names import setting_known_as
-from assay.text.alternatives import alternatives
 from assay.text.files import paths
 from assay.text.nearest import nearest
 from assay.workload import ad_hoc_script, reader
@@ -116,6 +115,8 @@ def _context(error: click.UsageError) -> click.Context:
 def _levels(param: click.Parameter | None) -> str:
     if param is None or not isinstance(param.type, click.Choice):
         return ""
+    from assay.text.alternatives import alternatives
+
     return alternatives(map(str, param.type.choices))
 
 

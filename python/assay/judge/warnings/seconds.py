@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from assay.contracts.observation import Observation
 from assay.judge.evidence.values import Evidence
-from assay.judge.statistics import per_second
 from assay.judge.warnings import kinds
 from assay.judge.warnings.kinds import WarningKind
 from assay.text import rates, units
@@ -25,6 +24,8 @@ _NAMED = 3
 def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Of the whole seconds before the last transactions were waited for."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
+    from assay.judge.statistics import per_second
+
     counts = per_second.ok(observation)[: int(measured_ns // 1_000_000_000)]
     if len(counts) < _LEAST_SECONDS or not any(counts):
         return

@@ -20,11 +20,8 @@ from assay.errors import Bug
 from assay.judge.cells import Cells
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
-from assay.lab.backup.kept import KeptBackup
 from assay.lab.pool import CommitDurability, Pool, PooledSystem
-from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import ExperimentRows
-from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
 from assay.probe import Probe
@@ -34,6 +31,9 @@ from assay.workload.values import Test, Workload
 if TYPE_CHECKING:
     # It imports all metrics, also those of other packages, whose steps import this module.
     from assay.comparison.excess import Excess
+    from assay.lab.backup.kept import KeptBackup
+    from assay.load.dataset import Dataset
+    from assay.load.row_sources.request import DataRequest
 
 
 class EarlierFindings(Struct):

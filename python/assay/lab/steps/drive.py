@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -42,7 +42,6 @@ from assay.lab.driving import cache, generators, native_clients
 from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
 from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
-from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
 from assay.record.runs.step_of_numbers import IS_RESULT
@@ -50,10 +49,12 @@ from assay.text import units
 from assay.text.files.keys import Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.driving_keys import DRIVE_STEP
-from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload
+
+if TYPE_CHECKING:
+    from assay.load.row_sources.request import DataRequest
 
 
 class DriveStep(Drive):
@@ -165,6 +166,8 @@ def _bound(state: RunState, name: str) -> str:
     if (script := state.workload.scripts.get(name)) is None:
         return ""
     known = state.workload.with_defaults(state.planned.cell.parameters)
+    from assay.workload.scripts.scripts import needed_values
+
     values = {one: known[one] for one in needed_values(script) if one in known}
     return f" {json.dumps(values, sort_keys=True)}" if values else ""
 

@@ -12,18 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from assay import _engine
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.drive import DriveDocument
-from assay.contracts.engine.load import LoadDocument
 from assay.contracts.engine.messages import EngineRequest, ErrorFields, Examined, Message
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
-from assay.provision.engine.child_process import ChildProcess
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.load import LoadDocument
+    from assay.provision.engine.child_process import ChildProcess
 
 Value = TypeVar("Value")
 
@@ -221,6 +223,8 @@ def _begun(module: str) -> ChildProcess:
         return idle
     if idle is not None:
         idle.kill()
+    from assay.provision.engine.child_process import ChildProcess
+
     return ChildProcess(module)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from assay.contracts.observation import Observation
 from assay.judge.ended_run import MeasuredRun
-from assay.judge.warnings.steadiness import why_not_steady
 from assay.record.metrics import probed_flushes
 from assay.text import units
 
@@ -40,6 +39,8 @@ def why_none(run: MeasuredRun) -> str:
         return "commits are not known"
     if not commits:
         return "nothing was committed"
+    from assay.judge.warnings.steadiness import why_not_steady
+
     return why_not_steady(run.warnings) or _why_paced(run)
 
 

@@ -14,7 +14,7 @@ from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
 from assay.contracts.observation import Observation
 from assay.experiment import Scalar
-from assay.judge import CellVerdict, middle_repetition, undisturbed
+from assay.judge import CellVerdict, undisturbed
 from assay.judge.evidence import durability
 from assay.judge.evidence.values import EXCEEDED
 from assay.plan import cell_names, server_machines, system_settings
@@ -274,6 +274,8 @@ def middle_run(cell: CellRuns) -> DrivenRun | None:
     """The repetition that is shown where one run is taken apart
     (`assay.judge.middle_repetition`)."""
     measured = cell.measured
+    from assay.judge import middle_repetition
+
     place = middle_repetition.middle([run.driven for run in measured])
     if place is None or (driven := measured[place].driven) is None:
         return None

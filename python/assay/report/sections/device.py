@@ -18,7 +18,7 @@ from assay.judge.evidence import cache, machine_states
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics.costs import LESS_THAN_A_TICK, why_unseen
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.columns import numbers, path
 from assay.report.values import (
@@ -191,6 +191,8 @@ def _table(
         return None
     labels = (measured, cell_runs.varying(measured, "system", "clients"))
     notes = (note, *cell_runs.of_middle(measured))
+    from assay.report.cells import by_cell
+
     return by_cell.table(name, title, labels, shown, rows, notes=notes, is_detail=is_detail)
 
 

@@ -14,7 +14,7 @@ from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
 from assay.record.runs.run_ends import ENDED
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import integer, never_null, number, numbers, path, string
 from assay.report.program_tables import ProgramTable, levels_of
@@ -311,6 +311,8 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             "the level; ratio: to the first one"
         )
     costs, of_costs = _costs(found, searched)
+    from assay.report.cells import by_cell
+
     table = by_cell.table(
         f"{test}_goal",
         f"The highest {searched or 'offered rate'} with {condition.text}",

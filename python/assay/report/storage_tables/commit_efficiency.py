@@ -18,7 +18,7 @@ from assay.judge.evidence.durability import HIGHEST
 from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s, efficiency, why_none
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.columns import placed
 from assay.report.declared import aggregates
@@ -40,6 +40,8 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     ]
     if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
         return None
+    from assay.report.cells import by_cell
+
     table = by_cell.table(
         f"{test}_commit_efficiency",
         "Commits per flush of the storage",

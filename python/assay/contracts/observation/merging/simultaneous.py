@@ -18,8 +18,6 @@ from typing import Any, TypedDict, TypeVar
 from msgspec.structs import asdict, replace
 
 from assay.contracts.observation.merging import spans
-from assay.contracts.observation.merging.latencies import merged_latency, merged_latency_or_none
-from assay.contracts.observation.merging.merged_intervals import merged_intervals
 from assay.contracts.observation.observation import Observation
 from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished
 from assay.contracts.observation.parts.costs import ClientCost, LogReport
@@ -68,6 +66,8 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
     suspensions = spans.union([part.suspensions for part in parts], Standstill)
     passes = sorted((one for part in parts for one in part.pass_times), key=_end_and_client)
     added = added_up(parts)
+    from assay.contracts.observation.merging.merged_intervals import merged_intervals
+
     return replace(
         added,
         elapsed_ns=max(part.elapsed_ns for part in parts),
@@ -220,6 +220,8 @@ class _Times(TypedDict):
 
 
 def _times(parts: Sequence[TransactionReport] | Sequence[AllOk]) -> _Times:
+    from assay.contracts.observation.merging.latencies import merged_latency, merged_latency_or_none
+
     return _Times(
         latency=merged_latency([part.latency for part in parts]),
         service_time=merged_latency([part.service_time for part in parts]),
@@ -231,10 +233,14 @@ def _passes(parts: Sequence[Passes | None]) -> Passes | None:
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
+    from assay.contracts.observation.merging.latencies import merged_latency
+
     return Passes(_total(known, "count"), merged_latency([part.latency for part in known]))
 
 
 def _statement(parts: Sequence[StatementReport]) -> StatementReport:
+    from assay.contracts.observation.merging.latencies import merged_latency
+
     times = merged_latency([part.service_time for part in parts])
     return replace(parts[0], count=_total(parts, "count"), service_time=times)
 

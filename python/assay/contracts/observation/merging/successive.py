@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from msgspec.structs import asdict, replace
 
-from assay.contracts.observation.merging.merged_intervals import line_of
 from assay.contracts.observation.merging.simultaneous import (
     added_up,
     client_cost,
@@ -181,6 +180,8 @@ def _intervals(
         for line in part.intervals:
             second = (line.second * SECOND_NS + by_ns) // SECOND_NS
             by_second.setdefault((second, line.group), []).append(line)
+    from assay.contracts.observation.merging.merged_intervals import line_of
+
     return tuple(
         line_of(
             second,
