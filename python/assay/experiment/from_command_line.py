@@ -30,7 +30,7 @@ from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
 from assay.text.files import paths, text_file
 from assay.text.mentions import Mention, phrase
-from assay.workload import ad_hoc_script, by_content, reader
+from assay.workload import ad_hoc_script, by_content
 from assay.workload.scripts.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
@@ -158,6 +158,8 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     is_whole = is_path or words.target in registry.workloads()
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
+    from assay.workload import reader
+
     workload = reader.read(name)
     asked = Experiment(
         workload=paths.with_name(name),

@@ -37,7 +37,7 @@ from assay.text import quantities
 from assay.text.files import paths, toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean, nearest
-from assay.workload import ad_hoc_script, reader
+from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
 
 _IN_TABLES = {
@@ -206,6 +206,8 @@ def _workload_name(top: TomlTable) -> str:
 
 
 def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
+    from assay.workload import reader
+
     with ErrorPlace(top, "workload"):
         read = reader.read(_workload_name(top))
     with ErrorPlace(top, "script"):

@@ -25,7 +25,6 @@ from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.text.secrets_in_files import without_file_passwords
-from assay.workload import reader
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
 from assay.workload.scripts.script_language import ENDINGS, language_of
@@ -51,6 +50,8 @@ def workload_of(experiment: Experiment) -> Workload:
     if experiment.is_ad_hoc:
         is_mix = experiment.tests == (TEST,)
         return workload(experiment.scripts, experiment.parameters, is_mix=is_mix)
+    from assay.workload import reader
+
     read = reader.read(experiment.workload)
     if experiment.is_quick:
         read = read.quickly()

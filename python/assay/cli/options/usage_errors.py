@@ -18,7 +18,7 @@ from assay.errors import AssayError
 from assay.experiment.settings.other_names import setting_known_as
 from assay.text.files import paths
 from assay.text.nearest import nearest
-from assay.workload import ad_hoc_script, reader
+from assay.workload import ad_hoc_script
 
 
 class DestroyingOption(Headed):
@@ -81,6 +81,8 @@ def _parameter(option: str, context: click.Context) -> str:
         return ""
     value = words[place].partition("=")[2] or next(iter(words[place + 1 :]), "")
     value = "VALUE" if not value or value.startswith("-") else value
+    from assay.workload import reader
+
     for word in words:
         workload = word.partition(".")[0]
         if workload not in registry.workloads():
