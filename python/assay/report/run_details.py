@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from assay.contracts.factors import PROTOCOL
 from assay.record import RunRecord
 from assay.text import units
-from assay.text.secrets_in_files import without_file_passwords
 
 
 class RunDetail(Struct, frozen=True):
@@ -32,6 +31,8 @@ class RunDetail(Struct, frozen=True):
 def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
     """``cell``: the number of the first run of its cell, which is called ``name``."""
     deployment = run.deployment
+    from assay.text.secrets_in_files import without_file_passwords
+
     return RunDetail(
         run.id,
         f"{run.full_test_name}: {name}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assay.judge import CellVerdict, RunWarning, differing_statements, verdict
+from assay.judge import CellVerdict, RunWarning, verdict
 from assay.judge.verdict import Verdict
 from assay.judge.warnings.kinds import WarningKind
 from assay.record import RunRecord
@@ -27,6 +27,8 @@ def judged(
 ) -> list[CellVerdict]:
     """In their order; each of those that differ with the reason not to rank it with the other."""
     found = list(verdicts)
+    from assay.judge import differing_statements
+
     for first, other, of_first, of_other in _pairs(cells):
         differing = differing_statements.differing_statements(of_first, of_other)
         if not differing:
@@ -47,6 +49,8 @@ def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[st
     if any(one.name == WarningKind.ANSWERS_DIFFER.id for one in warnings):
         yield "answers differ: these numbers are not ranked (see the warnings)"
         return
+    from assay.judge import differing_statements
+
     agreed = (differing_statements.agreement(first, other) for *_, first, other in _pairs(cells))
     for words in dict.fromkeys(filter(None, agreed)):
         yield f"answers are the same: {words}"
