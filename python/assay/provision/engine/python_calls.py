@@ -6,7 +6,6 @@ from __future__ import annotations
 import atexit
 import base64
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -252,6 +251,8 @@ def _iter(table: str, rows: object) -> Iterator[Sequence[object]]:
 def _batch(table: str, rows: Iterator[Sequence[object]]) -> str:
     batch = list(islice(rows, _BATCH_ROWS))
     try:
+        import pickle  # here: most modules are given no rows
+
         return base64.b64encode(pickle.dumps(batch)).decode("ascii")
     except Exception as error:
         message = f"rows of the table {table}: a cell cannot be sent to a client process: {error}"
