@@ -7,6 +7,7 @@ a twentieth of a short run.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -44,10 +45,11 @@ def entry_points(group: str) -> list[EntryPoint]:
     return [one for one in _every_entry_point(tuple(sys.path)) if one.group == group]
 
 
+@cache
 def version_of(package: str) -> str:
     """Raises `importlib.metadata.PackageNotFoundError`."""
     for folder in _folders(tuple(sys.path)):
-        if _package(folder) == _normal(package):
+        if _package(folder.name) == _normal(package):
             for line in (folder / "METADATA").read_text(encoding="utf-8").splitlines():
                 if line.startswith("Version: "):
                     return line.removeprefix("Version: ").strip()
@@ -79,17 +81,18 @@ def _folders(path: tuple[str, ...]) -> Iterator[Path]:
     known = set()
     for place in path:
         try:
-            names = [one for one in Path(place).iterdir() if one.suffix in _ENDINGS]
+            with os.scandir(place or ".") as found:
+                names = [one.name for one in found if one.name.endswith(_ENDINGS)]
         except OSError:
             continue
-        for folder in names:
-            if (package := _package(folder)) not in known:
+        for name in names:
+            if (package := _package(name)) not in known:
                 known.add(package)
-                yield folder
+                yield Path(place, name)
 
 
-def _package(folder: Path) -> str:
-    return _normal(folder.stem.partition("-")[0])
+def _package(folder: str) -> str:
+    return _normal(folder.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")[0])
 
 
 def _normal(name: str) -> str:
