@@ -58,8 +58,8 @@ from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
 from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
-from assay.probe import probe
 from assay.probe.first_use import FirstUse
+from assay.probe.measure import probe
 from assay.provision.confinement import confinement
 from assay.provision.disk.full_storage import name_full_storage
 from assay.provision.install.in_use import in_use

@@ -5,7 +5,7 @@ frozen values.
 people who query them with SQL.
 """
 
-from assay.record.file.record_file import DEFAULT_FILE_NAME
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 from assay.record.runs.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.runs.run_ends import EndState
 from assay.record.store import Store

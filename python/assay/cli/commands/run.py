@@ -26,8 +26,6 @@ from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
 from assay.contracts.recorded import OptionValue
 from assay.errors import ArgumentError
-from assay.experiment import from_command_line as command_line
-from assay.experiment.command import command_of, patterns
 from assay.experiment.settings.setting import Heading
 from assay.load.load_options import Loading
 from assay.probe.first_use import FirstUse
@@ -35,6 +33,7 @@ from assay.text import units
 
 if TYPE_CHECKING:
     from assay.contracts.experiment import Experiment
+    from assay.experiment import from_command_line as command_line
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
@@ -104,6 +103,8 @@ def command(
         if experiment.is_confined:
             _insist_on_reach(experiment, words)
 
+    from assay.experiment.command import command_of, patterns
+
     request = Request(command_of(words), is_new, patterns(words), _ways())
     result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
     print_result(result, result.rescue or records, form, detail)
@@ -122,6 +123,8 @@ def measured(
 ) -> ExperimentResult:
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
+    from assay.experiment import from_command_line as command_line
+
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)

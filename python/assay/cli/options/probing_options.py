@@ -17,8 +17,7 @@ from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.experiment.settings.catalogue import PROBE_S
 from assay.experiment.settings.setting import Heading
-from assay.probe import DEFAULT_S
-from assay.probe.first_use import FirstUse
+from assay.probe.first_use import DEFAULT_S, FirstUse
 
 
 def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:

@@ -15,9 +15,8 @@ from assay.cli.options.grouped_help import Headed
 from assay.cli.options.numbers import NumberType
 from assay.cli.options.setting_options import option
 from assay.cli.output.live import LINE_EVERY_S
-from assay.experiment.settings.catalogue import NEW, RECORDS
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME, NEW, RECORDS
 from assay.experiment.settings.setting import Heading
-from assay.record import DEFAULT_FILE_NAME
 from assay.text import quantities
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -15,10 +15,8 @@ from assay.cli.options.grouped_help import Headed
 from assay.cli.options.other_tools import meaning
 from assay.cli.options.typed_words import typed_words
 from assay.errors import AssayError
-from assay.experiment.settings.other_names import setting_known_as
 from assay.text.files import paths
 from assay.text.nearest import nearest
-from assay.workload import ad_hoc_script
 
 
 class DestroyingOption(Headed):
@@ -44,6 +42,8 @@ def sentence(error: click.UsageError) -> str:
             return f"there is no option {error.option_name}; {parameter}"
         if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
             return f"there is no option {error.option_name}; {meant}"
+        from assay.experiment.settings.other_names import setting_known_as
+
         setting = setting_known_as(error.option_name.removeprefix("--"))
         if setting is not None and any(setting.option in param.opts for param in params):
             return f"there is no option {error.option_name}; did you mean {setting.option}?"
@@ -98,6 +98,8 @@ def _how_several(words: str) -> str:
     word = words if paths.exists(Path(words)) else words.partition(" ")[0]
     if registry.is_workload(word):
         return registry.ONE_WORKLOAD
+    from assay.workload import ad_hoc_script
+
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
         return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
     return ""
