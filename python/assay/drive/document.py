@@ -33,7 +33,6 @@ from assay.drive.isolation import begins
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
-from assay.workload.scripts import statement_file
 from assay.workload.steps import Deferred
 from assay.workload.values import Script, Workload
 
@@ -48,6 +47,8 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     file."""
     feed = drive.run.cell.feed
     if feed is not None:
+        from assay.workload.scripts import statement_file
+
         return statement_file.read(Path(feed), dialect.literal_style)
     return workload.scripts_for(drive, dialect)
 

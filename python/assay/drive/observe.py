@@ -13,15 +13,11 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
 from assay.contracts.observation import Observation, decode_observation
-from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.fleet.at_once import drive_at_once
-from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
 from assay.provision.engine import engine_calls
-from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
 
 if TYPE_CHECKING:
@@ -66,6 +62,8 @@ def observe(
         except _engine.EngineError as error:
             raise_as_ours(error)
         return decode_observation(text)
+    from assay.provision.engine.local_fleet import LocalFleet
+
     fleet = LocalFleet(module=_module(document)) if generators is None else generators.fleet
     each = processes or 1
     parts = [
@@ -74,6 +72,8 @@ def observe(
     ]
     terms = None if generators is None else generators.terms
     is_one = generators is None or generators.are_on_one_machine
+    from assay.drive.fleet.at_once import drive_at_once
+
     driven = drive_at_once(fleet, parts, progress, stop, terms, on_one_machine=is_one)
     merged = _merged(document, driven, on_one_machine=is_one)
     whole = structs.replace(merged, client_processes=processes and processes * machines)
@@ -84,6 +84,8 @@ def observe(
         # Also where the others had done their whole work before it was noticed.
         whole = structs.replace(whole, ended_by="interrupted")
     names = fleet.machines()
+    from assay.drive.fleet.generator_reports import reports
+
     return _with_lost(whole, reports(driven, [names[one.machine] for one in parts]))
 
 
@@ -125,6 +127,8 @@ def _merged(
         from assay.drive.fleet.losses import nothing_observed
 
         return nothing_observed(document, driven)
+    from assay.contracts.observation.merging.simultaneous import merge
+
     return merge(found, on_one_machine=on_one_machine)
 
 

@@ -13,18 +13,16 @@ from assay.contracts.experiment import Experiment, ExperimentChanges, StorageCho
 from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, AssayError, ScriptError
-from assay.experiment import from_file as experiment_file
 from assay.experiment import of_capsule, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
-    kept_settings,
     prices,
     profiles,
     server_limits,
     storage_words,
     system_names,
 )
-from assay.experiment.settings import client_options, other_names
+from assay.experiment.settings import client_options
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
@@ -58,7 +56,11 @@ def asked(words: Words) -> quick.Asked:
     start, workload = quickly
     systems = start.systems
     if not words.on:  # a setting may replace a list of the file
+        from assay.experiment.choices import kept_settings
+
         systems = kept_settings.each_once(systems, _keys(words))
+    from assay.experiment.settings import other_names
+
     try:
         systems, parameters = checked_choices.apply(words.set, systems, workload)
     except checked_choices.UnknownParameter as error:
@@ -108,6 +110,8 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
     said = _keys(words)
+    from assay.experiment import from_file as experiment_file
+
     full = start, workload = experiment_file.read(file, on=words.on, said=said)
     if words.quick:
         start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)

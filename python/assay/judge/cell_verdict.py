@@ -17,7 +17,6 @@ from assay.judge.statistics.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import cell_changes, kinds
 from assay.judge.warnings.run_warnings import RunWarning
-from assay.judge.warnings.seconds import deviation
 from assay.text import units
 
 LEAST_REPETITIONS = 4
@@ -85,6 +84,8 @@ def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
     if outlier is not None:
         run = measured[outlier.at].run
         named = f"run {run}: " if run else ""
+        from assay.judge.warnings.seconds import deviation
+
         yield RunWarning(
             kinds.WarningKind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}"
         )

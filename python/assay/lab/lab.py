@@ -59,7 +59,6 @@ from assay.plan.content import Content, content_of
 from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
 from assay.probe.first_use import FirstUse
-from assay.probe.measure import probe
 from assay.provision.confinement import confinement
 from assay.provision.disk.full_storage import name_full_storage
 from assay.provision.install.in_use import in_use
@@ -567,6 +566,8 @@ def probe_storage(state: RunState) -> None:
             name = directory.storage.name
             if name in context.known.probes:
                 continue
+            from assay.probe.measure import probe
+
             context.events.stage(f"probe {name}")
             context.known.probes[name] = probed = probe(directory, context.probe_s)
             context.store.probed(probed)

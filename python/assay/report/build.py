@@ -13,10 +13,9 @@ from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import footnotes
 from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import declaration, published, series
+from assay.report.declared import declaration, series
 from assay.report.declared.declaration import Declaration
 from assay.report.sections import conditions
 from assay.report.values import (
@@ -114,6 +113,8 @@ def _noted(experiment: ExperimentRecord, every: Sequence[CellRuns]) -> Iterator[
 
 
 def _finished(sections: Iterable[Section]) -> tuple[Section, ...]:
+    from assay.report import footnotes
+
     return tuple(
         replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
         for section in _said_once(without(sections))
@@ -207,6 +208,8 @@ def _series(
 ) -> Iterator[Section]:
     """The tables over several tests, which come first, but for those that are shown ``already``.
     ``printed``: those whose published numbers are shown."""
+    from assay.report.declared import published
+
     for declared in series.of_record(experiment.workload):
         is_asked = declared.name in experiment.experiment.get("series", ())
         if (declared.paper_only and not is_asked) or declared.name in already:
@@ -238,6 +241,8 @@ def _results(
 
     runs = (run for cell in cells for run in cell.runs)
     declared = declaration.of_test(experiment.workload, test, runs)
+    from assay.report.declared import published
+
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, cells, beside)
     kept = partial(goals.kept_rate, experiment)

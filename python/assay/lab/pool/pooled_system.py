@@ -25,7 +25,6 @@ from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load.load_options import DEFAULT, Loading
-from assay.load.tables import drop
 from assay.provision.disk import page_cache
 from assay.provision.disk.full_storage import Space
 from assay.provision.running_system import RunningSystem
@@ -257,6 +256,8 @@ class PooledSystem:
         """Takes the deployment down; a server that Assay did not start is left as it was found."""
         with self._teardown:
             if self._claimed and not self.deployment.is_private:
+                from assay.load.tables import drop
+
                 drop(self.deployment, self.system.dialect, self._claimed)
 
     def _claim(self, tables: Sequence[Table], events: Events) -> None:
@@ -283,6 +284,8 @@ class PooledSystem:
             shutil.rmtree(data, ignore_errors=True)
             self._running.start(buffer=self._buffer)
         else:
+            from assay.load.tables import drop
+
             drop(self.deployment, self.system.dialect, self._tables)
 
     def _copies(self) -> list[Copies]:

@@ -14,7 +14,6 @@ from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 from assay.contracts.stop import Stop
 from assay.drive.prepare import Compiled
-from assay.drive.query import StatementAnswer
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
 from assay.judge.cells import Cells
@@ -31,6 +30,7 @@ from assay.workload.values import Test, Workload
 if TYPE_CHECKING:
     # It imports all metrics, also those of other packages, whose steps import this module.
     from assay.comparison.excess import Excess
+    from assay.drive.query import StatementAnswer
     from assay.lab.backup.kept import KeptBackup
     from assay.load.dataset import Dataset
     from assay.load.row_sources.request import DataRequest

@@ -20,7 +20,6 @@ from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
-from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
 from assay.drive.endpoints import sessions_at_each
@@ -224,6 +223,8 @@ def observe(
             pooled.system.refuse_too_many(endpoint, sessions)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
+    from assay.drive import reserved_names
+
     try:
         with (
             _logged(state, planned) as log,

@@ -33,7 +33,6 @@ from assay.provision.engine.silence import (
     ticks_of_processes,
     waiting,
 )
-from assay.provision.machine.listeners import listener
 
 if TYPE_CHECKING:
     from assay.contracts.engine.load import LoadDocument, LoadReport
@@ -302,6 +301,8 @@ def _ticks(deployment: DeploymentDocument) -> int | None:
         return ticks_of_children()
     if _is_library(deployment):
         return ticks_of_libraries()
+    from assay.provision.machine.listeners import listener
+
     return ticks_of_processes([listener(_address(deployment)).pid])
 
 

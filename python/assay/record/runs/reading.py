@@ -22,7 +22,6 @@ from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice, SystemPrice
-from assay.experiment.command import spelled
 from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.probe import Probe
@@ -413,6 +412,8 @@ def _continued_by(connection: sqlite3.Connection, path: Path, experiment: Experi
     ).fetchone()
     if last_id != experiment.id:
         return ""
+    from assay.experiment.command import spelled
+
     return spelled(json.loads(experiment.command), path, DEFAULT_FILE_NAME)
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import RAW
-from assay.judge.evidence import cache, machine_states
+from assay.judge.evidence import cache
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics.costs import LESS_THAN_A_TICK, why_unseen
@@ -245,6 +245,8 @@ def _of_capacity(title: str, show: Callable[[DrivenRun, float], ReportCell]) -> 
 
 def _state(title: str) -> ReportColumn:
     """Of the processors."""
+
+    from assay.judge.evidence import machine_states
 
     def shown(run: DrivenRun, capacity_ns: float) -> ReportCell:
         wrong = machine_states.contradiction(run.run.evidence)

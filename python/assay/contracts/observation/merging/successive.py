@@ -14,14 +14,6 @@ from typing import TypeVar
 
 from msgspec.structs import asdict, replace
 
-from assay.contracts.observation.merging.simultaneous import (
-    added_up,
-    client_cost,
-    littles_law,
-    per_client,
-    total_or_none,
-)
-from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.observation import Observation
 from assay.contracts.observation.parts.clients import ClientEnd
 from assay.contracts.observation.parts.costs import ClientCost, DeviceCost, MachineCost, ServerCost
@@ -47,11 +39,19 @@ def successive(parts: Sequence[Observation]) -> Observation:
     if len(parts) < 2:
         return parts[0]
     placed = [_later(part, by_ns) for part, by_ns in _placed(parts)]
+    from assay.contracts.observation.merging.simultaneous import added_up
+
     added = added_up(placed)
     stalls = tuple(one for part in placed for one in part.stalls)
     suspensions = tuple(one for part in placed for one in part.suspensions)
     elapsed_ns = sum(part.elapsed_ns for part in parts)
     ends = _client_ends([end for part, by_ns in _placed(parts) for end in _later_ends(part, by_ns)])
+    from assay.contracts.observation.merging.simultaneous import (
+        littles_law,
+        per_client,
+        total_or_none,
+    )
+
     return replace(
         added,
         generators=_generators(parts),
@@ -176,6 +176,8 @@ def _intervals(
 ) -> tuple[Interval, ...]:
     """A second of a part counts for the second of the whole in which it began."""
     by_second: dict[tuple[int, str], list[Interval]] = {}
+    from assay.contracts.observation.merging.spans import SECOND_NS
+
     for part, by_ns in _placed(parts):
         for line in part.intervals:
             second = (line.second * SECOND_NS + by_ns) // SECOND_NS
@@ -198,6 +200,8 @@ def _intervals(
 def _machine_seconds(parts: Sequence[Observation]) -> tuple[MachineSecond, ...]:
     """Of two that are one second of the whole, the first."""
     by_second: dict[int, MachineSecond] = {}
+    from assay.contracts.observation.merging.spans import SECOND_NS
+
     for part, by_ns in _placed(parts):
         for one in part.machine_seconds:
             second = (one.second * SECOND_NS + by_ns) // SECOND_NS
@@ -208,6 +212,8 @@ def _machine_seconds(parts: Sequence[Observation]) -> tuple[MachineSecond, ...]:
 def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:
     peaks = ("resident_peak_bytes", "resident_bytes", "resident_grown_bytes")
     most = {name: max(getattr(part, name) for part in parts) for name in peaks}
+    from assay.contracts.observation.merging.simultaneous import client_cost
+
     return replace(client_cost(parts, ended, on_one_machine=False), **most)
 
 
@@ -216,6 +222,8 @@ def _server_cost(parts: Sequence[ServerCost | None], ended: int) -> ServerCost |
     if len(known) < len(parts):
         return None
     cpu_ns = sum(part.cpu_ns for part in known)
+    from assay.contracts.observation.merging.simultaneous import total_or_none
+
     return ServerCost(
         cpu_ns=cpu_ns,
         read_bytes=total_or_none([part.read_bytes for part in known]),
