@@ -57,9 +57,9 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Imports on first use, so that `import assay` stays fast."""
     if name == "__version__":
-        from importlib.metadata import version
+        from assay.text.files.installed_packages import version_of
 
-        return version("assay-db")
+        return version_of("assay-db")
     if name == "errors":
         return import_module("assay.errors")
     if name in _HOMES:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +20,7 @@ from assay.contracts.members import ContractBroken
 from assay.contracts.server_url import is_url
 from assay.errors import ArgumentError, AssayError, Bug, PluginFailed
 from assay.text.files import paths
+from assay.text.files.installed_packages import EntryPoint, entry_points
 from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
@@ -52,7 +51,7 @@ _STEP_REPORTS = "assay.step_reports"
 
 @cache
 def _entries(group: str) -> Mapping[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=group)}
+    return {entry.name: entry for entry in entry_points(group)}
 
 
 def _get(group: str, what: str, name: str) -> Any:
@@ -143,9 +142,12 @@ def plugin_described(entry: EntryPoint, kind: str = "plugin") -> str:
 
 def package_of(entry: EntryPoint) -> str:
     """Name and version of the package that registers it."""
-    if entry.dist is None or "Name" not in entry.dist.metadata:
+    from importlib.metadata import PathDistribution  # here: it takes long to import
+
+    package = PathDistribution(entry.information) if entry.information else None
+    if package is None or "Name" not in package.metadata:
         return entry.module.partition(".")[0]
-    return f"{entry.dist.name} {entry.dist.version}"
+    return f"{package.name} {package.version}"
 
 
 _FAMILIES = "assay.system_families"
@@ -511,6 +513,8 @@ def is_workload(word: str) -> bool:
 
 def _known_as() -> dict[str, str]:
     """Name by which other tools know a workload or a test of it → what it is called here."""
+    import tomllib  # here: only a mistake is looked up
+
     found = {}
     for name in workloads():
         with suppress(AssayError, OSError, ValueError, AttributeError):

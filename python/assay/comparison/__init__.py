@@ -4,8 +4,26 @@ intervals, verdicts, what differs) or a `Trend`. Prints nothing.
 
 from __future__ import annotations
 
-from assay.comparison.compare_sides import compare
-from assay.comparison.sides.sides import side
-from assay.comparison.sides.values import Comparison, Side
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.comparison.compare_sides import compare
+    from assay.comparison.sides.sides import side
+    from assay.comparison.sides.values import Comparison, Side
 
 __all__ = ["Comparison", "Side", "compare", "side"]
+
+_HOMES = {
+    "Comparison": "sides.values",
+    "Side": "sides.values",
+    "compare": "compare_sides",
+    "side": "sides.sides",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use: a run without a goal compares nothing."""
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from assay.errors import ArgumentError
-from assay.text.alternatives import alternatives
 from assay.text.nearest import did_you_mean, nearest
 from assay.text.quantities import Quantity
 from assay.text.secrets import without_secrets
@@ -62,6 +61,8 @@ class OptionSpec(Struct, frozen=True):
         if levels and value.lower() not in levels:
             known = [level for level in levels.values() if level]
             meant = nearest(value, known)
+            from assay.text.alternatives import alternatives
+
             raise ArgumentError(
                 f"{self.name} of {owner}: expected {alternatives(known)}, "
                 f"found {without_secrets(value)}",

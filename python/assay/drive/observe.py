@@ -4,6 +4,7 @@ or of several programs; returns its observation."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field, structs
 
@@ -11,19 +12,16 @@ from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
-from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
-from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.fleet.at_once import drive_at_once
-from assay.drive.fleet.generator_reports import reports
-from assay.drive.fleet.losses import nothing_observed
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
 from assay.provision.engine import engine_calls
-from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
+
+if TYPE_CHECKING:
+    from assay.contracts.fleet import Fleet
 
 
 class Generators(Struct, frozen=True):
@@ -64,6 +62,8 @@ def observe(
         except _engine.EngineError as error:
             raise_as_ours(error)
         return decode_observation(text)
+    from assay.provision.engine.local_fleet import LocalFleet
+
     fleet = LocalFleet(module=_module(document)) if generators is None else generators.fleet
     each = processes or 1
     parts = [
@@ -72,6 +72,8 @@ def observe(
     ]
     terms = None if generators is None else generators.terms
     is_one = generators is None or generators.are_on_one_machine
+    from assay.drive.fleet.at_once import drive_at_once
+
     driven = drive_at_once(fleet, parts, progress, stop, terms, on_one_machine=is_one)
     merged = _merged(document, driven, on_one_machine=is_one)
     whole = structs.replace(merged, client_processes=processes and processes * machines)
@@ -82,6 +84,8 @@ def observe(
         # Also where the others had done their whole work before it was noticed.
         whole = structs.replace(whole, ended_by="interrupted")
     names = fleet.machines()
+    from assay.drive.fleet.generator_reports import reports
+
     return _with_lost(whole, reports(driven, [names[one.machine] for one in parts]))
 
 
@@ -120,7 +124,11 @@ def _merged(
         if part.observation is not None
     ]
     if not found:
+        from assay.drive.fleet.losses import nothing_observed
+
         return nothing_observed(document, driven)
+    from assay.contracts.observation.merging.simultaneous import merge
+
     return merge(found, on_one_machine=on_one_machine)
 
 

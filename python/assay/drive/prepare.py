@@ -15,7 +15,6 @@ from assay.contracts.dialects.protocol import Dialect, RecognisesReads, SetsSess
 from assay.contracts.durability import NO_SETTINGS, SessionSettings
 from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.factors import PROTOCOL, THREADS
-from assay.drive import query
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
 from assay.errors import AssayError, ScriptError
@@ -68,6 +67,8 @@ class Compiled:
         variables = self.workload.with_defaults(parameters)
         variables |= step.own_variables
         identifiers = self.workload.identifiers_for(parameters)
+        from assay.drive import query
+
         for name in step.scripts_run_once:
             script = self.workload.script_for(name, dialect)
             document = query.document_of(script, variables, identifiers, dialect)

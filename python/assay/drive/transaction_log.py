@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -109,7 +108,7 @@ def opened(
         _make(
             path, b"", "log to another file; of an experiment that is continued, only CSV goes on"
         )
-        rows = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_CSV}")
+        rows = path.with_name(f".{path.name}.{os.urandom(4).hex()}{_CSV}")
         stack.callback(rows.unlink, missing_ok=True)
         _make(rows, _HEADINGS)
         with _Parquet(path) as parquet:

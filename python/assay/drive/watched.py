@@ -43,7 +43,6 @@ from assay.provision.engine.session import responds
 from assay.provision.machine.machine_sampling import sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices
 from assay.text.secrets import without_secrets
-from assay.text.secrets_in_files import without_file_passwords
 
 # Takes the device under the data, the samples of a run and its progress; says what the machine
 # did in each second of the measurement.
@@ -285,6 +284,8 @@ def _without_secrets(observation: Observation) -> Observation:
     """Messages of servers quote statements, which may give a user a password."""
     if not observation.errors:
         return observation
+    from assay.text.secrets_in_files import without_file_passwords
+
     errors = (
         replace(one, message=without_secrets(without_file_passwords(one.message)))
         for one in observation.errors

@@ -14,11 +14,9 @@ from assay.contracts.experiment import Experiment, ExperimentChanges, StorageCho
 from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, AssayError, ScriptError
-from assay.experiment import from_file as experiment_file
 from assay.experiment import of_capsule, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
-    kept_settings,
     prices,
     profiles,
     server_limits,
@@ -31,7 +29,7 @@ from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
 from assay.text.files import paths, text_file
 from assay.text.mentions import Mention, phrase
-from assay.workload import ad_hoc_script, by_content, reader
+from assay.workload import ad_hoc_script, by_content
 from assay.workload.scripts.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
@@ -59,7 +57,10 @@ def asked(words: Words) -> quick.Asked:
     start, workload = quickly
     systems = start.systems
     if not words.on:  # a setting may replace a list of the file
+        from assay.experiment.choices import kept_settings
+
         systems = kept_settings.each_once(systems, _keys(words))
+
     try:
         systems, parameters = checked_choices.apply(words.set, systems, workload)
     except checked_choices.UnknownParameter as error:
@@ -109,6 +110,8 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
     said = _keys(words)
+    from assay.experiment import from_file as experiment_file
+
     full = start, workload = experiment_file.read(file, on=words.on, said=said)
     if words.quick:
         start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)
@@ -157,6 +160,8 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     is_whole = is_path or words.target in registry.workloads()
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
+    from assay.workload import reader
+
     workload = reader.read(name)
     asked = Experiment(
         workload=paths.with_name(name),

@@ -29,17 +29,15 @@ from assay.experiment.choices import (
     system_names,
 )
 from assay.experiment.choices.prices import Prices
-from assay.experiment.file_keys import EXPERIMENT
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import OPTIONS
 from assay.experiment.settings.levels import ErrorPlace
 from assay.experiment.settings.repeated_levels import first_repeated, refuse_repeated
 from assay.text import quantities
 from assay.text.files import paths, toml_file
-from assay.text.files.left_out_keys import further_mistakes
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean, nearest
-from assay.workload import ad_hoc_script, reader
+from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
 
 _IN_TABLES = {
@@ -85,6 +83,8 @@ def read(
     def reading() -> tuple[Experiment, Workload]:
         return _read(file, on, said, is_quick=is_quick)
 
+    from assay.text.files.left_out_keys import further_mistakes
+
     try:
         return reading()
     except ExperimentError as error:
@@ -95,6 +95,8 @@ def read(
 def _read(
     file: Path, on: Sequence[str], said: Collection[str], *, is_quick: bool
 ) -> tuple[Experiment, Workload]:
+    from assay.experiment.file_keys import EXPERIMENT
+
     top = toml_file.read(file, EXPERIMENT, {"test": 'tests = ["NAME"]'})
     scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
@@ -202,6 +204,8 @@ def _workload_name(top: TomlTable) -> str:
 
 
 def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
+    from assay.workload import reader
+
     with ErrorPlace(top, "workload"):
         read = reader.read(_workload_name(top))
     with ErrorPlace(top, "script"):

@@ -15,7 +15,6 @@ from assay.judge.run import NONE, Run, RunWarning, Verdict
 from assay.judge.statistics import samples
 from assay.judge.statistics.spread import Spread, spread
 from assay.judge.warnings import cell_changes, kinds
-from assay.judge.warnings.seconds import deviation
 from assay.text import units
 
 LEAST_REPETITIONS = 4
@@ -80,6 +79,8 @@ def _outlying(measured: Sequence[Run]) -> Iterator[RunWarning]:
     if outlier is not None:
         run = measured[outlier.at].id
         named = f"run {run}: " if run else ""
+        from assay.judge.warnings.seconds import deviation
+
         yield RunWarning(
             kinds.WarningKind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}"
         )

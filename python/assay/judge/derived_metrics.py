@@ -6,12 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.contracts.observation import DerivedValue, Observation, TransactionOutcomes
 from assay.experiment import Scalar
 from assay.judge.check.answers import CANCELLED
 from assay.judge.check.verdict import cancelled
-from assay.workload.derived_metrics import DerivedMetric
+
+if TYPE_CHECKING:
+    from assay.workload.derived_metrics import DerivedMetric
 
 NO_VALUE = "the formula has no value"
 

@@ -6,16 +6,12 @@ import contextlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay import __version__, registry
-from assay.comparison import excess, goals
-from assay.comparison.conditions import Condition
-from assay.comparison.excess import Excess
-from assay.comparison.goals import Trial
 from assay.contracts.events import (
     Events,
     ExperimentBegun,
@@ -48,7 +44,6 @@ from assay.judge.warnings.machine_load import is_disturbed
 from assay.lab.added_runs import AddedRuns, are_disturbed_repeated
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.driving import generators
-from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
@@ -63,7 +58,6 @@ from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
 from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
-from assay.probe import probe
 from assay.probe.first_use import FirstUse
 from assay.provision.confinement import confinement
 from assay.provision.disk.full_storage import name_full_storage
@@ -80,6 +74,12 @@ from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
+
+if TYPE_CHECKING:
+    from assay.comparison.conditions import Condition
+    from assay.comparison.excess import Excess
+    from assay.comparison.goals import Trial
+    from assay.lab.goal_search import GoalSearch
 
 BEGINS_ANEW = Request()
 NOT_PROBED = FirstUse()
@@ -208,8 +208,11 @@ def run(
 
 def _excess(experiment: Experiment) -> Excess | None:
     """Of a search over a parameter; where the rate is searched, runs have a time of their own."""
-    is_asked = experiment.goal and experiment.goal_over
-    return excess.of_goal(goals.goal(experiment.goal)) if is_asked else None
+    if not (experiment.goal and experiment.goal_over):
+        return None
+    from assay.comparison import excess, goals
+
+    return excess.of_goal(goals.goal(experiment.goal))
 
 
 class _Prepared(Struct, frozen=True):
@@ -292,6 +295,8 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     in_place_of = added.in_place_of if prepared.repeats_disturbed else None
 
     def trial(position: int, condition: Condition) -> Trial:
+        from assay.comparison import goals
+
         return goals.of_run(known.run(position), condition, experiment.goal_over)
 
     def repetition(position: int) -> Repetition:
@@ -303,12 +308,15 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
             run.state != "failed" and run.is_measured and is_disturbed(run),
         )
 
-    choosing = (
-        GoalSearch(experiment, executed, trial, spare, added.further, in_place_of)
-        if experiment.goal
-        else Repeating(experiment, executed, repetition, spare, in_place_of)
-    )
-    at_most = choosing.most_runs if isinstance(choosing, GoalSearch) else 0
+    choosing: GoalSearch | Repeating
+    if experiment.goal:
+        from assay.lab.goal_search import GoalSearch
+
+        choosing = GoalSearch(experiment, executed, trial, spare, added.further, in_place_of)
+        at_most = choosing.most_runs
+    else:
+        choosing = Repeating(experiment, executed, repetition, spare, in_place_of)
+        at_most = 0
     for run in begun.runs:
         if run.position not in refusals:
             left.add(run, is_certain=choosing.is_certain(run))
@@ -559,6 +567,8 @@ def probe_storage(state: RunState) -> None:
             name = directory.storage.name
             if name in context.known.probes:
                 continue
+            from assay.probe.measure import probe
+
             context.events.stage(f"probe {name}")
             context.known.probes[name] = probed = probe(directory, context.probe_s)
             context.store.probed(probed)

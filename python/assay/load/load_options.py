@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
-from assay.load.row_sources.request import DataRequest
+
+if TYPE_CHECKING:
+    from assay.load.row_sources.request import DataRequest
 
 _ROWS_PER_SESSION = 50_000
 """With fewer rows per session, another session does not pay."""

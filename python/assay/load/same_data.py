@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from assay.load.dataset import Dataset
+if TYPE_CHECKING:
+    from assay.load.dataset import Dataset
 
 _DIGITS = 12
 """Of a digest, where two are shown side by side."""

@@ -12,7 +12,6 @@ from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, HasViews, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
-from assay.load.mark import mark
 from assay.provision.engine.engine_calls import Session
 from assay.provision.engine.session import session
 from assay.provision.machine.signals import is_ending
@@ -31,6 +30,8 @@ def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) ->
             for table in tables
             for statement in dialect.create_table(table, deployment.options)
         ]
+    from assay.load.mark import mark
+
     text = mark()
     return [
         statement

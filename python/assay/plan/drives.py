@@ -24,7 +24,6 @@ from assay.registry import WORKLOAD_FILE
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import CLIENTS, SHARE_IN_A_MIX, WEIGHT_IN_A_MIX, shown
 from assay.workload.schema import evaluate
-from assay.workload.scripts import script_names
 from assay.workload.steps import Deferred, Drive, Group, Step
 from assay.workload.values import Test, Workload
 
@@ -132,6 +131,8 @@ def _routed(whole: Driving, scripts: Iterable[str], workload: Workload) -> Drivi
     if not asked:
         return whole
     by_script: dict[str, str] = {}
+    from assay.workload.scripts import script_names
+
     for word, read in asked.items():
         names = script_names.meant(word, workload.scripts)
         if not names:

@@ -4,7 +4,7 @@ The accesses are those of databases: random reads of one page at several depths,
 reads and writes, and small writes that are each flushed, as at a commit.
 """
 
-from assay.probe.measure import DEFAULT_S, probe
+from assay.probe.first_use import DEFAULT_S
 from assay.probe.values import (
     DEPTHS,
     FLUSH_PARTS,
@@ -24,5 +24,4 @@ __all__ = [
     "Measured",
     "Probe",
     "RandomReads",
-    "probe",
 ]

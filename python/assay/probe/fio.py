@@ -28,7 +28,6 @@ from assay.probe.values import (
     RandomReads,
 )
 from assay.provision.machine.program import Program
-from assay.provision.processes.programs import run
 
 FIO = Program("fio", "fio")
 _STREAM_BYTES = 1 << 20
@@ -178,6 +177,8 @@ def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -
     # Apart from its words, of which the last ones say why it failed.
     written = directory.run / _REPORT
     written.unlink(missing_ok=True)
+    from assay.provision.processes.programs import run
+
     run([*arguments, f"--output={written}"], directory, timeout_s=seconds + _TIMEOUT_S)
     try:
         text = written.read_text(encoding="utf-8", errors="replace")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
+
+DEFAULT_S: Final = 2.0
+"""Of the probe of a storage."""
 
 
 class FirstUse(Struct, frozen=True):

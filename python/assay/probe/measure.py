@@ -13,12 +13,12 @@ from msgspec import structs
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
 from assay.probe import fio
+from assay.probe.first_use import DEFAULT_S
 from assay.probe.values import Probe
 from assay.storages.device_counters import DeviceCounts, devices_of_storage
 from assay.text.reasons import sentence
 from assay.text.units import size
 
-DEFAULT_S: Final = 2.0
 NOT_INSTALLED: Final = f"{fio.FIO.name} is not installed"
 HOW_TO_INSTALL: Final = fio.FIO.hint
 

@@ -53,7 +53,6 @@ from assay.provision.disk.space_watch import SpaceWatch
 from assay.provision.engine.delay import delayed
 from assay.provision.install import versions
 from assay.provision.limits import client_group, client_memory, server_group
-from assay.provision.machine.listeners import with_listeners
 from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
 from assay.text import units
 from assay.text.mentions import phrase
@@ -308,6 +307,8 @@ class RunningSystem:
 
     def _on_its_machine(self, up: ExitStack, deployment: Deployment) -> Deployment:
         """The deployment as its clients find it, with the limits in effect."""
+        from assay.provision.machine.listeners import with_listeners
+
         if self._directory is not None:
             groups = self._directory.control_groups
             deployment = replace(

@@ -47,7 +47,6 @@ from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
-from assay.record import disputes
 from assay.record.file import long_texts
 from assay.record.file.json_text import json_text
 from assay.record.file.long_texts import NO_TEXTS, Texts
@@ -441,6 +440,8 @@ class Store(RecordQuestions):
         which has ended, ``cells`` that of its cell, if that is complete; its checks are wrong."""
         experiment_id = self._experiment()
         place = (experiment_id, position)
+
+        from assay.record import disputes
 
         def change(connection: sqlite3.Connection) -> None:
             (run_id,) = connection.execute(

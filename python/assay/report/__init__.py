@@ -8,22 +8,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from assay.contracts.factors import NAMES
 from assay.contracts.recorded import WorkloadRecord
-from assay.record.metrics.catalogue import METRICS
-from assay.registry import WORKLOAD_FILE
-from assay.report.declared import declaration, published, series
-from assay.report.declared.published import Published
-from assay.report.declared.series import Series
-from assay.report.papers.claims import claims, published_columns
-from assay.text.files import toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
-from assay.workload.file_keys import WORKLOAD
-from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload
+
+if TYPE_CHECKING:
+    from assay.report.declared.published import Published
+    from assay.report.declared.series import Series
 
 
 def check_declarations(workload: Workload) -> None:
@@ -31,6 +26,15 @@ def check_declarations(workload: Workload) -> None:
     reported, with its line, before a run and not after it."""
     if workload.is_ad_hoc:
         return
+    from assay.record.metrics.catalogue import METRICS
+    from assay.registry import WORKLOAD_FILE
+    from assay.report.declared import declaration, published, series
+    from assay.report.papers.claims import claims
+    from assay.text.files import toml_file
+    from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
+    from assay.workload.file_keys import WORKLOAD
+    from assay.workload.reader import report_sections, series_sections
+
     top = toml_file.read(workload.folder / WORKLOAD_FILE, WORKLOAD)
     for test, section in report_sections(top, workload.tests).items():
         declared = declaration.read(section, test)
@@ -105,6 +109,8 @@ def _refuse_unknown_units(
     section: TomlTable, published: Published, workload: WorkloadRecord
 ) -> None:
     """A printed time or size must be in a unit into which the measured one is converted."""
+    from assay.report.papers.claims import published_columns
+
     if published.column_factor == "clients":
         return  # printed and measured as scalability
     for column in published_columns.of_table(workload, str(section.path[-1]), published):

@@ -2,70 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from assay.comparison.conclusions import conclusions, effects
-from assay.comparison.conclusions.effects import SettingEffects
-from assay.comparison.ratios.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
-from assay.report import footnotes
 from assay.report.cells import cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import aggregates, declaration, field_path, published, series
+from assay.report.declared import declaration, series
 from assay.report.declared.declaration import Declaration
-from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
-from assay.report.figures import bars, level_chart, series_chart
-from assay.report.figures import timeline as timeline_figures
-from assay.report.figures.panels import panels
-from assay.report.histograms import timed_histograms
-from assay.report.papers import joined, paper_table, published_measured
-from assay.report.papers import paper_figure as published_figures
-from assay.report.run_details import RunOfCell
-from assay.report.sections import (
-    answers,
-    caches,
-    conditions,
-    costs,
-    deferred,
-    derived,
-    device,
-    endpoints,
-    generators,
-    goals,
-    groups,
-    headline,
-    loads,
-    logs,
-    native_clients,
-    outcomes,
-    precision,
-    results,
-    server,
-    service,
-    sheets,
-    statements,
-    step_reports,
-    timeline,
-    times,
-)
-from assay.report.sections import effects as of_effects
-from assay.report.storage_tables import commit_efficiency
-from assay.report.storage_tables import prices as storage_prices
-from assay.report.storage_tables import probes as storage_probes
-from assay.report.storage_tables import ranks as storage_ranks
-from assay.report.storage_tables import ratios as storage_ratios
-from assay.report.storage_tables import requests as storage_requests
-from assay.report.summaries import summary
-from assay.report.tidy.tables import TABLES
+from assay.report.sections import conditions
 from assay.report.values import (
     MadeWhenAsked,
     Report,
@@ -76,24 +29,111 @@ from assay.report.values import (
 )
 from assay.text import units
 
+if TYPE_CHECKING:
+    from assay.comparison.conclusions.conclusions import Question
+    from assay.comparison.conclusions.effects import SettingEffects
+    from assay.comparison.ratios.knees import Knee
+    from assay.report.figure import Figure, Point
 
-def build(experiment: ExperimentRecord) -> Report:
-    """The report of an experiment, of those of its runs that ``experiment`` holds."""
+
+def build(experiment: ExperimentRecord, *, is_brief: bool = False) -> Report:
+    """The report of an experiment, of those of its runs that ``experiment`` holds. ``is_brief``: as
+    far as `assay.report.summaries.first_look` shows it."""
+    cells = {
+        test: cell_runs.cells(experiment, runs)
+        for test, runs in cell_runs.tests(experiment).items()
+    }
+    every = [cell for found in cells.values() for cell in found]
+    questions, grids = _compared(experiment) if len(every) > 1 else ((), ())
     sections: list[Section] = []
-    noted = [warning for run in experiment.runs for warning in run.warnings]
-    questions = conclusions.questions(experiment)
-    grids = effects.effects(experiment)
+    already: Collection[str] = ()
+    printed: Collection[str] = ()
+    if experiment.reproduces:
+        from assay.report.papers import paper_table, published_measured
+
+        compared = published_measured.section(experiment)
+        sections += [compared] if compared is not None else []
+        already, printed = paper_table.shown(compared), published_measured.shown(compared)
+    sections += _series(experiment, already, printed)
+    report = Report(
+        title=experiment.title,
+        experiments=tuple(one.id for one in experiment.each),
+        record=experiment.path,
+        facts={},
+        sections=_finished(sections) if is_brief else (),
+        warnings=_warning_notes(_noted(experiment, every), _limits(experiment)),
+        cell_count=len(every),
+        questions=questions,
+        effects=grids,
+    )
+    if is_brief:
+        return report
+    from assay.report.histograms import timed_histograms
+    from assay.report.run_details import RunOfCell
+    from assay.report.summaries import summary
+
     knees = [knee for question in questions for _, knee in question.knees]
-    every: list[CellRuns] = []
-    compared = published_measured.section(experiment)
-    sections += [compared] if compared is not None else []
-    already = paper_table.shown(compared)
-    sections += _series(experiment, already, published_measured.shown(compared))
+    sections += _every_section(experiment, cells, already, knees, grids)
+    return replace(
+        report,
+        facts=conditions.facts(experiment),
+        sections=_finished(sections),
+        tidy={"experiment": facts(experiment), "tables": tables(experiment)},
+        histograms=partial(timed_histograms, experiment),
+        summary=summary.section(experiment, every),
+        runs=tuple(
+            RunOfCell(run, cell.runs[0].id, cell.name) for cell in every for run in cell.runs
+        ),
+    )
+
+
+def _compared(
+    experiment: ExperimentRecord,
+) -> tuple[tuple[Question, ...], tuple[SettingEffects, ...]]:
+    """What each factor changes; it needs two cells."""
+    from assay.comparison.conclusions import conclusions, effects
+
+    return conclusions.questions(experiment), effects.effects(experiment)
+
+
+def _noted(experiment: ExperimentRecord, every: Sequence[CellRuns]) -> Iterator[RunWarning]:
+    for run in experiment.runs:
+        yield from run.warnings
+    yield from _cell_warnings(every)
+    if any(run.probe is not None for run in experiment.runs):
+        from assay.report.storage_tables import probes
+
+        yield from probes.warnings(factor_order.in_order(experiment))
+    if any(step.reported is not None for run in experiment.runs for step in run.steps):
+        from assay.report.sections import step_reports
+
+        yield from step_reports.warnings(experiment.runs)
+
+
+def _finished(sections: Iterable[Section]) -> tuple[Section, ...]:
+    from assay.report import footnotes
+
+    return tuple(
+        replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
+        for section in _said_once(without(sections))
+    )
+
+
+def _every_section(
+    experiment: ExperimentRecord,
+    cells: Mapping[str, Sequence[CellRuns]],
+    already: Collection[str],
+    knees: Sequence[Knee],
+    grids: Iterable[SettingEffects],
+) -> list[Section]:
+    """The results of each test, each with what explains it, and what holds for all of them."""
+    from assay.report.sections import derived, loads, sheets
+    from assay.report.storage_tables import probes as storage_probes
+
+    sections: list[Section] = []
     in_order = factor_order.in_order(experiment)
     probes = sections_by_machine(in_order, storage_probes.section)
-    for test, runs in cell_runs.tests(experiment).items():
-        found = cell_runs.cells(experiment, runs)
-        every += found
+    for test, found in cells.items():
         sections.append(shown := _results(experiment, test, found, test not in already, knees))
         from_here = len(sections) - 1
         explained = [*_effects(grids, test, found), *_test_sections(experiment, test, found)]
@@ -106,8 +146,6 @@ def build(experiment: ExperimentRecord) -> Report:
             for one in sections[from_here:]
         ]
     sections += derived.sections(experiment)
-    noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
-    noted += step_reports.warnings(experiment.runs)
     sections += [
         section
         for section in (
@@ -118,29 +156,12 @@ def build(experiment: ExperimentRecord) -> Report:
         if section is not None
     ]
     sections += sheets.sections(experiment.workload)
-    return Report(
-        title=experiment.title,
-        experiments=tuple(one.id for one in experiment.each),
-        record=experiment.path,
-        facts=conditions.facts(experiment),
-        sections=tuple(
-            replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
-            for section in _said_once(without(sections))
-        ),
-        warnings=_warning_notes(noted, _limits(experiment)),
-        cell_count=len(every),
-        tidy={"experiment": facts(experiment), "tables": tables(experiment)},
-        histograms=partial(timed_histograms, experiment),
-        summary=summary.section(experiment, every),
-        questions=questions,
-        effects=grids,
-        runs=tuple(
-            RunOfCell(run, cell.runs[0].id, cell.name) for cell in every for run in cell.runs
-        ),
-    )
+    return sections
 
 
 def _setup(experiment: ExperimentRecord, runs: Sequence[Run]) -> Section | None:
+    from assay.report.storage_tables import probes as storage_probes
+
     return conditions.section(experiment, runs, storage_probes.why_none(runs))
 
 
@@ -148,6 +169,8 @@ def _effects(
     grids: Iterable[SettingEffects], test: str, cells: Sequence[CellRuns]
 ) -> Iterator[Section]:
     """Beside the results of their test."""
+    from assay.report.sections import effects as of_effects
+
     for grid in grids:
         if grid.test == cells[0].runs[0].full_test_name:
             yield of_effects.section(grid, test)
@@ -183,10 +206,15 @@ def _series(
 ) -> Iterator[Section]:
     """The tables over several tests, which come first, but for those that are shown ``already``.
     ``printed``: those whose published numbers are shown."""
+    from assay.report.declared import published
+
     for declared in series.of_record(experiment.workload):
         is_asked = declared.name in experiment.experiment.get("series", ())
         if (declared.paper_only and not is_asked) or declared.name in already:
             continue
+        from assay.report.figures import series_chart
+        from assay.report.papers import joined
+
         beside = published.of_record(experiment.workload, declared.name)
         if (whole := joined.table(experiment, declared, beside)) is None:
             continue
@@ -205,8 +233,14 @@ def _results(
     has_published: bool,
     knees: Sequence[Knee],
 ) -> Section:
+    from assay.report.figures import bars, level_chart
+    from assay.report.papers import paper_figure as published_figures
+    from assay.report.sections import goals, results
+
     runs = (run for cell in cells for run in cell.runs)
     declared = declaration.of_test(experiment.workload, test, runs)
+    from assay.report.declared import published
+
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, cells, beside)
     kept = partial(goals.kept_rate, experiment)
@@ -230,6 +264,35 @@ def _test_sections(
     experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
     """What explains the results of a test."""
+    from assay.report.figures import timeline as timeline_figures
+    from assay.report.sections import (
+        answers,
+        caches,
+        costs,
+        deferred,
+        device,
+        endpoints,
+        generators,
+        goals,
+        groups,
+        headline,
+        logs,
+        native_clients,
+        outcomes,
+        precision,
+        server,
+        service,
+        statements,
+        step_reports,
+        timeline,
+        times,
+    )
+    from assay.report.storage_tables import commit_efficiency
+    from assay.report.storage_tables import prices as storage_prices
+    from assay.report.storage_tables import ranks as storage_ranks
+    from assay.report.storage_tables import ratios as storage_ratios
+    from assay.report.storage_tables import requests as storage_requests
+
     declared = declaration.of_record(experiment.workload, test)
     return [
         section
@@ -359,6 +422,8 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
 
 def tables(experiment: ExperimentRecord) -> MadeWhenAsked[Sequence[TidyRow]]:
     """Each is made when a form asks for it."""
+    from assay.report.tidy.tables import TABLES
+
     return MadeWhenAsked({name: partial(table.rows, experiment) for name, table in TABLES.items()})
 
 
@@ -440,11 +505,16 @@ def figures_of_fields(
     test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
     """Empty where the report does not say what its fields count (``along``)."""
+    from assay.report.declared import field_path
+    from assay.report.figures.panels import panels
+
     if declared is None or not declared.along:
         return ()
     unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
     made = panels(cell_runs, "system")
     shown = []
+    from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale
+
     for number, panel in enumerate(made.shown, 1):
         lines = [(name, tuple(_points(declared, cells))) for name, cells in panel.series]
         series = tuple(DataSeries(name, points) for name, points in lines if len(points) > 1)
@@ -462,10 +532,15 @@ def figures_of_fields(
                 notes=made.notes(panel),
             )
         )
+    from assay.report.figure import on_one_scale
+
     return on_one_scale(shown)
 
 
 def _points(declared: Declaration, cells: Sequence[CellRuns]) -> Iterator[Point]:
+    from assay.report.declared import aggregates
+    from assay.report.figure import Point
+
     for field in declared.fields:
         for cell in cells:
             made = aggregates.number(cell, aggregates.at(field.key))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from assay.contracts.factors import PROTOCOL
 from assay.record import Run
 from assay.text import units
-from assay.text.secrets_in_files import without_file_passwords
 
 
 class RunOfCell(NamedTuple):
@@ -32,6 +31,8 @@ def settings(run: Run) -> dict[str, str]:
 
 def scripts(run: Run) -> list[tuple[str, str]]:
     """(name, text) of each transaction type, as it was sent."""
+    from assay.text.secrets_in_files import without_file_passwords
+
     return [
         (script.path or script.name, without_file_passwords(script.text)) for script in run.scripts
     ]

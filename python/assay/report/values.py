@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
@@ -23,6 +23,13 @@ from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunOfCell
 from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.comparison.conclusions.conclusions import Question
+    from assay.comparison.conclusions.effects import SettingEffects
+    from assay.comparison.conclusions.sentences import Line
+    from assay.report.figure import Figure
+    from assay.report.histograms import TimedHistogram
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
@@ -288,6 +295,7 @@ class Report(Struct, frozen=True):
     @property
     def answers(self) -> list[Line]:
         """The sentences with which a form begins."""
+
         return [*effect_sentences.lines(self.effects), *sentences.lines(self.questions)]
 
 

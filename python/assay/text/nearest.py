@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
     """The name that a mistyped word most likely means, ignoring case."""
+    from difflib import get_close_matches  # here: most words are known
+
     by_lower = {name.lower(): name for name in names}
     found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None

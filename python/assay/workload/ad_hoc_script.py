@@ -29,8 +29,6 @@ from assay.text.files import paths, text_file
 from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
-from assay.text.secrets_in_files import without_file_passwords
-from assay.workload import reader
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
 from assay.workload.scripts.script_language import ENDINGS, language_of
@@ -56,6 +54,8 @@ def workload_of(experiment: Experiment) -> Workload:
     if experiment.is_ad_hoc:
         is_mix = experiment.tests == (TEST,)
         return workload(experiment.scripts, experiment.parameters, is_mix=is_mix)
+    from assay.workload import reader
+
     read = reader.read(experiment.workload)
     if experiment.is_quick:
         read = read.quickly()
@@ -165,6 +165,8 @@ def refuse_variable(name: str, workload: Workload) -> None:
     """Raises `ArgumentError` for a variable that no script uses, or that is called as another
     factor."""
     refuse_factor(name)
+    from assay.text.secrets_in_files import without_file_passwords
+
     texts = (without_file_passwords(script.text) for script in workload.scripts.values())
     used = {found for text in texts for found in _USE.findall(text)}
     if name in used | _NEED_NOT_BE_NAMED:

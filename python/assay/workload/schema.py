@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, field, structs
 from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, Table, View
-from assay.contracts.engine.rows import GeneratedColumn, GeneratedDocument, GeneratedTable
 from assay.contracts.languages import SQL
 from assay.errors import ExperimentError
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.rows import GeneratedColumn, GeneratedDocument, GeneratedTable
 
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
@@ -143,6 +145,8 @@ class Schema(Struct, frozen=True):
             for declared, instance, table in self._instances(parameters)
             if declared.name in made_from
         )
+        from assay.contracts.engine.rows import GeneratedDocument
+
         return GeneratedDocument(
             seed=seed,
             file=str(self.file),
@@ -257,6 +261,8 @@ def _generated(
     declared: DeclaredTable, instance: int | None, table: Table, *, is_loaded: bool
 ) -> GeneratedTable:
     rows = declared.generator.rows or Expression("0", declared.line)
+    from assay.contracts.engine.rows import GeneratedTable
+
     return GeneratedTable(
         name=table.name,
         instance=instance,
@@ -272,6 +278,8 @@ def _column(declared: DeclaredTable, column: Column) -> GeneratedColumn:
     value = declared.generator.values.get(column.name) or Expression(
         default_value(column), declared.line
     )
+    from assay.contracts.engine.rows import GeneratedColumn
+
     return GeneratedColumn(
         name=column.name,
         type=column.type,

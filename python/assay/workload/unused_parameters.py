@@ -9,7 +9,6 @@ from typing import Any
 from assay.errors import ExperimentError
 from assay.registry import WORKLOAD_FILE, row_source
 from assay.text.files import toml_file
-from assay.workload.expected_answers import EXPECTED_FILE
 from assay.workload.values import Workload
 
 _VARIABLE = re.compile(r":\{?([A-Za-z_]\w*)")
@@ -28,6 +27,8 @@ def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
     for name, value in top.plain().items():
         if name not in _ONLY_SHOW:
             used |= _words(value)
+    from assay.workload.expected_answers import EXPECTED_FILE
+
     for path, text in workload.texts.items():
         if path not in (WORKLOAD_FILE, EXPECTED_FILE):
             used |= set(_VARIABLE.findall(text))

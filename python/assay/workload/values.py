@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,11 +28,14 @@ from assay.registry import unknown
 from assay.text import quantities
 from assay.text.files.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
 from assay.text.files.toml_file import TomlData
-from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
 from assay.workload.steps import Deferred, Drive, Group, Step
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.rows import GeneratedDocument
+    from assay.workload.derived_metrics import DerivedMetric
 
 
 class Script(ScriptDocument, frozen=True):

@@ -15,7 +15,8 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.observation.parts import shape
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEPTHS, Probe, fio, measure, probe
+from assay.probe import DEPTHS, Probe, fio, measure
+from assay.probe.measure import probe
 from assay.provision.disk.directory import server_directory
 from assay.provision.machine import program
 from assay.provision.processes import programs

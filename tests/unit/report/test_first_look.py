@@ -37,7 +37,7 @@ OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=
 
 
 def look(experiment: ExperimentRecord, width: int = 80) -> list[str]:
-    return first_look.lines(experiment, build(experiment), width, "assay report 1")
+    return first_look.lines(experiment, build(experiment, is_brief=True), width, "assay report 1")
 
 
 def one_run(path: Path, **changes: Any) -> list[str]:

@@ -25,7 +25,9 @@ FIRST_LOOKS = {"everything.first.txt": "everything", "one_run.first.txt": "one_r
 
 
 def _first_look(record: ExperimentRecord) -> str:
-    return "\n".join([*first_look.lines(record, build(record), 100, "assay report"), ""])
+    return "\n".join(
+        [*first_look.lines(record, build(record, is_brief=True), 100, "assay report"), ""]
+    )
 
 
 @pytest.mark.parametrize("name", [*FORMS, *FIRST_LOOKS])

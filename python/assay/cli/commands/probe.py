@@ -18,8 +18,8 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEFAULT_S, Probe, fio, probe
-from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED
+from assay.probe import DEFAULT_S, Probe, fio
+from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED, probe
 from assay.provision.running_system import directory_on
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record.metrics import probed_flushes

@@ -36,6 +36,7 @@ from assay.text import units
 if TYPE_CHECKING:
     from assay.contracts.events import Event
     from assay.contracts.experiment import Experiment
+    from assay.experiment import from_command_line as command_line
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
@@ -123,6 +124,8 @@ def measured(
 ) -> ExperimentResult:
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
+    from assay.experiment import from_command_line as command_line
+
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
@@ -254,8 +257,8 @@ def print_result(result: ExperimentResult, kept_in: Path, form: str, detail: boo
     with said_meanwhile("making the report …"), without_garbage_collection():
         with Store(kept_in, must_exist=True) as store:
             kept = store.experiment(result.experiment_id)
-        report = build(kept)
-    is_brief = form == "table" and not detail
+        is_brief = form == "table" and not detail
+        report = build(kept, is_brief=is_brief)
     _say_logged(kept)
     if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
         say(f"kept in {kept_in} as experiment {result.experiment_id}")

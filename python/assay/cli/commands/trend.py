@@ -17,7 +17,7 @@ from assay.cli.options.shared_options import COMPARISON_FORMS, format_option
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.process.outcome import say
 from assay.errors import ArgumentError
-from assay.record import DEFAULT_FILE_NAME
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 from assay.text import quantities
 from assay.text.nearest import did_you_mean
 from assay.text.units import counted

@@ -186,7 +186,7 @@ def recorded_test(ctx: click.Context, _parameter: click.Parameter, typed: str) -
 
 def _records(ctx: click.Context) -> Iterable[Path]:
     """The record files of the words before."""
-    from assay.record import DEFAULT_FILE_NAME
+    from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 
     given = ctx.params.get("records") or (DEFAULT_FILE_NAME,)
     return [Path(one) for one in (given if isinstance(given, list | tuple) else [given])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +16,9 @@ from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.experiment.settings.catalogue import DATASETS, LOAD_SESSIONS, VERIFY
 from assay.load.load_options import Loading
-from assay.load.row_sources.protocol import row_source
-from assay.workload.values import Workload
+
+if TYPE_CHECKING:
+    from assay.workload.values import Workload
 
 datasets_option = option(
     DATASETS,
@@ -28,6 +29,8 @@ datasets_option = option(
 
 def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for a loading option that has no effect on this experiment."""
+    from assay.load.row_sources.protocol import row_source
+
     source = row_source(workload)
     loads = source.makes_rows and any(workload.test(name).loads for name in experiment.tests)
     options = {

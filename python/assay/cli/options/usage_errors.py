@@ -15,11 +15,8 @@ from assay.cli.options.grouped_help import Headed
 from assay.cli.options.other_tools import meaning
 from assay.cli.options.typed_words import typed_words
 from assay.errors import AssayError
-from assay.experiment.settings.other_names import setting_known_as
-from assay.text.alternatives import alternatives
 from assay.text.files import paths
 from assay.text.nearest import nearest
-from assay.workload import ad_hoc_script, reader
 
 
 class DestroyingOption(Headed):
@@ -45,6 +42,8 @@ def sentence(error: click.UsageError) -> str:
             return f"there is no option {error.option_name}; {parameter}"
         if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
             return f"there is no option {error.option_name}; {meant}"
+        from assay.experiment.settings.other_names import setting_known_as
+
         setting = setting_known_as(error.option_name.removeprefix("--"))
         if setting is not None and any(setting.option in param.opts for param in params):
             return f"there is no option {error.option_name}; did you mean {setting.option}?"
@@ -82,6 +81,8 @@ def _parameter(option: str, context: click.Context) -> str:
         return ""
     value = words[place].partition("=")[2] or next(iter(words[place + 1 :]), "")
     value = "VALUE" if not value or value.startswith("-") else value
+    from assay.workload import reader
+
     for word in words:
         workload = word.partition(".")[0]
         if workload not in registry.workloads():
@@ -97,6 +98,8 @@ def _how_several(words: str) -> str:
     word = words if paths.exists(Path(words)) else words.partition(" ")[0]
     if registry.is_workload(word):
         return registry.ONE_WORKLOAD
+    from assay.workload import ad_hoc_script
+
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
         return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
     return ""
@@ -116,6 +119,8 @@ def _context(error: click.UsageError) -> click.Context:
 def _levels(param: click.Parameter | None) -> str:
     if param is None or not isinstance(param.type, click.Choice):
         return ""
+    from assay.text.alternatives import alternatives
+
     return alternatives(map(str, param.type.choices))
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from assay.contracts.driving import DEFERRED
-from assay.contracts.engine.drive import DriveProgress
-from assay.contracts.events import NOT_KNOWN, RunBegun, TimeNeeded
 from assay.contracts.observation import Interval
-from assay.judge.statistics.samples import needed_for
 from assay.text.units import counted, digits, duration, latency
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.drive import DriveProgress
+    from assay.contracts.events import RunBegun, TimeNeeded
 
 LINE_EVERY_S = 10.0
 """Interval between progress lines where standard error is not a terminal."""
@@ -26,6 +28,8 @@ class Live:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._run_began_s = clock()
+        from assay.contracts.events import NOT_KNOWN
+
         self._own = self._after = NOT_KNOWN
         self._drives_s: tuple[float | None, ...] = ()
         self._drive = -1
@@ -69,6 +73,8 @@ class Live:
         ok = sum(line.ok for line in self._second)
         rate_per_s = ok if self._second else self._rate(report)
         parts = [] if rate_per_s is None else [f"{digits(rate_per_s)} TPS"]
+        from assay.judge.statistics.samples import needed_for
+
         if ok >= needed_for("p99"):
             parts.append(f"p99 {latency(max(line.p99_ns for line in self._second))}")
         parts.append(counted(report.clients_running, "client"))
@@ -91,6 +97,8 @@ class Live:
         work. A run that takes longer than the others did is estimated by its clients."""
         step_left_s = self._step_left_s(report)
         later_s = self._drives_s[self._drive + 1 :]
+        from assay.contracts.events import TimeNeeded
+
         by_clients = TimeNeeded(
             (step_left_s or 0.0) + sum(one or 0.0 for one in later_s),
             is_known=step_left_s is not None and None not in later_s,

@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from assay import registry
-from assay.cli.process import written_files
 from assay.errors import ArgumentError, InputError
 from assay.report.values import Report
-from assay.text.files import output_file
 
 STANDARD_OUTPUT = "-"
 """In place of the name of a file."""
@@ -71,6 +69,8 @@ def write(
         return
     text = io.StringIO()
     render(report, text, detail=detail)
+    from assay.cli.process import written_files
+
     written_files.write(output, text.getvalue().encode("utf-8"), force=force)
 
 
@@ -90,6 +90,8 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
                 new.append(folder)
         except OSError as error:
             raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
+        from assay.cli.process import written_files
+
         for name, figure in files.items():
             for path, content in (
                 (folder / f"{name}.svg", draw.svg(figure).encode("utf-8")),
@@ -115,6 +117,8 @@ def _removed_on_failure() -> Iterator[list[Path]]:
 
 
 def _insist_on_new(paths: Iterable[Path]) -> None:
+    from assay.text.files import output_file
+
     for path in paths:
         if path.exists():
             raise InputError(

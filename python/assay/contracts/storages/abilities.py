@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.members import protocols_of
-from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.contracts.systems.abilities import AlsoCalled
+
+if TYPE_CHECKING:
+    from assay.contracts.storages.group_limits import GroupLimit
 
 
 @runtime_checkable

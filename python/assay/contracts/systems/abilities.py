@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.members import protocols_of
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory, System
 from assay.env_vars import EnvVar
+
+if TYPE_CHECKING:
+    from assay.contracts.installing import Prefix, Report
 
 
 @runtime_checkable

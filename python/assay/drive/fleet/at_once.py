@@ -12,7 +12,7 @@ import queue
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,21 +26,21 @@ from assay.contracts.engine.drive import (
     read_progress,
 )
 from assay.contracts.engine.messages import EngineRequest, Message
-from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import GeneratorReport, Interval, Outage, decode_observation
 from assay.contracts.observation.merging import spans
-from assay.contracts.observation.merging.merged_intervals import line_of
 from assay.contracts.observation.merging.simultaneous import client_cost
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
 from assay.drive.fleet.clocks import ClockOffset, drift_ns_per_s
 from assay.drive.fleet.generator_reports import reports
-from assay.drive.fleet.losses import GeneratorAccount, known_of_lost, unknown_since
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
 from assay.provision.engine.session import raise_as_ours
+
+if TYPE_CHECKING:
+    from assay.contracts.fleet import Channel, Fleet, Receive
 
 # Takes how far each part of a drive is; returns how far the whole is, its seconds, and what its
 # clients have done so far.
@@ -121,6 +121,8 @@ def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Int
     for intervals in parts.values():
         for interval in intervals:
             by_group.setdefault(interval.group, []).append(interval)
+    from assay.contracts.observation.merging.merged_intervals import line_of
+
     for group, intervals in by_group.items():
         connected = sum(interval.clients_connected for interval in intervals)
         yield line_of(second, group, intervals, connected, (), ())
@@ -304,6 +306,8 @@ class _Drive:
         self._on_progress, self._stop = on_progress, stop
         self._messages: _Messages = queue.Queue()
         self._channels: list[Channel] = []
+        from assay.drive.fleet.losses import GeneratorAccount
+
         self._driven = [DrivenPart(GeneratorAccount(_clients(part.document))) for part in parts]
         self._ended: set[int] = set()
         """Those that were observed or lost."""
@@ -391,6 +395,8 @@ class _Drive:
         if self._terms is None or any(driven.observation for driven in self._driven):
             return
         if self._stood_still_s > self._terms.lease_s:
+            from assay.drive.fleet.losses import known_of_lost
+
             raise SystemDied(
                 f"assay itself stood still for {self._stood_still_s:.0f} s: its load generators "
                 f"end after {self._terms.lease_s:g} s without it{known_of_lost(self._driven)}",
@@ -463,6 +469,8 @@ class _Drive:
         self._reported_s = now_s
         seconds, so_far = self._seconds.take(), self._so_far.take()
         whole = together(list(self._progress.values()), seconds, so_far)
+        from assay.drive.fleet.losses import unknown_since
+
         whole = replace(whole, failed=whole.failed + unknown_since(self._driven))
         if self._terms is not None:
             whole = replace(whole, generators=self._at_work.take(self._driven, now_s))

@@ -4,6 +4,7 @@ drive, and what is known of each part."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -12,7 +13,9 @@ from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.fleet import clocks
 from assay.drive.fleet.clocks import Clock, ClockOffset
-from assay.drive.fleet.losses import GeneratorAccount
+
+if TYPE_CHECKING:
+    from assay.drive.fleet.losses import GeneratorAccount
 
 
 class Terms(Struct, frozen=True):

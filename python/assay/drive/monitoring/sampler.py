@@ -22,7 +22,6 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import family
-from assay.provision.machine.listeners import with_listeners
 from assay.provision.machine.machine_sampling import MachineSample, sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices, devices_of, devices_of_log
 from assay.storages.flush_requests import FlushRequests, flush_requests
@@ -104,6 +103,8 @@ class Sampler:
             return None
         sample = system.sample(self._deployment)
         if sample is None and self._may_come_back:
+            from assay.provision.machine.listeners import with_listeners
+
             self._deployment = with_listeners(self._deployment)
             sample = system.sample(self._deployment)
             self._ended = self.samples[-1].sample

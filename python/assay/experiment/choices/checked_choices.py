@@ -24,7 +24,6 @@ from assay.contracts.systems.abilities import (
     CompletesUrls,
     ReachedByUrl,
 )
-from assay.contracts.systems.families import TakesDialectFiles
 from assay.errors import ArgumentError
 from assay.experiment.choices import profiles, system_names, url_storages
 from assay.experiment.choices.profiles import PROFILE
@@ -178,6 +177,8 @@ def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
     place = {key: values[0] for key, values in given.items() if key not in specs}
     of_family = registry.family(family)
     content = ""
+    from assay.contracts.systems.families import TakesDialectFiles
+
     if isinstance(of_family, TakesDialectFiles):
         content = of_family.dialect_content(member)
     choice = SystemChoice(name, url=of_family.url(member, place), dialect_content=content)

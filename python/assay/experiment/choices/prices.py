@@ -19,10 +19,10 @@ FORM = phrase(
     "{--price STORAGE=0.60/GB}, with a currency STORAGE=0.60EUR/GB, or of a whole system "
     "SYSTEM=4500EUR"
 )
-_CURRENCY = re.compile(r"[^\W\d_]{1,12}|[$€£¥₹]")
-_AMOUNT = rf"(?P<number>[^\s/]*?)\s*(?P<currency>{_CURRENCY.pattern})?"
-_OF_STORAGE = re.compile(rf"{_AMOUNT}\s*/\s*GB", re.IGNORECASE)
-_OF_SYSTEM = re.compile(_AMOUNT)
+_CURRENCY = r"[^\W\d_]{1,12}|[$€£¥₹]"
+_OF_SYSTEM = rf"(?P<number>[^\s/]*?)\s*(?P<currency>{_CURRENCY})?"
+_OF_STORAGE = rf"{_OF_SYSTEM}\s*/\s*GB"
+"""Compiled when a price is given."""
 
 
 class Prices(NamedTuple):
@@ -55,7 +55,7 @@ def of_words(
 
 def currency(word: str) -> str:
     """The word, where it can be a currency; raises `ArgumentError`."""
-    if word and not _CURRENCY.fullmatch(word):
+    if word and not re.fullmatch(_CURRENCY, word):
         raise ArgumentError(
             f"expected a currency as one word or sign, found {shown(word)}", hint="EUR, or $"
         )
@@ -130,8 +130,8 @@ def _systems_called(name: str, systems: Sequence[SystemChoice]) -> list[str]:
     return []
 
 
-def _price(word: str, text: str, form: re.Pattern[str], quantity: Real) -> tuple[float, str]:
-    found = form.fullmatch(text)
+def _price(word: str, text: str, form: str, quantity: Real) -> tuple[float, str]:
+    found = re.fullmatch(form, text, re.IGNORECASE)
     if found is None or not any(found.groups()):
         raise ArgumentError(phrase("{}: expected {}", Mention("price", word), FORM))
     try:

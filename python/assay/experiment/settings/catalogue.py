@@ -376,6 +376,7 @@ PROBE_S = Setting(
     help="About how long to measure reads, writes and flushes of each storage before its first "
     "use, with fio.",
 )  # fmt: skip
+DEFAULT_FILE_NAME = "assay-records.sqlite"
 RECORDS = Setting(
     FileName(), Heading.OUTPUT, name="records", metavar="PATH", key=IN_NO_FILE,
     help="Record file in which all runs are kept.",

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
-from assay.drive import query
 from assay.errors import ExperimentError, SystemDied, SystemRefused, SystemUnderTestError
 from assay.experiment import Scalar
 from assay.judge.check.answers import Check, not_run
 from assay.workload.values import Script
+
+if TYPE_CHECKING:
+    from assay.drive import query
 
 
 def chosen(checks: Iterable[Script], names: Collection[str]) -> list[Script]:
@@ -54,6 +57,8 @@ def _check(
     id_ = Path(script.path).stem
     found: int | None
     try:
+        from assay.drive import query
+
         answers = query.ask_each(
             deployment, script, variables, identifiers, dialect.session_read_only()
         )

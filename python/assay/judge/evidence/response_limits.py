@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from assay.contracts.observation import Latency, Observation, ResponseLimit
-from assay.contracts.observation.parts.latency import merged_latency
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
 from assay.text import units
@@ -61,6 +60,8 @@ def _times(observation: Observation, transaction: str) -> Latency | None:
         for one in observation.transactions
         if one.name == transaction and one.outcome in _COMPLETED
     ]
+    from assay.contracts.observation.merging.latencies import merged_latency
+
     return merged_latency(found) if len(found) > 1 else next(iter(found), None)
 
 

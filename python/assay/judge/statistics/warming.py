@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.contracts.observation import Observation
-from assay.judge.statistics import per_second
 
 
 class Warm(NamedTuple):
@@ -28,6 +27,8 @@ def first_ns(observation: Observation) -> int | None:
 def warm(observation: Observation) -> Warm | None:
     """None where the first seconds do not differ from the rest, or are too few to tell."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
+    from assay.judge.statistics import per_second
+
     counts = per_second.ok(observation)[: int(measured_ns // 1_000_000_000)]
     # Imported here: a command that judges nothing does without NumPy and SciPy.
     import numpy as np

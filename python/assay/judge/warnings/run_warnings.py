@@ -15,7 +15,7 @@ from assay.contracts.observation.parts.generators import most_unknown
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
 from assay.judge.run import EXCEEDED, Run, RunWarning
-from assay.judge.warnings import cell_changes, kinds, seconds
+from assay.judge.warnings import cell_changes, kinds
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.machine_load import (
     client_shares,
@@ -341,6 +341,8 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
             kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT
             yield kind, units.short_duration(measured_ns / 1e9)
         if run.driving.duration_s and not cache.is_to_be_cold(run):
+            from assay.judge.warnings import seconds
+
             yield from seconds.of_seconds(run, observation)
 
 

@@ -25,6 +25,7 @@ _NAMED = 3
 def of_seconds(run: Run, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Of the whole seconds before the last transactions were waited for."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
+
     counts = per_second.ok(observation)[: int(measured_ns // 1_000_000_000)]
     if len(counts) < _LEAST_SECONDS or not any(counts):
         return

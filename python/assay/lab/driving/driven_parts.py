@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.factors import CACHE
 from assay.contracts.observation import CacheState, Observation
-from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.merging.successive import begins_ns, successive
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
@@ -64,6 +63,8 @@ def keep_samples(state: RunState, parts: Sequence[DrivenDocument]) -> None:
 
 def _accounted(state: RunState, parts: Sequence[Observation]) -> list[AccountedSecond]:
     """A second of a part counts for the second of the whole in which it began."""
+    from assay.contracts.observation.merging.spans import SECOND_NS
+
     seconds = [
         replace(one, second=(one.second * SECOND_NS + by_ns) // SECOND_NS)
         for part, by_ns in zip(parts, begins_ns(parts), strict=True)

@@ -20,10 +20,7 @@ from assay.experiment import NATIVE
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.plan.values import Cell
-from assay.provision.engine import ray_fleet
 from assay.provision.engine.engine_calls import calls_python
-from assay.provision.engine.local_fleet import LocalFleet
-from assay.provision.engine.ray_fleet import RayFleet
 from assay.provision.machine.ports import is_loopback
 from assay.provision.undo.ledger import state_directory
 from assay.text import units
@@ -45,8 +42,12 @@ def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
         return None
     terms = Terms(on_lost=cell.driving.on_lost, run=run, kept_in=folder_of_parts())
     if not cell.driving.fleet:
+        from assay.provision.engine.local_fleet import LocalFleet
+
         fleet = LocalFleet(number, deployment.address.options.get("module", ""))
         return Generators(fleet, terms)
+    from assay.provision.engine.ray_fleet import RayFleet
+
     cluster = RayFleet(cell.driving.fleet, number)
     if not cluster.is_this_machine and (here := _only_here(deployment)):
         cluster.stop()
@@ -108,6 +109,8 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
     asked = units.counted(number, "generator")
     if cell.level(CLIENT_PROGRAM) == NATIVE:
         return f"{asked} cannot drive a system's own client programs, which are started here"
+    from assay.provision.engine import ray_fleet
+
     if cell.driving.fleet and (reason := ray_fleet.why_not(cell.driving.fleet)):
         return reason
     system = registry.system(cell.system.name)

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -18,9 +19,7 @@ from assay import registry
 from assay.contracts.factors import CLIENT_PROGRAM, PROTOCOL, THREADS
 from assay.contracts.observation import NativeClientsReport
 from assay.contracts.systems.abilities import NativeClient
-from assay.drive import native_clients
 from assay.drive.monitoring.sampler import Sampler
-from assay.drive.native_clients import ClientsReport
 from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
 from assay.errors import Bug, SystemMissing
@@ -32,11 +31,12 @@ from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive
 from assay.provision.confinement import confinement
 from assay.provision.limits import client_memory
-from assay.systems.program_version import said_version
 from assay.text import units
-from assay.workload.scripts.scripts import as_file
 from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
+
+if TYPE_CHECKING:
+    from assay.drive.native_clients import ClientsReport
 
 
 def why_not(workload: Workload, run: PlannedRun) -> str | None:
@@ -98,7 +98,11 @@ def take(
     counts = list(expected.values())
     rows = None if None in counts or not counts else passes * sum(one or 0 for one in counts)
     sent = statements_of(state.workload, planned, system.dialect)
+    from assay.workload.scripts.scripts import as_file
+
     text = "\n".join([as_file(scripts, sent)] * passes)
+
+    from assay.drive import native_clients
 
     def run(look: Callable[[int], object] = lambda _ns: None) -> ClientsReport:
         pooled = state.up()
@@ -165,6 +169,8 @@ def _most(counts: Iterable[int | None]) -> int | None:
 def _version(program: Path) -> str:
     """The first line that it says of it; empty where it says nothing."""
     try:
+        from assay.systems.program_version import said_version
+
         return next(iter(said_version(program).splitlines()), "")
     except SystemMissing:
         return ""

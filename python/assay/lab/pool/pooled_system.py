@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
@@ -24,19 +24,16 @@ from assay.contracts.storages.abilities import AccountedSecond
 from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.load.copies import Copies, Copy, CopyFacts, facts_of, restore
-from assay.load.dataset import Dataset
-from assay.load.digest import verify
-from assay.load.load import files_on_disk, load, size_on_disk_bytes
 from assay.load.load_options import DEFAULT, Loading
-from assay.load.mark import refuse_foreign_tables
-from assay.load.row_sources.request import DataRequest
-from assay.load.tables import drop
 from assay.provision.disk import page_cache
-from assay.provision.disk.copying import OnCopied
 from assay.provision.disk.full_storage import Space
-from assay.provision.disk.size import allocated_bytes
 from assay.provision.running_system import RunningSystem
+
+if TYPE_CHECKING:
+    from assay.load.copies import Copies, Copy, CopyFacts
+    from assay.load.dataset import Dataset
+    from assay.load.row_sources.request import DataRequest
+    from assay.provision.disk.copying import OnCopied
 
 Made = TypeVar("Made")
 
@@ -128,6 +125,8 @@ class PooledSystem:
         """The data set of ``request``: the one that is here already, or restored from a copy of it,
         or loaded now. A copy is made where copies outlive the experiment, and where the data are
         ``is_wanted_again`` after a run that changes them."""
+        from assay.load.copies import facts_of
+
         facts = facts_of(self.deployment, self.system, tables, request)
         expected = repr(facts)
         if self._held is None or self._held[0] != expected:
@@ -140,6 +139,8 @@ class PooledSystem:
             else:
                 self._clear()
                 self._tables = tuple(tables)
+                from assay.load.load import load
+
                 dataset = load(
                     self.deployment, self.system, tables, request, events.emit, self._loading
                 )
@@ -255,6 +256,8 @@ class PooledSystem:
         """Takes the deployment down; a server that Assay did not start is left as it was found."""
         with self._teardown:
             if self._claimed and not self.deployment.is_private:
+                from assay.load.tables import drop
+
                 drop(self.deployment, self.system.dialect, self._claimed)
 
     def _claim(self, tables: Sequence[Table], events: Events) -> None:
@@ -263,6 +266,8 @@ class PooledSystem:
             return
         mine = {table.name for table in self._claimed}
         new = [table for table in tables if table.name not in mine]
+        from assay.load.mark import refuse_foreign_tables
+
         if left := refuse_foreign_tables(self.deployment, self.system.dialect, new):
             events.warning(
                 f"{self.deployment.label} holds tables of an Assay that was killed: "
@@ -279,11 +284,15 @@ class PooledSystem:
             shutil.rmtree(data, ignore_errors=True)
             self._running.start(buffer=self._buffer)
         else:
+            from assay.load.tables import drop
+
             drop(self.deployment, self.system.dialect, self._tables)
 
     def _copies(self) -> list[Copies]:
         """Where copies are looked for; they are made in the first."""
         found = []
+        from assay.load.copies import Copies
+
         if self._loading.datasets is not None:
             found.append(Copies(self._loading.datasets, is_kept=True))
         if self._running.directory is not None:
@@ -320,6 +329,8 @@ class PooledSystem:
         is_whole = self._running.stop()
         try:
             if is_whole:
+                from assay.provision.disk.size import allocated_bytes
+
                 on_copied = _copy_progress(events, allocated_bytes(data))
                 self._copies()[0].make(facts, data, dataset, on_copied)
             else:
@@ -338,9 +349,13 @@ class PooledSystem:
         began_ns = time.monotonic_ns()
         self._running.stop()
         if data is not None:
+            from assay.load.copies import restore
+
             restore(copy, data, _copy_progress(events, copy.bytes))
         self._tables = tuple(tables)
         deployment = self._running.start(buffer=self._buffer)
+        from assay.load.load import files_on_disk, size_on_disk_bytes
+
         return structs.replace(
             copy.dataset(request),
             restore_ns=time.monotonic_ns() - began_ns,
@@ -357,6 +372,8 @@ class PooledSystem:
             checksums = dataset.request.checksums()
         if not checksums:
             return
+        from assay.load.digest import verify
+
         verify(self.deployment, self.system.dialect, tables, checksums, events.stage)
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from assay import _engine, registry
-from assay.comparison import goals
-from assay.drive import query
 from assay.drive.prepare import Compiled, check_limits, name_what_sets, scripts_of_all
 from assay.errors import ArgumentError, ExperimentError
 from assay.judge.check.consistency import chosen
@@ -97,6 +95,8 @@ def _compile_checks(workload: Workload, runs: Iterable[PlannedRun]) -> None:
     first: dict[tuple[str, str], PlannedRun] = {}
     for run in runs:
         first.setdefault((registry.system(run.cell.system.name).dialect.name, run.cell.test), run)
+    from assay.drive import query
+
     for run in first.values():
         cell, dialect = run.cell, registry.system(run.cell.system.name).dialect
         variables = counts(workload, cell.clients, ()) | workload.with_defaults(cell.parameters)
@@ -130,6 +130,8 @@ def _check_goal(workload: Workload, plan: Plan) -> None:
     experiment = plan.experiment
     if not experiment.goal:
         return
+    from assay.comparison import goals
+
     condition = goals.goal(experiment.goal)
     if experiment.is_repeated_as_needed:
         raise ArgumentError(

@@ -29,7 +29,6 @@ from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.provision.limits import client_memory
 from assay.provision.machine.ports import server_address
-from assay.storages.known_file_system import known_file_system
 from assay.workload.values import RunsScripts, Workload
 
 
@@ -68,6 +67,8 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
         if choice.url is None and isinstance(system, ChecksAddress):
             system.refuse_address(choice, server_address())
         if client_memory.is_limited(choice):
+            from assay.storages.known_file_system import known_file_system
+
             file_system = known_file_system(storage)
             client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)
     except ArgumentError as error:

@@ -14,17 +14,13 @@ from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 from assay.contracts.stop import Stop
 from assay.drive.prepare import Compiled
-from assay.drive.query import StatementAnswer
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
 from assay.judge.cells import Cells
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
-from assay.lab.backup.kept import KeptBackup
 from assay.lab.pool import CommitDurability, Pool, PooledSystem
-from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import ExperimentRows
-from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
 from assay.probe import Probe
@@ -34,6 +30,10 @@ from assay.workload.values import Test, Workload
 if TYPE_CHECKING:
     # It imports all metrics, also those of other packages, whose steps import this module.
     from assay.comparison.excess import Excess
+    from assay.drive.query import StatementAnswer
+    from assay.lab.backup.kept import KeptBackup
+    from assay.load.dataset import Dataset
+    from assay.load.row_sources.request import DataRequest
 
 
 class EarlierFindings(Struct):

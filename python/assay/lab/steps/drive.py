@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -21,7 +21,6 @@ from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
-from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
 from assay.drive.endpoints import sessions_at_each
@@ -43,7 +42,6 @@ from assay.lab.driving import cache, generators, native_clients
 from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
 from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
-from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
 from assay.record.runs.step_of_numbers import IS_RESULT
@@ -51,10 +49,12 @@ from assay.text import units
 from assay.text.files.keys import Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.driving_keys import DRIVE_STEP
-from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload
+
+if TYPE_CHECKING:
+    from assay.load.row_sources.request import DataRequest
 
 _DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
 
@@ -168,6 +168,8 @@ def _bound(state: RunState, name: str) -> str:
     if (script := state.workload.scripts.get(name)) is None:
         return ""
     known = state.workload.with_defaults(state.planned.cell.parameters)
+    from assay.workload.scripts.scripts import needed_values
+
     values = {one: known[one] for one in needed_values(script) if one in known}
     return f" {json.dumps(values, sort_keys=True)}" if values else ""
 
@@ -224,6 +226,8 @@ def observe(
             pooled.system.refuse_too_many(endpoint, sessions)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
+    from assay.drive import reserved_names
+
     try:
         with (
             _logged(state, planned) as log,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay.contracts.experiment import Experiment
 from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource
-from assay.load.row_sources.request import DataRequest
 from assay.workload.values import Workload
+
+if TYPE_CHECKING:
+    from assay.load.row_sources.request import DataRequest
 
 
 class NoSource(RowSource):
@@ -23,6 +27,8 @@ class NoSource(RowSource):
 class NoRows:
     def request(self, asked: Asked) -> DataRequest:
         del asked
+        from assay.load.row_sources.request import DataRequest
+
         return DataRequest(dict, "generated", "no rows", "none", 0, rows_expected={})
 
 

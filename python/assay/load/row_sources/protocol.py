@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -18,10 +18,12 @@ from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
 from assay.contracts.systems.protocol import System
 from assay.errors import PluginFailed
-from assay.load.row_sources.request import DataRequest
 from assay.text.files.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
+
+if TYPE_CHECKING:
+    from assay.load.row_sources.request import DataRequest
 
 
 class ProgressReceiver(Protocol):
@@ -195,6 +197,8 @@ def opened(
 def request_of(workload: Workload, rows: ExperimentRows, asked: Asked) -> DataRequest:
     """What a run is loaded with. Raises `PluginFailed` where the source gives something else."""
     request = rows.request(asked)
+    from assay.load.row_sources.request import DataRequest
+
     if not isinstance(request, DataRequest):
         raise _wrong(workload, "request", "a DataRequest", request)
     return request

@@ -34,7 +34,6 @@ from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.protocol import System
 from assay.errors import Bug, RunFailed, SystemRefused
 from assay.probe.durability.counters import FlushCounter, why_flushes_are_not_counted
-from assay.probe.durability.file_system import own_flushes_put_off, sync, unflushed_file
 from assay.probe.durability.watching import (
     FOLLOWED,
     IDLE_S,
@@ -110,10 +109,14 @@ def _measured(
 ) -> Durability:
     one, followed = PAYLOAD_BYTES, PAYLOAD_BYTES * ROWS_FOLLOWED
     read = FlushCounter(devices).read
+    from assay.probe.durability.file_system import own_flushes_put_off
+
     with (
         own_flushes_put_off(directory) as file_system_flushes,
         committing(deployment, system.dialect, settings) as client,
     ):
+        from assay.probe.durability.file_system import sync
+
         sync(directory)
         before, began_s = read(), time.monotonic()
         quiet = NEVER_IDLE
@@ -132,6 +135,8 @@ def _measured(
         if are_flushed_later([*first, *last]):
             longest_s = max(one.delay_ns or 0 for one in last) / 1e9
             for_s = min(max(IDLE_S, 2 * longest_s), LIMIT_S)
+            from assay.probe.durability.file_system import unflushed_file
+
             with unflushed_file(directory, followed) as write:
                 others_sync = others_call_sync(write, read, least_bytes(followed), for_s)
     return classified(

@@ -13,10 +13,10 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.contracts.factors import ServerMachine
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, MachineLimit, SystemUnderTestError
 from assay.provision.confinement import confinement
@@ -30,6 +30,9 @@ from assay.provision.undo.ledger import HeldEntry
 from assay.provision.undo.resources import ControlGroup, Directory, TaggedProcesses
 from assay.text.files.text_file import shown_if_not_utf8
 from assay.text.mentions import phrase
+
+if TYPE_CHECKING:
+    from assay.contracts.storages.group_limits import GroupLimit
 
 WHOLE_MACHINE = ServerMachine()
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")

@@ -21,7 +21,6 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.disk.directory import server_directory
-from assay.provision.processes.own_program import own_program
 from assay.text.mentions import phrase
 
 _THIS_MACHINE = "127.0.0.1"
@@ -73,6 +72,8 @@ def _proxy(
         endpoint.host_address or endpoint.host or "", endpoint.port
     )
     words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
+    from assay.provision.processes.own_program import own_program
+
     proxy = own_program(
         ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
     )

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -21,7 +21,6 @@ from assay.contracts.deployment import Address, host_and_port
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import read_answer
 from assay.contracts.engine.drive import DriveDocument
-from assay.contracts.engine.load import LoadDocument, LoadProgress, LoadReport
 from assay.contracts.stop import look
 from assay.errors import SystemUnderTestError
 from assay.provision.confinement import confinement
@@ -34,7 +33,9 @@ from assay.provision.engine.silence import (
     ticks_of_processes,
     waiting,
 )
-from assay.provision.machine.listeners import listener
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.load import LoadDocument, LoadReport
 
 # Runs calls of the engine in a thread that is confined, with the threads that they start.
 #
@@ -245,6 +246,8 @@ def load(
     """As `_engine.load`."""
     silence = silence_of(document.deployment)
 
+    from assay.contracts.engine.load import LoadProgress
+
     def progressed(text: str) -> None:
         look()
         report = msgspec.json.decode(text, type=LoadProgress)
@@ -258,6 +261,8 @@ def load(
         text = once(lambda thread: _load_confined(thread, document, source, progressed), inputs)
     else:
         text = _engine.load(document.json, source, progressed)
+    from assay.contracts.engine.load import LoadReport
+
     return read_answer(text, LoadReport)
 
 
@@ -296,6 +301,8 @@ def _ticks(deployment: DeploymentDocument) -> int | None:
         return ticks_of_children()
     if _is_library(deployment):
         return ticks_of_libraries()
+    from assay.provision.machine.listeners import listener
+
     return ticks_of_processes([listener(_address(deployment)).pid])
 
 

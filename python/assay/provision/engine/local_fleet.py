@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from assay.contracts.fleet import Receive
-from assay.provision.engine.child_process import ChildProcess
+if TYPE_CHECKING:
+    from assay.contracts.fleet import Receive
+    from assay.provision.engine.child_process import ChildProcess
 
 
 class LocalFleet:
@@ -26,6 +27,8 @@ class LocalFleet:
 
     def start(self, machine: int, receive: Receive) -> ChildProcess:
         before = self._before[machine] if self._before else ()
+        from assay.provision.engine.child_process import ChildProcess
+
         self._started.append(ChildProcess(self._module, receive, before))
         return self._started[-1]
 

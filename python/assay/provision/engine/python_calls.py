@@ -6,24 +6,25 @@ from __future__ import annotations
 import atexit
 import base64
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from assay import _engine
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.drive import DriveDocument
-from assay.contracts.engine.load import LoadDocument
 from assay.contracts.engine.messages import EngineRequest, ErrorFields, Examined, Message
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
-from assay.provision.engine.child_process import ChildProcess
+
+if TYPE_CHECKING:
+    from assay.contracts.engine.load import LoadDocument
+    from assay.provision.engine.child_process import ChildProcess
 
 Value = TypeVar("Value")
 
@@ -221,6 +222,8 @@ def _begun(module: str) -> ChildProcess:
         return idle
     if idle is not None:
         idle.kill()
+    from assay.provision.engine.child_process import ChildProcess
+
     return ChildProcess(module)
 
 
@@ -248,6 +251,8 @@ def _iter(table: str, rows: object) -> Iterator[Sequence[object]]:
 def _batch(table: str, rows: Iterator[Sequence[object]]) -> str:
     batch = list(islice(rows, _BATCH_ROWS))
     try:
+        import pickle  # here: most modules are given no rows
+
         return base64.b64encode(pickle.dumps(batch)).decode("ascii")
     except Exception as error:
         message = f"rows of the table {table}: a cell cannot be sent to a client process: {error}"

@@ -15,14 +15,15 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.contracts.engine.messages import EngineRequest, Message
-from assay.contracts.fleet import Receive
 from assay.errors import ArgumentError, SystemDied, SystemMissing
-from assay.provision.engine.child_process import ChildProcess
 from assay.provision.machine.ports import is_loopback
 from assay.text.mentions import Mention, phrase
+
+if TYPE_CHECKING:
+    from assay.contracts.fleet import Receive
 
 _SCHEME = "ray://"
 _TOKEN = "RAY_AUTH_MODE"
@@ -47,6 +48,8 @@ class RayProgram:
 
     def __init__(self) -> None:
         self._said: queue.Queue[Message | None] = queue.Queue()
+        from assay.provision.engine.child_process import ChildProcess
+
         self._process = ChildProcess(receive=self._said.put)
 
     def send(self, request: EngineRequest) -> None:

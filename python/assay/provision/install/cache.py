@@ -12,19 +12,21 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assay import env_vars
-from assay.contracts.installing import Prefix, Report
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.provision.disk.size import allocated_bytes
 from assay.provision.machine.users import first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import TaggedProcesses, UnfinishedPackage
 from assay.text.files import text_file
+
+if TYPE_CHECKING:
+    from assay.contracts.installing import Prefix, Report
 
 _OF_ROOT = Path("/var/cache/assay")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
@@ -40,6 +42,8 @@ class Installed(Struct, frozen=True):
 
     @property
     def size_bytes(self) -> int:
+        from assay.provision.disk.size import allocated_bytes
+
         return allocated_bytes(self.folder)
 
 
@@ -184,6 +188,8 @@ def new_prefix(system: str, version: str) -> Iterator[Prefix]:
         incomplete = Path(package.path)
         incomplete.mkdir()
         incomplete.chmod(0o755)
+        from assay.contracts.installing import Prefix
+
         prefix = Prefix(incomplete, shelf / version, identity)
         yield prefix
         prefix.folder.rename(prefix.becomes)

@@ -24,7 +24,6 @@ from assay.contracts.systems.abilities import (
 from assay.contracts.systems.protocol import System
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.provision.install import cache
-from assay.text.alternatives import alternatives
 
 _BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
 
@@ -98,6 +97,8 @@ def _of_version(system: System, asked: str) -> FoundPrograms:
     if isinstance(system, Installable):
         releases = system.installable_releases if isinstance(system, OfReleases) else ()
         can_be_had = not releases or any(_is_of(wanted, one) for one in releases)
+        from assay.text.alternatives import alternatives
+
         fixes.append(
             f"assay install {system.name}@{asked}"
             if can_be_had

@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.contracts.factors import ServerMachine
-from assay.contracts.storages.group_limits import GroupLimit
 from assay.errors import MachineLimit
 from assay.provision.limits.hierarchies import around_us, parents
 from assay.provision.machine.machine_sampling import memory_bytes
 from assay.text import units
 from assay.text.mentions import Mention, phrase
 from assay.text.sizes import about, size_word
+
+if TYPE_CHECKING:
+    from assay.contracts.storages.group_limits import GroupLimit
 
 _PERIOD_US = 100_000
 """In which a group may use so much CPU time: what container engines use, too."""
@@ -70,6 +73,8 @@ def _memory_limit(memory_bytes: int) -> GroupLimit:
     """Without swap, which would be memory beyond the limit."""
     limit = str(memory_bytes)
     with_swap = "memory.memsw.limit_in_bytes", "memory.swap.max"
+    from assay.contracts.storages.group_limits import GroupLimit
+
     return GroupLimit(
         "memory",
         version_1=(("memory.limit_in_bytes", limit), (with_swap[0], limit)),
@@ -80,6 +85,8 @@ def _memory_limit(memory_bytes: int) -> GroupLimit:
 
 def _cpu_limit(cpus: float) -> GroupLimit:
     quota_us = max(_SMALLEST_QUOTA_US, round(cpus * _PERIOD_US))
+    from assay.contracts.storages.group_limits import GroupLimit
+
     return GroupLimit(
         "cpu",
         version_1=(("cpu.cfs_period_us", str(_PERIOD_US)), ("cpu.cfs_quota_us", str(quota_us))),

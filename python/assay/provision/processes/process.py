@@ -24,14 +24,6 @@ from assay.provision.limits import hierarchies, server_group
 from assay.provision.machine import process_tags
 from assay.provision.machine.identity import ProcessIdentity
 from assay.provision.machine.signals import is_ending, is_ending_at_once
-from assay.provision.processes.programs import (
-    command,
-    ending,
-    last_lines,
-    owner,
-    surroundings,
-    with_last_words,
-)
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import TaggedProcesses
 
@@ -71,6 +63,8 @@ class ServerProcess:
         """
         deadline = time.monotonic() + timeout_s
         pause_s = 0.005
+        from assay.provision.processes.programs import last_lines, with_last_words
+
         while (reason := why_not_ready()) is not None:
             look()
             if died := self.died():
@@ -102,10 +96,16 @@ class ServerProcess:
         killed = self.out_of_memory(called)
         if killed is None and (by := server_group.why_killed(self._around, self._around_before)):
             killed = f"{called}: {by}{server_group.FIX}"
+        from assay.provision.processes.programs import ending
+
         ended = killed or ending(called, status)
+        from assay.provision.processes.programs import last_lines
+
         written = last_lines(self.log, start_bytes=self._passed_bytes)
         if self._passed_bytes and not written.strip():
             return f"{ended}; its log says nothing about it"
+        from assay.provision.processes.programs import with_last_words
+
         return with_last_words(ended, written)
 
     def out_of_memory(self, called: str) -> str | None:
@@ -224,7 +224,11 @@ def start(
     log = directory.run / log_name
     program = Path(arguments[0]).name
     with log.open("ab") as output:
+        from assay.provision.processes.programs import owner
+
         os.fchown(output.fileno(), *owner(directory))
+        from assay.provision.processes.programs import command, surroundings
+
         child = subprocess.Popen(
             command(arguments, open_files, if_we_die, directory, as_ourselves),
             stdout=output,

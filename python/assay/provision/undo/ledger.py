@@ -24,7 +24,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -164,7 +163,7 @@ def new_entry(identity: str) -> HeldEntry:
 
 
 def new_id() -> str:
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 def is_id(text: str) -> bool:

@@ -25,7 +25,7 @@ from typing import Final
 import msgspec
 
 from assay.experiment import of_capsule
-from assay.record.file.record_file import DEFAULT_FILE_NAME
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 
 FORMAT: Final = 1
 """Counts up with each change that an earlier Assay cannot read."""

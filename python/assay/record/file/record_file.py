@@ -15,8 +15,6 @@ from assay.errors import ArgumentError, Bug
 from assay.record.file import faults, opening, schema
 from assay.text.files import paths
 
-DEFAULT_FILE_NAME = "assay-records.sqlite"
-
 _BUSY_TIMEOUT_S = 1.0
 """How long SQLite itself waits for a lock; `writer` waits longer."""
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
@@ -57,10 +56,8 @@ def views() -> Migration:
 @cache
 def _texts(folder: str) -> Sequence[Migration]:
     """The statements of each file, by the files' names."""
-    texts = [
-        file for file in files(__package__).joinpath(folder).iterdir() if file.name.endswith(".sql")
-    ]
-    return [_statements(file.read_text("utf-8")) for file in sorted(texts, key=lambda f: f.name)]
+    files = sorted(Path(__file__).parent.joinpath(folder).glob("*.sql"))
+    return [_statements(file.read_text("utf-8")) for file in files]
 
 
 def insist_on_no_record(path: Path) -> None:

@@ -14,13 +14,13 @@ from itertools import count
 from pathlib import Path
 from typing import cast
 
-import psutil
-
 from assay import __version__, _engine, env_vars
 from assay.contracts.recorded import Build, Machine
 from assay.provision.limits import hierarchies, server_group
 
 _CPU_INFO = Path("/proc/cpuinfo")
+_MEMORY = Path("/proc/meminfo")
+_PROCESSORS = Path("/sys/devices/system/cpu")
 _OS_RELEASE = Path("/etc/os-release")
 _IDENTITIES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 _OWN_USE = b"assay-db"
@@ -39,12 +39,12 @@ def machine() -> Machine:
     facts: Machine = {
         "cpu_model": _cpu_model(),
         "architecture": platform.machine(),
-        "cores": psutil.cpu_count(logical=False),
-        "processors": psutil.cpu_count(),
+        "cores": _cores(),
+        "processors": os.cpu_count(),
         "processors_usable": len(usable),
         "affinity": _affinity(usable),
         "processors_limit": server_group.cpu_limit(hierarchies.around_us("cpu")),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": _memory_bytes(),
         "memory_limit_bytes": server_group.memory_limit_bytes(hierarchies.around_us("memory")),
         "cpu_governor": _line(_GOVERNOR),
         "kernel": platform.release(),
@@ -83,6 +83,25 @@ def _cpu_model() -> str | None:
         if key.strip() == "model name":
             return value.strip()
     return platform.processor() or None
+
+
+def _cores() -> int | None:
+    """Processors of one core name the same ones."""
+    found = {_line(path) for path in _PROCESSORS.glob("cpu[0-9]*/topology/core_cpus_list")}
+    if found:
+        return len(found)
+    import psutil  # here, and below: it takes long to import, and knows where else to look
+
+    return psutil.cpu_count(logical=False)
+
+
+def _memory_bytes() -> int:
+    for line in (_line(_MEMORY) or "").splitlines():
+        if line.startswith("MemTotal:"):
+            return int(line.split()[1]) * 1024
+    import psutil
+
+    return psutil.virtual_memory().total
 
 
 def _operating_system() -> str:

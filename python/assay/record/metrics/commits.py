@@ -40,6 +40,7 @@ def why_none(run: Run) -> str:
         return "commits are not known"
     if not commits:
         return "nothing was committed"
+
     return why_not_steady(run.warnings) or _why_paced(run)
 
 

@@ -21,13 +21,12 @@ from assay.contracts.factors import OF_LEVELS, Factor, Scalar
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice, SystemPrice
-from assay.experiment.command import spelled
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file import column_types, rows_of_runs
-from assay.record.file.record_file import DEFAULT_FILE_NAME
 from assay.record.file.rows_of_runs import RUNS
 from assay.record.runs import calibrations, existing_tables, probes, run_names, run_steps, typed
 from assay.record.runs.records import (
@@ -302,6 +301,8 @@ def _continued_by(connection: sqlite3.Connection, path: Path, experiment: Row) -
     ).fetchone()
     if last_id != experiment["id"]:
         return ""
+    from assay.experiment.command import spelled
+
     return spelled(json.loads(command), path, DEFAULT_FILE_NAME)
 
 

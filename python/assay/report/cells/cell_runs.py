@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
 from assay.experiment import Scalar
-from assay.judge import CellVerdict, middle_repetition, undisturbed
+from assay.judge import CellVerdict, undisturbed
 from assay.judge.evidence import durability
 from assay.judge.run import EXCEEDED, CellKey
 from assay.plan import cell_names, server_machines, system_settings
@@ -262,6 +262,8 @@ def _offered_rate(run: Run) -> dict[str, Scalar]:
 def middle_run(cell: CellRuns) -> Run | None:
     """The repetition that is shown where one run is taken apart
     (`assay.judge.middle_repetition`)."""
+    from assay.judge import middle_repetition
+
     place = middle_repetition.middle([run.driven for run in cell.measured])
     found = None if place is None else cell.measured[place]
     return None if found is None or found.driven is None else found

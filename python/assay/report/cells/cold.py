@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from assay.judge.evidence import cache
-from assay.judge.statistics import warming
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import Number, ReportCell, absent
@@ -29,6 +28,8 @@ NOTE = (
 def is_timed(cell: CellRuns) -> bool:
     """Whether the cell has these numbers in place of a throughput."""
     measured = cell_runs.measured_runs(cell)
+    from assay.judge.statistics import warming
+
     return bool(measured) and all(
         run.driving.duration_s is not None
         and cache.is_to_be_cold(run)
@@ -45,6 +46,8 @@ def first(cell: CellRuns) -> ReportCell:
     """Empty where the cell has no such number."""
     if not is_timed(cell):
         return absent("")
+    from assay.judge.statistics import warming
+
     values_ns = [warming.first_ns(run.measurement) or 0 for run in cell_runs.measured_runs(cell)]
     return _median(values_ns, "ns", units.short_duration(statistics.median(values_ns) / 1e9), cell)
 
@@ -53,6 +56,8 @@ def warm_after(cell: CellRuns) -> ReportCell:
     """In the same way; `NOT_SEEN` where a repetition was not seen to become warm."""
     if not is_timed(cell):
         return absent("")
+    from assay.judge.statistics import warming
+
     found = [warming.warm(run.measurement) for run in cell_runs.measured_runs(cell)]
     values_s = [one.after_s for one in found if one is not None]
     if len(values_s) < len(found):

@@ -25,6 +25,7 @@ def judged(
 ) -> list[CellVerdict]:
     """In their order; each of those that differ with the reason not to rank it with the other."""
     found = list(verdicts)
+
     for first, other, of_first, of_other in _pairs(cells):
         differing = differing_statements.differing_statements(of_first, of_other)
         if not differing:
@@ -45,6 +46,7 @@ def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[st
     if any(one.name == WarningKind.ANSWERS_DIFFER.id for one in warnings):
         yield "answers differ: these numbers are not ranked (see the warnings)"
         return
+
     agreed = (differing_statements.agreement(first, other) for *_, first, other in _pairs(cells))
     for words in dict.fromkeys(filter(None, agreed)):
         yield f"answers are the same: {words}"
@@ -55,7 +57,10 @@ def _pairs(
 ) -> Iterator[tuple[int, int, list[AnsweringRun], list[AnsweringRun]]]:
     """Each cell with the first that asked the same: seeds are equal where only systems, storages
     and the like differ."""
+    if len(cells) < 2:
+        return
     firsts: dict[tuple[str, int], tuple[int, list[AnsweringRun]]] = {}
+
     for place, runs in enumerate(cells):
         known = asked([run for run in runs if run.is_measured])
         if not known:

@@ -10,6 +10,7 @@ too few samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +28,9 @@ from assay.report.cells.pivot import Aggregate
 from assay.report.declared import field_path
 from assay.report.values import Number, ReportCell, absent, judged
 from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.report.cells.pivot import Aggregate
 
 OVER_REPETITIONS = (
     "each number: the median of the repetitions, of an even number the mean of the middle two"

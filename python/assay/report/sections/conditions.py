@@ -17,7 +17,7 @@ from assay.record.runs.records import ContinuationRecord
 from assay.report import columns
 from assay.report.cells import cell_runs, durability
 from assay.report.columns import texts
-from assay.report.sections import headroom, profiles, storages
+from assay.report.sections import storages
 from assay.report.values import ReportTable, Section
 from assay.text import units
 from assay.text.sizes import size_word
@@ -193,6 +193,8 @@ def section(
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
+    from assay.report.sections import headroom, profiles
+
     tables = (
         _systems_table(brought_up),
         profiles.table(experiment),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,7 +22,9 @@ from assay.report.columns import nullable, number, numbers, path, string
 from assay.report.program_tables import ProgramTable
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged
 from assay.text import units
-from assay.workload.derived_metrics import DerivedMetric
+
+if TYPE_CHECKING:
+    from assay.workload.derived_metrics import DerivedMetric
 
 
 class DerivedRow(NamedTuple):
@@ -187,6 +189,8 @@ def _together(experiment: ExperimentRecord) -> Iterator[Together]:
 def _all_found(metrics: Sequence[DerivedRecord], together: Together) -> dict[str, _Found]:
     """By name, those that these cells can have."""
     found: dict[str, _Found] = {}
+    from assay.workload.derived_metrics import DerivedMetric
+
     for metric in metrics:
         if metric["test"]:
             if (cell := together.get(metric["test"])) is not None:

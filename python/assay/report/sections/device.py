@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import RAW
-from assay.judge.evidence import cache, machine_states
+from assay.judge.evidence import cache
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
 from assay.record import Run
@@ -192,6 +192,7 @@ def _table(
         return None
     labels = (measured, cell_runs.varying(measured, "system", "clients"))
     notes = (note, *cell_runs.of_middle(measured))
+
     return by_cell.table(name, title, labels, shown, rows, notes=notes, is_detail=is_detail)
 
 
@@ -246,6 +247,8 @@ def _state(title: str) -> ReportColumn:
     """Of the processors."""
 
     def shown(run: Run, capacity_ns: float) -> ReportCell:
+        from assay.judge.evidence import machine_states
+
         wrong = machine_states.contradiction(run)
         note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
         time_ns = getattr(run.measurement.machine_cost, f"{title}_ns")

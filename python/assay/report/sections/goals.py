@@ -5,12 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.comparison import goal_bracket, goals
-from assay.comparison.conditions import Condition
-from assay.comparison.goal_bracket import SearchSoFar
-from assay.comparison.goals import TrialAnswer
 from assay.comparison.ratios import offered_rates
 from assay.experiment import Scalar, SystemPrice
 from assay.judge.evidence.offered_rate import OfferedAndReached
@@ -18,13 +14,18 @@ from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
 from assay.record.runs.run_ends import ENDED
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import integer, never_null, number, numbers, path, string
 from assay.report.program_tables import ProgramTable, levels_of
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, count
 from assay.text import units
 from assay.text.rates import shown
+
+if TYPE_CHECKING:
+    from assay.comparison import goals
+    from assay.comparison.conditions import Condition
+    from assay.comparison.goal_bracket import SearchSoFar
 
 MB = 1_000_000
 _FOUND = "the level at the limit, or the highest that met the goal where that is not known"
@@ -69,7 +70,11 @@ class Searched(NamedTuple):
 def asked(experiment: ExperimentRecord) -> Condition | None:
     """The goal; None: there is none."""
     words = experiment.experiment.get("goal")
-    return goals.goal(words) if words else None
+    if not words:
+        return None
+    from assay.comparison import goals
+
+    return goals.goal(words)
 
 
 def over(experiment: ExperimentRecord) -> str:
@@ -98,6 +103,8 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.names([dict(others) for others in of_searches])
     sizes = experiment.workload.get("bytes_per_unit", {})
+    from assay.comparison import goal_bracket
+
     return [
         Searched(
             each,
@@ -112,6 +119,8 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
 def _trials(
     cells: Sequence[CellRuns], condition: Condition, searched: str
 ) -> Iterator[goals.Trial]:
+    from assay.comparison import goals
+
     for cell in cells:
         ended = [run for run in cell.runs if run.state in ENDED]
         if ended:
@@ -124,6 +133,8 @@ def kept_rate(experiment: ExperimentRecord, cell: CellRuns) -> OfferedAndReached
     rate, condition = offered_rates.of_runs(cell.measured), asked(experiment)
     if rate is None or not rate.is_kept or condition is None or over(experiment):
         return rate
+    from assay.comparison.goals import TrialAnswer
+
     is_met = all(one.answer is TrialAnswer.MET for one in _trials([cell], condition, ""))
     return rate if is_met else rate._replace(is_kept=False, misses_goal=True)
 
@@ -300,6 +311,8 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             "the level; ratio: to the first one"
         )
     costs, of_costs = _costs(found, searched)
+    from assay.report.cells import by_cell
+
     table = by_cell.table(
         f"{test}_goal",
         f"The highest {searched or 'offered rate'} with {condition.text}",

@@ -10,7 +10,7 @@ from assay.judge.evidence.response_limits import JudgedLimit
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, integer, number, numbers, of, path, string, words
 from assay.report.declared import aggregates
@@ -82,6 +82,8 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not (heading := title(cells)):
         return None
     has_range = any(len(cell.runs) > 1 for cell in cells)
+    from assay.report.cells import by_cell
+
     return by_cell.table(
         f"{test}_headline",
         heading[0].upper() + heading[1:],
@@ -146,6 +148,8 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
     if not found:
         return None
+    from assay.report.cells import by_cell
+
     return by_cell.table(
         f"{test}_response_limits",
         "Response limits",

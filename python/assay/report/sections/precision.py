@@ -10,7 +10,7 @@ from typing import NamedTuple
 from assay.experiment import MOST_REPETITIONS
 from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.record import ExperimentRecord
-from assay.report.cells import by_cell, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, path, words
 from assay.report.values import Number, ReportCell, Section, absent
@@ -101,6 +101,8 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     """None where the number of repetitions was given."""
     if not is_repeated_as_needed(experiment):
         return None
+    from assay.report.cells import by_cell
+
     table = by_cell.table(
         f"{test}_precision",
         "How precisely the mean of each cell is known, and why it was not repeated further",

@@ -41,6 +41,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     ]
     if not any(probed_flushes.of_run(run) for _, runs in committing for run in runs):
         return None
+
     table = by_cell.table(
         f"{test}_commit_efficiency",
         "Commits per flush of the storage",

@@ -12,17 +12,15 @@ is no room even then is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from msgspec.structs import replace
 
-from assay.comparison.conclusions import clauses, effect_sentences, sentences
-from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, disturbed_runs, durability
 from assay.report.forms.for_people import for_people
 from assay.report.sections import check_counts, conditions, goals, precision, storages
-from assay.report.summaries import cell_summary, rate_words, several_cells, verdict_lines
+from assay.report.summaries import cell_summary, rate_words, verdict_lines
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import HEAD, named_line
 from assay.report.values import Report, WarningNote
@@ -30,6 +28,9 @@ from assay.text import units
 from assay.text.cut import cut_within
 from assay.text.line_width import ELSEWHERE, line_width
 from assay.text.visible import visible
+
+if TYPE_CHECKING:
+    from assay.comparison.conclusions.conclusions import Question
 
 # Takes the questions of an experiment; returns the lines that answer them, in several versions,
 # each shorter than the one before, so that there is room for the cells that they compare.
@@ -70,6 +71,8 @@ def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
 
 def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> AnswerLines:
     """The answers to so many of them."""
+    from assay.comparison.conclusions import sentences
+
     asked = questions[:number]
     lines = []
     explained = 0
@@ -87,6 +90,8 @@ def _of(questions: Sequence[Question], number: int, most_places: int, width: int
 
 
 def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:
+    from assay.comparison.conclusions import clauses
+
     return frozenset(
         run
         for question in questions
@@ -167,6 +172,8 @@ def lines(
         room = most_lines - len(last)
         shown = one_cell_lines(found[0], width, room - spare, is_narrow)
     else:
+        from assay.report.summaries import several_cells
+
         of_grids = [] if judged else _effects(report, width)
         # What each factor of a grid changes is said of the whole grid.
         in_grids = {grid.test for grid in report.effects}
@@ -198,6 +205,8 @@ def _most_of_goal(experiment: ExperimentRecord) -> int:
 
 
 def _effects(report: Report, width: int) -> list[str]:
+    from assay.comparison.conclusions import effect_sentences
+
     lines = []
     for one in effect_sentences.lines(report.effects):
         said = f"{one.test}: {one.text}" if one.test else one.text

@@ -33,7 +33,6 @@ from assay.provision.engine.session import session
 from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
-from assay.systems.profiles import profiles_of
 from assay.systems.sqlite import safeguards, settings, url
 from assay.text.files import shared_files
 from assay.text.quantities import Real
@@ -81,6 +80,8 @@ class Sqlite:
             return settings.durability_lowered_by(settings.read(opened))
 
     def profiles(self) -> Mapping[str, Profile]:
+        from assay.systems.profiles import profiles_of
+
         return profiles_of(Path(__file__).parent)
 
     def find(self) -> FoundPrograms:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -170,7 +169,7 @@ class _Unfinished:
             self._hidden = None
 
     def _another_name(self) -> Path:
-        return self._folder / f".unfinished-{secrets.token_hex(8)}"
+        return self._folder / f".unfinished-{os.urandom(8).hex()}"
 
 
 @contextmanager

@@ -8,7 +8,6 @@ there is something to complain about. A `TomlTable` is asked for each key once, 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
@@ -75,6 +74,8 @@ def read(
             file=file,
             line=text.count("\n", 0, long_key.start()) + 1,
         )
+    import tomllib  # here: a script alone needs no file of ours
+
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -16,7 +16,6 @@ from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.workload import driving
 from assay.workload.parameters import Parameter
-from assay.workload.scripts import script_names
 from assay.workload.values import Script
 
 ORDERS = ("sequence", "mix", "deck")
@@ -37,6 +36,8 @@ def read(
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known, parameters)
     listed: dict[str, None] = {}
+    from assay.workload.scripts import script_names
+
     for word in section.texts("scripts", ()):
         named, at, weight = word.rpartition("@")
         names = script_names.named(section, "scripts", (named if at else word,), known)
@@ -60,6 +61,8 @@ def _mix(
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
     mix: dict[str, int | str] = {}
+    from assay.workload.scripts import script_names
+
     for word in weights.names():
         weight = (
             _parameter(weights, word, weights.text(word), parameters)

@@ -9,7 +9,6 @@ from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.scripts import script_names
 
 if TYPE_CHECKING:
     from assay.workload.steps import Names
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 def script(section: TomlTable, key: str, names: Names) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
+    from assay.workload.scripts import script_names
+
     found = script_names.named(section, key, (word,), names.scripts)
     if len(found) > 1:
         raise section.error(

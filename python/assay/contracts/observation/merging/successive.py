@@ -133,10 +133,12 @@ def _intervals(
 ) -> tuple[Interval, ...]:
     """A second of a part counts for the second of the whole in which it began."""
     by_second: dict[tuple[int, str], list[Interval]] = {}
+
     for part, by_ns in _placed(parts):
         for line in part.intervals:
             second = (line.second * SECOND_NS + by_ns) // SECOND_NS
             by_second.setdefault((second, line.group), []).append(line)
+
     return tuple(
         line_of(
             second,
@@ -153,6 +155,7 @@ def _intervals(
 def _machine_seconds(parts: Sequence[Observation]) -> tuple[MachineSecond, ...]:
     """Of two that are one second of the whole, the first."""
     by_second: dict[int, MachineSecond] = {}
+
     for part, by_ns in _placed(parts):
         for one in part.machine_seconds:
             second = (one.second * SECOND_NS + by_ns) // SECOND_NS
