@@ -5,8 +5,8 @@ frozen values.
 people who query them with SQL.
 """
 
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
 from assay.judge.run import CalibrationRecord, Run, RunSummary
-from assay.record.file.record_file import DEFAULT_FILE_NAME
 from assay.record.runs.records import ExperimentRecord
 from assay.record.runs.run_ends import EndState
 from assay.record.store import Store

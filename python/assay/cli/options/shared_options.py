@@ -16,8 +16,7 @@ from assay.cli.options.numbers import NumberType
 from assay.cli.options.setting_options import option
 from assay.cli.output.live import LINE_EVERY_S
 from assay.contracts.setting import Heading
-from assay.experiment.settings.catalogue import NEW, RECORDS
-from assay.record import DEFAULT_FILE_NAME
+from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME, NEW, RECORDS
 from assay.text import quantities
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
