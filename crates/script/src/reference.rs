@@ -151,7 +151,7 @@ KINDS
 
 A statement that fails outside a transaction leaves no change, unless it may commit itself: `CALL`, `DO`, `EXECUTE`, `DECLARE`. Where such a statement fails, a part of its changes may stay: the outcome is `unknown`, and the
 transaction is not retried. If the procedure is one transaction, say so with `\\atomic` after the call: then it is `failed`, and
-can be retried.
+can be retried. Assay does not check it; the report names such scripts (warning `declared-atomic`).
 
 `INSERT OR FAIL` keeps the rows before the one that failed; there, too, the outcome is `unknown`. Tables of a storage engine without
 transactions keep such rows, and what a rollback should undo. Where the database has such tables, a statement that fails
