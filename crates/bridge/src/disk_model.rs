@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use assay_disk_model::account::{self, Period};
 use assay_disk_model::model::Parameters;
 use assay_disk_model::model::parameters::KEYS;
-use assay_disk_model::model::profiles::PROFILES;
+use assay_disk_model::model::parameters::PROFILES;
 use assay_disk_model::{DiskError, program};
 use pyo3::prelude::*;
 use serde_json::json;
