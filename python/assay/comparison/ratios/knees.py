@@ -12,8 +12,8 @@ from msgspec import Struct
 from assay.comparison.ratios.adjusting import holm
 from assay.comparison.ratios.pairs import interleaved
 from assay.comparison.ratios.ratios import compared
+from assay.judge.run import Run
 from assay.judge.statistics.estimate import SIGNIFICANCE, Estimate
-from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
 from assay.text import units
 

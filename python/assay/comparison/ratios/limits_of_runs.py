@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge.run import WORDS, RunVerdict
-from assay.record import Run
+from assay.judge.run import WORDS, Run, RunVerdict
 
 
 def worst_word(words: Iterable[str]) -> RunVerdict:

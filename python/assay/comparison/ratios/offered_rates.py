@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from assay.judge.evidence import offered_rate
 from assay.judge.evidence.offered_rate import OfferedAndReached
+from assay.judge.run import Run
 from assay.plan import cell_names
-from assay.record import Run
 from assay.text import units
 
 

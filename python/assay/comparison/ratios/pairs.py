@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from assay.comparison.sides.values import PlacedRun
-from assay.record import Run
+from assay.judge.run import Run
 
 Pairs = list[tuple[Run, Run]]
 _FEW = 4

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from assay.comparison.ratios.pairs import Pairs
 from assay.comparison.sides.values import Compared
 from assay.contracts.metric import Metric
+from assay.judge.run import Run
 from assay.judge.statistics.estimate import Estimate, center, independent, paired
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import Run
 
 
 def compared(
