@@ -203,7 +203,7 @@ def _group(group: PlannedGroup) -> GroupDocument:
     return GroupDocument(
         name=group.name,
         scripts=tuple(group.scripts),
-        order=group.group.order,
+        order=group.order,
         clients=group.clients,
         weights=dict(group.mix) or UNSET,
         ends_with=group.group.ends_with or UNSET,

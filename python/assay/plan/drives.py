@@ -50,6 +50,10 @@ class PlannedGroup(Struct, frozen=True):
     def scripts(self) -> tuple[str, ...]:
         return self.group.scripts
 
+    @property
+    def order(self) -> str:
+        return self.group.order
+
 
 class PlannedDrive(Struct, frozen=True):
     """A drive step of a run."""
@@ -100,7 +104,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         for planned_group in groups:
             pace.check(
                 f"group {planned_group.name}",
-                planned_group.group.order,
+                planned_group.order,
                 planned_group.driving,
                 ends_with_another=bool(planned_group.group.ends_with),
             )

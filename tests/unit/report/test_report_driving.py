@@ -5,7 +5,6 @@ Long because each kind of table has an invented observation of its own.
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -184,7 +183,7 @@ def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_pa
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
-    limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
+    limited = replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     warned = kinds(record)
