@@ -1,7 +1,10 @@
-"""What the charts of a report show."""
+"""What the charts of a report show, knees and offered rates among it."""
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -12,19 +15,32 @@ from msgspec import structs
 
 import invented_page
 import invented_records as invented
+from assay.comparison.compare_sides import compare
+from assay.comparison.conclusions.conclusions import questions
+from assay.comparison.conclusions.sentences import answers
+from assay.comparison.ratios.knees import Knee
+from assay.comparison.sides.sides import side
+from assay.comparison.sides.values import Side
+from assay.contracts.experiment import SystemChoice
 from assay.contracts.observation import Latency
 from assay.experiment import Driving
-from assay.record import RunRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.charts import draw
 from assay.report.charts.draw import specification
+from assay.report.comparison_tables import comparison
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures import bars, level_chart
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.forms import json as json_form
+from assay.report.forms import table
 from assay.report.page.document import description
+from assay.report.page.document import render as page
 from assay.report.sections import times
+from assay.report.summaries import first_look
 from assay.report.values import Report
+from shown_report import text_of
 
 
 @pytest.fixture(scope="module")
@@ -262,3 +278,162 @@ def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() 
     assert not any(layer["mark"]["type"] == "bar" for layer in layers)
     domain = layers[0]["encoding"]["x"]["scale"]["domain"]
     assert domain[1] / domain[0] >= 10, "a difference of 11 % fills the chart"
+
+
+CLIENTS = (1, 2, 4, 8, 16)
+
+
+EVEN = (1.0, 1.02, 0.99, 1.01, 0.98)
+
+
+UNEVEN = (1.0, 0.6, 1.7, 0.8, 1.4)
+
+
+SYSTEMS = (invented.POSTGRESQL, replace(invented.MARIADB, options={}))
+
+
+def measured(
+    path: Path, curves: Sequence[Sequence[float]], noise: Sequence[float] = EVEN
+) -> ExperimentRecord:
+    """A system for each curve, which has its throughput at `CLIENTS`."""
+    systems: Sequence[SystemChoice] = SYSTEMS[: len(curves)]
+    planned = invented.plan(systems, clients=CLIENTS, repetitions=len(noise))
+    seconds = {
+        (system.name, "here", clients): [2 * clients / (throughput * one) for one in turned]
+        for system, curve in zip(systems, curves, strict=True)
+        for place, (clients, throughput) in enumerate(zip(CLIENTS, curve, strict=True))
+        for turned in [(*noise[place:], *noise[:place])]
+    }
+    path.mkdir(exist_ok=True)
+    return invented.experiment(path / "r.sqlite", planned, seconds)
+
+
+def knees(experiment: ExperimentRecord) -> list[Knee]:
+    (question,) = (one for one in questions(experiment) if one.factor == "clients")
+    return [knee for _, knee in question.knees]
+
+
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [
+        ((100, 200, 390, 400, 395), 4),
+        ((100, 200, 390, 300, 200), 4),
+        ((400, 400, 400, 400, 400), 1),
+        ((100, 200, 390, 700, 1200), None),
+    ],
+    ids=["plateau", "fall", "flat", "rise"],
+)
+def test_the_knee_is_the_least_level_after_which_no_rise_is_seen(
+    tmp_path: Path, curve: Sequence[float], expected: int | None
+) -> None:
+    (found,) = knees(measured(tmp_path, [curve]))
+    assert (found.clients, found.most, len(found.runs)) == (expected, 16, 25)
+
+
+def test_repetitions_that_differ_much_or_are_few_decide_no_knee(tmp_path: Path) -> None:
+    """That no rise is seen is no plateau where the interval reaches as far as a rise would."""
+    rising = (100, 200, 390, 700, 1200)
+    assert knees(measured(tmp_path, [rising], UNEVEN)) == []
+    assert knees(measured(tmp_path / "one", [rising], EVEN[:1])) == []
+    assert knees(measured(tmp_path / "two", [rising], EVEN[:2])) == []
+
+
+def test_it_is_said_with_the_answer_and_below_the_chart(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, [(100, 200, 390, 400, 395)])
+    report = build(experiment)
+    (answer,) = answers(report.questions)
+    assert "that at 1 client; it no longer rises from 4 clients on; " in answer.sentence
+    look = " ".join(" ".join(first_look.lines(experiment, report, 80, "assay report")).split())
+    assert "it no longer rises from 4 clients on" in look
+    stream = io.StringIO()
+    page(report, stream)
+    assert "<p>knee: throughput no longer rises from 4 clients on</p>" in stream.getvalue()
+    (asked,) = json.loads(text_of(json_form, report))["answers"]
+    assert asked["knees"] == [{"at": {}, "clients": 4, "most": 16}]
+
+
+def test_of_several_systems_each_has_its_own(tmp_path: Path) -> None:
+    curves = [(100, 200, 390, 400, 395), (50, 100, 195, 350, 600)]
+    report = build(measured(tmp_path, curves))
+    (sentence,) = (
+        one.sentence for one in answers(report.questions) if one.question.factor == "clients"
+    )
+    assert "; knee at 4 clients on postgresql, none up to 16 clients on mariadb; " in sentence
+    (chart,) = (
+        figure
+        for section in report.sections
+        for figure in section.figures
+        if figure.title == "Throughput by clients"
+    )
+    assert chart.notes[:2] == (
+        "knee of postgresql: throughput no longer rises from 4 clients on",
+        "knee of mariadb: throughput still rises at 16 clients",
+    )
+
+
+SECONDS = 10.0
+
+
+def at_rates(path: Path, reached: Mapping[float, float]) -> ExperimentRecord:
+    """Offered rate per second → the rate that was reached; two repetitions of each."""
+    rates = [
+        Driving(duration_s=SECONDS, arrival="constant", offered_rate_per_s=rate) for rate in reached
+    ]
+    planned = invented.plan([invented.POSTGRESQL], driving=rates, repetitions=2)
+    path.mkdir(exist_ok=True)
+    experiment = invented.experiment(path / "r.sqlite", planned, SECONDS)
+    runs = []
+    for run in experiment.runs:
+        assert run.driving is not None
+        rate = run.driving.offered_rate_per_s
+        assert isinstance(rate, float)
+        ended = round(reached[rate] * SECONDS)
+        scheduled = max(ended, round(rate * SECONDS))
+        outcomes = {"scheduled": scheduled, "ok": ended, "skipped": scheduled - ended}
+        runs.append(invented.judged_again(invented.changed(run, "observation", outcomes=outcomes)))
+    return structs.replace(experiment, runs=tuple(runs))
+
+
+def look(experiment: ExperimentRecord) -> list[str]:
+    return first_look.lines(experiment, build(experiment), 100, "assay report 1")
+
+
+def test_one_rate_is_kept_or_it_is_said_what_was_reached(tmp_path: Path) -> None:
+    assert "offered rate 500/s kept: yes (498.0/s reached)" in look(
+        at_rates(tmp_path, {500.0: 498})
+    )
+    missed = look(at_rates(tmp_path / "missed", {500.0: 410}))
+    assert "offered rate 500/s kept: no (410.0/s reached)" in missed
+
+
+def test_of_several_rates_the_last_that_was_kept_is_said_everywhere(tmp_path: Path) -> None:
+    experiment = at_rates(tmp_path, {500.0: 500, 1000.0: 999, 2000.0: 1230})
+    said = "kept up to 1000/s, not at 2000/s (1230/s reached)"
+    assert f"offered rate {said}" in look(experiment)
+    report = build(experiment)
+    assert f"offered rate: {said}" in report.summary.lines
+    stream = io.StringIO()
+    page(report, stream)
+    assert stream.getvalue().count(said) == 2  # in the summary and below the chart
+    every = at_rates(tmp_path / "every", {500.0: 500, 1000.0: 999})
+    assert "offered rate every rate kept, up to 1000/s" in look(every)
+    none = at_rates(tmp_path / "none", {500.0: 410, 1000.0: 420})
+    assert "offered rate not kept at 500/s (410.0/s reached)" in look(none)
+
+
+def test_a_comparison_says_which_side_kept_it(tmp_path: Path) -> None:
+    def shown(kept: float) -> str:
+        sides: list[Side] = [
+            side(name, name, [at_rates(tmp_path / f"{name}{kept}", {500.0: reached})])
+            for name, reached in (("A", 499), ("B", kept))
+        ]
+        return " ".join(text_of(table, comparison.build(compare(*sides))).split())
+
+    assert "offered rate kept: yes, on both sides" in shown(498)
+    assert "offered rate kept: A yes, B no (410.0/s of 500/s)" in shown(410)
+
+
+def test_a_closed_loop_has_no_offered_rate(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    assert not any(line.startswith("offered") for line in look(experiment))
