@@ -86,10 +86,7 @@ def test_help_and_version_are_printed(name: str, word: str, says: str) -> None:
         (["none.bib"], "none.bib: "),
         (["--encoding", "ascii"], "unknown encoding 'ascii'"),
         (["--replicas", "0"], "--replicas: expected a whole number from 1"),
-        (
-            ["-s", "m", "-c", "--option", "engine=Aria2"],
-            "unknown engine of",
-        ),
+        (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
         (["-s", "m", "--option", "engine=Aria"], "--option needs --create"),
         (["--seed", "2"], "--seed needs --replicas"),
         (["--force"], "--force needs --output"),

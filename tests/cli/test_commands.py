@@ -106,10 +106,7 @@ def test_help_works_at_any_terminal_width(
     "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
 )
 def test_a_pipe_is_refused_as_a_record(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
@@ -134,11 +131,7 @@ def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
 def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
     command = import_module(f"assay.cli.commands.{name}").command
     context = click.Context(
-        command,
-        info_name=name,
-        terminal_width=100,
-        show_default=True,
-        help_option_names=HELP_NAMES,
+        command, info_name=name, terminal_width=100, show_default=True, help_option_names=HELP_NAMES
     )
     shown = command.get_help(context)
     assert "Others:" not in shown

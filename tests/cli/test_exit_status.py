@@ -95,10 +95,7 @@ def test_runs_with_the_same_reason_say_it_once(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("storage", ["here", "here:/proc"])
 def test_a_folder_in_which_nothing_can_be_made_is_a_fault_of_the_machine(
-    storage: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The default folder, or a named one."""
     monkeypatch.chdir("/proc")

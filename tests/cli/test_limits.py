@@ -31,11 +31,7 @@ def limited(
     return subprocess.run(
         [*command, *words],
         cwd=folder,
-        env={
-            **os.environ,
-            "XDG_STATE_HOME": str(folder / "state"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         timeout=HANG_S,

@@ -79,9 +79,7 @@ def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
-def test_sigterm_ends_a_command_with_its_status(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_sigterm_ends_a_command_with_its_status(capsys: pytest.CaptureFixture[str]) -> None:
     @click.command()
     def command() -> None:
         os.kill(os.getpid(), signal.SIGTERM)

@@ -129,9 +129,7 @@ def test_a_group_without_a_rate_is_named_with_its_file_and_line(
     assert "hint: add offered_rate_per_s = 1000" in found
 
 
-def test_a_queue_beside_a_count_is_refused_with_its_line(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_a_queue_beside_a_count_is_refused_with_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     Path("desk").mkdir()
     Path("desk/workload.toml").write_text(f"{DESK}queue = 200\n")
     Path("desk/read.sql").write_text("SELECT 1;")

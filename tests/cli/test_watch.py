@@ -581,9 +581,7 @@ def test_nearness_to_the_calibrated_maximum_arises(working_folder: Path) -> None
     assert arose and re.search(r"8\d %|9\d % of 800.*at 2 clients", arose[-1]["details"][0])
 
 
-def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(
-    tmp_path: Path,
-) -> None:
+def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(tmp_path: Path) -> None:
     script(tmp_path)
     done = run_in(tmp_path, "run", "one.sql", "--on", DELAYED, "--duration", "1")
     assert done.returncode == 0, done.stderr

@@ -76,7 +76,7 @@ _ANOTHER = beside_their_line(_SYSTEMS)
             name,
             protocol,
             marks=[
-                *((pytest.mark.same_line,) if name in _ANOTHER and protocol == "extended" else ()),
+                *((pytest.mark.same_line,) if name in _ANOTHER and protocol == "extended" else ())
             ],
         )
         for name in _SYSTEMS

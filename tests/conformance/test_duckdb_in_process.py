@@ -172,10 +172,7 @@ def test_a_file_is_reached_by_url_and_is_ours_alone_meanwhile(tmp_path: Path) ->
         (f"duckdb:///{words_txt}", {}, "words.txt"),
     ]:
         choice = SystemChoice("duckdb", url=wrong, settings=asked)
-        with (
-            pytest.raises((ArgumentError, SystemRefused), match=words),
-            DUCKDB.attach(choice),
-        ):
+        with pytest.raises((ArgumentError, SystemRefused), match=words), DUCKDB.attach(choice):
             pytest.fail("it cannot be reached")
 
 

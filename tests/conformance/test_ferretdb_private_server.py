@@ -159,10 +159,7 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
 
 def test_settings_of_assay_cannot_be_set(storage: StorageFacts) -> None:
     for name in ("port", "Cron.Host", "shared_preload_libraries"):
-        with (
-            pytest.raises(ArgumentError, match=name),
-            provisioned(FERRETDB, storage, {name: "x"}),
-        ):
+        with pytest.raises(ArgumentError, match=name), provisioned(FERRETDB, storage, {name: "x"}):
             pass
 
 
@@ -276,9 +273,7 @@ def test_a_time_that_bson_cannot_hold_is_found_by_verify(up: Deployment) -> None
     assert "may keep less" in (refused.value.hint or "")
 
 
-def test_its_sizes_are_those_of_the_documents_and_of_the_whole_directory(
-    up: Deployment,
-) -> None:
+def test_its_sizes_are_those_of_the_documents_and_of_the_whole_directory(up: Deployment) -> None:
     documents = ", ".join([json.dumps({"words": "x" * 1000, "n": n}) for n in range(2000)])
     empty = FERRETDB.data_bytes(up)
     before = FERRETDB.size_on_disk_bytes(up)

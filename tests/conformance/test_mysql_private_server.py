@@ -88,11 +88,7 @@ def test_a_password_is_proved_in_the_clear_by_key_and_over_tls(storage: StorageF
         assert ask(deployment, plugin) == [("caching_sha2_password",)]
         ask(deployment, f"ALTER USER assay@localhost IDENTIFIED BY '{tcp.password}'")
         socket = str(ask(deployment, "SELECT @@socket")[0][0])
-        ways = [
-            tcp,
-            replace(tcp, tls="require"),
-            replace(tcp, host=None, port=None, unix=socket),
-        ]
+        ways = [tcp, replace(tcp, tls="require"), replace(tcp, host=None, port=None, unix=socket)]
         for way in ways:
             ask(deployment, "FLUSH PRIVILEGES")  # it forgets the passwords it has seen
             assert who(way) == who(way), "by the whole password, then from its memory"

@@ -63,9 +63,7 @@ def test_a_standby_is_read_and_named_and_takes_no_writes(
         assert "earlier Assay" not in run.reason
 
 
-def test_one_of_several_hosts_is_chosen_as_by_libpq(
-    pair: tuple[Deployment, Deployment],
-) -> None:
+def test_one_of_several_hosts_is_chosen_as_by_libpq(pair: tuple[Deployment, Deployment]) -> None:
     primary, standby = pair
     ports = {"primary": primary.address.port, "standby": standby.address.port}
     beginning, _, _ = url(primary).rpartition("@")

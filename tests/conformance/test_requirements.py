@@ -110,9 +110,7 @@ def test_what_is_not_met_says_what_was_found_and_does_not_stop_the_others() -> N
     assert "sent (1)" in reasons[2] and "found nothing" in reasons[2]
 
 
-def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
-    assay: Assay,
-) -> None:
+def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(assay: Assay) -> None:
     unreachable = "postgresql://u@127.0.0.1:1/d"
     done = assay("verify", "null[fail=syntax@0.9]", unreachable, "null", "--format", "csv")
     assert done.status == 1
@@ -121,9 +119,7 @@ def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
     assert done.out.count("\n") == 1 + 2 * len(REQUIREMENTS)
 
 
-def test_an_address_of_a_module_without_a_place_to_change_cannot_be_tried(
-    tmp_path: Path,
-) -> None:
+def test_an_address_of_a_module_without_a_place_to_change_cannot_be_tried(tmp_path: Path) -> None:
     choice = system_choice(f"dbapi:sqlite3[database={tmp_path / 'verified.db'}]")
     asked = (where_there_is_no_system_the_connection_is_refused,)
     (tried,) = verify(choice, StorageChoice(), asked)

@@ -566,14 +566,8 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
         (["--update"], "--update needs the names of files"),
         (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
         (["--update", "--newer-than", "no-such", "a.bib"], "there is no such file"),
-        (
-            ["--update", "--newer-than", "a.bib", "a.bib"],
-            "a stamp of its own",
-        ),
-        (
-            ["--update", "--newer-than", "20261123", "a.bib"],
-            "a date and time",
-        ),
+        (["--update", "--newer-than", "a.bib", "a.bib"], "a stamp of its own"),
+        (["--update", "--newer-than", "20261123", "a.bib"], "a date and time"),
         (
             ["--update", "--newer-than", "yesterday", "--apply", "full.db", "a.bib"],
             "./yesterday is",

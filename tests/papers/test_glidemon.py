@@ -134,7 +134,7 @@ REFUSED = {
     },
     "ferretdb": {
         "materialize": "the tables are emptied and filled in one transaction, and the document "
-        "systems that Assay can start have no transactions",
+        "systems that Assay can start have no transactions"
     },
 }
 

@@ -87,10 +87,7 @@ def test_a_query_over_the_limit_is_in_no_figure(assay: Assay) -> None:
 @pytest.mark.parametrize(
     "mistakes",
     [
-        {
-            "inserted": ("rf1", "\\commit", "rollback;"),
-            "deleted": ("rf2", "\\commit", "rollback;"),
-        },
+        {"inserted": ("rf1", "\\commit", "rollback;"), "deleted": ("rf2", "\\commit", "rollback;")},
         {
             "totals": ("rf1", "set total :total +", "set total 1 +"),
             "lines": ("rf2", "delete from lineitem where l_orderkey = :key;\n", ""),

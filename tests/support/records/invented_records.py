@@ -54,12 +54,7 @@ WORKLOAD: dict[str, Any] = {
     "report": {"parallel": {}, "checks": {}},
     "published": {},
 }
-FACTS: dict[str, Any] = {
-    "machine": MACHINE,
-    "workload": WORKLOAD,
-    "build": BUILD,
-    "content": {},
-}
+FACTS: dict[str, Any] = {"machine": MACHINE, "workload": WORKLOAD, "build": BUILD, "content": {}}
 HERE = StorageChoice("here", "here")
 SSD = StorageChoice("ssd", "here", "/mnt/ssd")
 POSTGRESQL = SystemChoice("postgresql")

@@ -1,5 +1,5 @@
-"""`import assay` returns typed values with the numbers of the reports, its examples run, and two runs
-at once are apart."""
+"""`import assay` returns typed values with the numbers of the reports, its examples run, and two
+runs at once are apart."""
 
 from __future__ import annotations
 

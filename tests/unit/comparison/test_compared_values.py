@@ -186,10 +186,7 @@ def test_cells_are_paired_with_the_clients_of_a_group_left_out(tmp_path: Path) -
     with Store(records, must_exist=True) as store:
         side = comparison.side("A", "", [store.experiment(1)])
     made = comparison.compare(side, None, between="clients of readers")
-    assert [cell.name for cell in made.cells] == [
-        "null, here, writers 1",
-        "null, here, writers 2",
-    ]
+    assert [cell.name for cell in made.cells] == ["null, here, writers 1", "null, here, writers 2"]
     assert made.unequal == ()
 
 

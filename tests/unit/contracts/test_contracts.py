@@ -175,10 +175,7 @@ def values_of(choice: StorageChoice) -> None:
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
             SimpleNamespace(
-                name="x",
-                option_specs=(),
-                check=lambda _choice: None,
-                prepare=lambda _choice: None,
+                name="x", option_specs=(), check=lambda _choice: None, prepare=lambda _choice: None
             ),
             "accepts an unknown option",
         ),

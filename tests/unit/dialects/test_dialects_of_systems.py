@@ -1,5 +1,5 @@
-"""What the dialect of a system alone has: its types, its keys, its reserved words, the settings of its
-sessions."""
+"""What the dialect of a system alone has: its types, its keys, its reserved words, the settings of
+its sessions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is counted while clients are driven: commits, counters of the server, seconds of the machine,
-what the server's processes cost."""
+"""What is counted while clients are driven: commits, counters of the server, seconds of the
+machine, what the server's processes cost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What clients are driven with: their endpoints, pace, isolation and what a system goes without; and
-how late replicas are."""
+"""What clients are driven with: their endpoints, pace, isolation and what a system goes without;
+and how late replicas are."""
 
 from __future__ import annotations
 
@@ -537,10 +537,7 @@ def test_a_replica_without_the_first_number_is_named_while_the_clients_wait(
     timer = threading.Timer(0.4, is_over.set)
     timer.start()
     measure(ORDER, answers.append, is_over)
-    assert answers[:2] == [
-        {"late": [0], "is_waiting": True},
-        {"late": [0], "is_waiting": False},
-    ]
+    assert answers[:2] == [{"late": [0], "is_waiting": True}, {"late": [0], "is_waiting": False}]
 
 
 def seen(at_s: float, age_ms: int, *, is_found: bool = True) -> NumberAge:

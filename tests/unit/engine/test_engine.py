@@ -1,5 +1,5 @@
-"""What the engine is given from Python: scripts with mistakes, drivers of modules, its descriptors and
-its processors."""
+"""What the engine is given from Python: scripts with mistakes, drivers of modules, its descriptors
+and its processors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How clients are driven: declared by a test, overridden by an experiment, with rates that change, by
-scripts without a workload, or refused."""
+"""How clients are driven: declared by a test, overridden by an experiment, with rates that change,
+by scripts without a workload, or refused."""
 
 from __future__ import annotations
 

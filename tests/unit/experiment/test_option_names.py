@@ -1,5 +1,5 @@
-"""An option has one name in each of three places: the command line, Python and experiment files; its
-words, and profiles of settings, are read in each."""
+"""An option has one name in each of three places: the command line, Python and experiment files;
+its words, and profiles of settings, are read in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Systems, storages and cells that are shown together never share a name; each server has a machine."""
+"""Systems, storages and cells that are shown together never share a name; each server has a
+machine."""
 
 from __future__ import annotations
 
@@ -58,10 +59,7 @@ def _labels(*written: str) -> list[str]:
             [f"{H}/shop?sslmode=disable", f"{H}/shop?sslmode=prefer"],
             ["127.0.0.1?sslmode=disable", "127.0.0.1?sslmode=prefer"],
         ),
-        (
-            [f"{H}:1/a", f"{H}:2/a", f"{H}:2/b"],
-            ["127.0.0.1:1", "127.0.0.1:2/a", "127.0.0.1:2/b"],
-        ),
+        ([f"{H}:1/a", f"{H}:2/a", f"{H}:2/b"], ["127.0.0.1:1", "127.0.0.1:2/a", "127.0.0.1:2/b"]),
         (["postgresql://u@[::1]:1/d", "postgresql://u@[::1]:2/d"], ["[::1]:1", "[::1]:2"]),
         (
             ["postgresql://a:geheim@h/d", "postgresql://a:secret@h/d", "postgresql://b:x@h/d"],
@@ -84,10 +82,7 @@ def test_files_of_one_name_are_named_by_the_fewest_folders() -> None:
         assert found == [f"f at {name}" for name in names]
     assert _labels(
         "dbapi:pymysql[host=h,port=1,user=u]", "dbapi:pymysql[host=h,port=2,user=u]"
-    ) == [
-        "dbapi:pymysql at h?port=1",
-        "dbapi:pymysql at h?port=2",
-    ]
+    ) == ["dbapi:pymysql at h?port=1", "dbapi:pymysql at h?port=2"]
 
 
 def test_values_with_a_space_are_not_read_as_several_settings() -> None:

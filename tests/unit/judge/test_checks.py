@@ -1,5 +1,5 @@
-"""Checks are counted and compared: with what is expected, between two sides, and for the dialect of a
-system that runs elsewhere."""
+"""Checks are counted and compared: with what is expected, between two sides, and for the dialect
+of a system that runs elsewhere."""
 
 from __future__ import annotations
 
@@ -265,10 +265,7 @@ def answers(*oks: bool | None) -> list[Check]:
             runs(a=RIGHT, a_=RIGHT, b=MISSING),
             "2 of 2 right, each in all its runs; b: 2 not run: no joins",
         ),
-        (
-            runs(a=RIGHT, a_=RIGHT, b=WRONG),
-            "3 of 4 right, each in all its runs; wrong: rows (b)",
-        ),
+        (runs(a=RIGHT, a_=RIGHT, b=WRONG), "3 of 4 right, each in all its runs; wrong: rows (b)"),
         (runs(a=WRONG), "1 of 2 right; wrong: rows"),
         (
             runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),

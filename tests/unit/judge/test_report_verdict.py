@@ -1,5 +1,5 @@
-"""When a number is valid, indicative or invalid, which warnings a run has, and whether runs that ask
-the same had the same results."""
+"""When a number is valid, indicative or invalid, which warnings a run has, and whether runs that
+ask the same had the same results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Statistics against what textbooks print, what least squares finds and what is true: effects over a
-grid, correlation of ranks, drift."""
+"""Statistics against what textbooks print, what least squares finds and what is true: effects over
+a grid, correlation of ranks, drift."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The highest rate that meets a goal is found by bisection, whatever a trial answers and however much
-trials scatter."""
+"""The highest rate that meets a goal is found by bisection, whatever a trial answers and however
+much trials scatter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Runs of invented tests: names that are declared, tables of their own, deferred work, clients beside
-a backup; runs that are repeated or end early."""
+"""Runs of invented tests: names that are declared, tables of their own, deferred work, clients
+beside a backup; runs that are repeated or end early."""
 
 from __future__ import annotations
 
@@ -150,10 +150,7 @@ def test_statements_of_tables_that_the_script_makes_are_no_mistakes(tmp_path: Pa
     ]
     assert checked(
         tmp_path, "create table tt(a int); insert into tt values (1); drop table tt;"
-    ) == (
-        [],
-        [f"{tmp_path}/one.sql: 3 statements not tried, as the script itself makes tt"],
-    )
+    ) == ([], [f"{tmp_path}/one.sql: 3 statements not tried, as the script itself makes tt"])
 
 
 def test_other_statements_are_tried_nevertheless(tmp_path: Path) -> None:
@@ -310,11 +307,7 @@ Truth = Callable[[PlannedRun], bool]
 
 
 def executed(
-    plan: Plan,
-    is_disturbed: Truth,
-    earlier: Sequence[PlannedRun] = (),
-    *,
-    repeats: bool = True,
+    plan: Plan, is_disturbed: Truth, earlier: Sequence[PlannedRun] = (), *, repeats: bool = True
 ) -> list[PlannedRun]:
     """The runs that take place after ``earlier`` ones."""
     gone = {run.position for run in earlier}

@@ -1,5 +1,5 @@
-"""A plan has every run once, in a fair order, with its own seeds, generators and isolation; how long
-it takes is forecast."""
+"""A plan has every run once, in a fair order, with its own seeds, generators and isolation; how
+long it takes is forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is planned for scripts: the program and protocol of their clients, and which of them read."""
+"""What is planned for scripts: the program and protocol of their clients, and which of them
+read."""
 
 from __future__ import annotations
 
@@ -101,8 +102,7 @@ def test_a_test_says_only_what_a_client_program_can_run(
     said = {"changes_data": "false", "protocol": '"simple"', "passes": "1"}
     plain = "".join(f"{key} = {level}\n" for key, level in said.items() if not keys.startswith(key))
     folder = folder_of(
-        tmp_path / "w",
-        f'scripts = ["read.sql"]\nallows_native_client = true\n{plain}{keys}',
+        tmp_path / "w", f'scripts = ["read.sql"]\nallows_native_client = true\n{plain}{keys}'
     )
     (folder / "read.sql").write_text(script)
     if not reason:

@@ -1,4 +1,5 @@
-"""Installations are complete or not there, whatever happens meanwhile; versions are found and ordered."""
+"""Installations are complete or not there, whatever happens meanwhile; versions are found and
+ordered."""
 
 from __future__ import annotations
 

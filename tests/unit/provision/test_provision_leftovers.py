@@ -167,9 +167,7 @@ def test_a_process_that_was_given_the_servers_number_is_not_touched() -> None:
                 assert cleared.processes == 0
                 assert not entry.exists()
                 assert stranger.poll() is None, "the stranger was killed"
-            _dead_entry(
-                leader={"pid": now.pid, "start_ticks": now.start_ticks, "boot": now.boot},
-            )
+            _dead_entry(leader={"pid": now.pid, "start_ticks": now.start_ticks, "boot": now.boot})
             assert clear_leftovers()[0].processes == 1
             assert stranger.wait(10) == -signal.SIGKILL
         finally:
@@ -322,9 +320,7 @@ def test_a_signal_does_not_leave_half_a_note(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_does_not_cut_a_removal_short(
-    number: signal.Signals,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     undo = clean_up.undo
 
@@ -335,11 +331,7 @@ def test_a_signal_does_not_cut_a_removal_short(
     monkeypatch.setattr(clean_up, "undo", interrupted)
     identity = ledger.new_id()
     folder = tmp_path / f"assay-{identity}"
-    with (
-        pytest.raises(Stopped) as caught,
-        stopped_by_signals(),
-        undone_at_end(identity) as entry,
-    ):
+    with pytest.raises(Stopped) as caught, stopped_by_signals(), undone_at_end(identity) as entry:
         entry.add(Directory(str(folder)))
         folder.mkdir()
     assert caught.value.reason.exit_code == 128 + number

@@ -1,5 +1,5 @@
-"""A server is a child process: it is waited for, stopped in order, and never left behind, alone or in
-a group."""
+"""A server is a child process: it is waited for, stopped in order, and never left behind, alone or
+in a group."""
 
 from __future__ import annotations
 
@@ -170,9 +170,7 @@ def test_a_server_is_not_started_in_an_unregistered_directory(tmp_path: Path) ->
         pytest.fail("it cannot have started")
 
 
-def test_a_failed_tool_is_reported_with_its_output(
-    directory: ServerDirectory,
-) -> None:
+def test_a_failed_tool_is_reported_with_its_output(directory: ServerDirectory) -> None:
     program = "import sys\nprint(sys.stdin.read().upper())"
     assert programs.run(_python(program), directory, standard_input="rows") == "ROWS\n"
     assert programs.run(_python("print(open(0).read() == '')"), directory) == "True\n"

@@ -1,5 +1,5 @@
-"""What processes, their families and the machine use is sampled; who listens where, and which new data
-a server has."""
+"""What processes, their families and the machine use is sampled; who listens where, and which new
+data a server has."""
 
 from __future__ import annotations
 
@@ -274,12 +274,7 @@ time.sleep(1000)
 
 @pytest.mark.parametrize(
     ("bound", "asked"),
-    [
-        ("127.0.0.1", "127.0.0.1"),
-        ("0.0.0.0", "localhost"),
-        ("::", "127.0.0.1"),
-        ("::1", "::1"),
-    ],
+    [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "localhost"), ("::", "127.0.0.1"), ("::1", "::1")],
 )
 def test_a_port_is_found_in_each_form_of_its_address(bound: str, asked: str) -> None:
     family = socket.AF_INET6 if ":" in bound else socket.AF_INET
@@ -376,11 +371,7 @@ def test_nothing_is_kept_where_a_part_is_elsewhere_or_memory_is_limited(
     directories: Directories, program: Path, tmp_path: Path
 ) -> None:
     filled(directories(), program)
-    for elsewhere in (
-        {"log": tmp_path},
-        {"raw_device": tmp_path},
-        {"control_groups": (tmp_path,)},
-    ):
+    for elsewhere in ({"log": tmp_path}, {"raw_device": tmp_path}, {"control_groups": (tmp_path,)}):
         assert not filled(replace(directories(), **elsewhere), program)
 
 

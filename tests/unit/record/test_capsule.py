@@ -135,9 +135,7 @@ def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_other_members_are_refused(
-    capsule: Path,
-    change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]],
-    said: str,
+    capsule: Path, change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]], said: str
 ) -> None:
     comment = comment_of(capsule)
     assert said in refusal(zipped(capsule, change(members_of(capsule)), comment))

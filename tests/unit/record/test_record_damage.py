@@ -64,11 +64,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 def fill(store: Store) -> None:
     planned = invented.plan([invented.POSTGRESQL])
-    store.begin_experiment(
-        planned.experiment,
-        planned,
-        invented.FACTS,
-    )
+    store.begin_experiment(planned.experiment, planned, invented.FACTS)
     invented.write_run(store, planned.runs[0], 3 * invented.S)
     store.end_experiment()
 

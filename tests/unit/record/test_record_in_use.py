@@ -63,8 +63,7 @@ def as_output_beside(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "look",
-    [read, merge_into_another, as_experiment_file, as_database, as_output, as_output_beside],
+    "look", [read, merge_into_another, as_experiment_file, as_database, as_output, as_output_beside]
 )
 def test_a_look_at_a_record_keeps_the_locks_of_its_writer(
     tmp_path: Path, look: Callable[[Path], None]

@@ -33,11 +33,7 @@ def locked(path: Path) -> Iterator[sqlite3.Connection]:
 
 def begin(store: Store) -> invented.Plan:
     planned = invented.plan([invented.POSTGRESQL, invented.MARIADB])
-    store.begin_experiment(
-        planned.experiment,
-        planned,
-        invented.FACTS,
-    )
+    store.begin_experiment(planned.experiment, planned, invented.FACTS)
     return planned
 
 

@@ -247,11 +247,7 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     )
     assert bars.legend == "pale with x: invalid"
     assert lines.legend == "hollow with x points: invalid"
-    assert [one["shown"] for one in specification(bars)["data"]["values"]] == [
-        "2",
-        "2",
-        "2 x",
-    ]
+    assert [one["shown"] for one in specification(bars)["data"]["values"]] == ["2", "2", "2 x"]
     assert 'fill-opacity="0.3"' in draw.svg(bars)
     assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
     for figure in (bars, lines):

@@ -395,11 +395,7 @@ def test_of_a_warning_with_many_details_the_first_is_shown(tmp_path: Path) -> No
     "end", [("done", ""), ("failed", "long " * 60), ("interrupted", "long " * 60)]
 )
 def test_no_case_takes_more_than_15_lines(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    end: tuple[str, str],
-    folder: str,
-    width: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: tuple[str, str], folder: str, width: int
 ) -> None:
     open_loop = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=8.0)
     planned = invented.plan([invented.POSTGRESQL], driving=[open_loop])

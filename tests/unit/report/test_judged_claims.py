@@ -163,9 +163,7 @@ def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None
     assert one.word == "same ratio"
 
 
-def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
-    tmp_path: Path,
-) -> None:
+def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(tmp_path: Path) -> None:
     claim = {**DISK_IS_SLOWER, "order": [{"clients": 1}, {"clients": 2}, {"clients": 4}]}
     elapsed = {
         ("sqlite", "here", 1): (10.0, 10.1, 10.2),
@@ -272,8 +270,7 @@ def test_what_was_not_measured_is_not_comparable(
 
 
 @pytest.mark.parametrize(
-    ("needs_full", "word"),
-    [(["scale"], "not comparable"), (["rows"], "same direction")],
+    ("needs_full", "word"), [(["scale"], "not comparable"), (["rows"], "same direction")]
 )
 def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
     tmp_path: Path, needs_full: list[str], word: str
@@ -327,8 +324,7 @@ def test_two_sizes_are_too_few_to_see_growth(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "word"),
-    [(3.0, "confirmed"), (1.0, "contradicted: 3 of 3 runs above 1.000 s")],
+    ("most", "word"), [(3.0, "confirmed"), (1.0, "contradicted: 3 of 3 runs above 1.000 s")]
 )
 def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str) -> None:
     claim = {

@@ -1,5 +1,5 @@
-"""One percentile in every face: of the repetition in the middle, of all transactions that were due, of
-each type, and of the headline."""
+"""One percentile in every face: of the repetition in the middle, of all transactions that were
+due, of each type, and of the headline."""
 
 from __future__ import annotations
 

@@ -159,9 +159,7 @@ SLOW_END = {
 """No transaction was begun in the last two of six seconds."""
 
 
-def test_a_long_drain_has_its_own_warning_only(
-    tmp_path: Path,
-) -> None:
+def test_a_long_drain_has_its_own_warning_only(tmp_path: Path) -> None:
     outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     warned = kinds(record)

@@ -1,5 +1,5 @@
-"""Systems of different durability, and storages, stand apart in reports; warnings agree with the class,
-and every form says what was in force."""
+"""Systems of different durability, and storages, stand apart in reports; warnings agree with the
+class, and every form says what was in force."""
 
 from __future__ import annotations
 

@@ -183,10 +183,7 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     planned = invented.plan([system], test="checks", clients=(1,))
     storage = StorageFacts.of_url()
     record = invented.experiment(
-        tmp_path / "r.sqlite",
-        planned,
-        1.5,
-        deployment={"storage": storage},
+        tmp_path / "r.sqlite", planned, 1.5, deployment={"storage": storage}
     )
     tables = {one.name: one for part in build(record).sections for one in part.tables}
     (row,) = tables["storages"].rows

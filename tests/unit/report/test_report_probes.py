@@ -287,11 +287,7 @@ def test_a_run_that_commits_nothing_has_no_commit_efficiency(
 
 @pytest.mark.parametrize(
     ("file_system", "device_flushes", "why"),
-    [
-        ("tmpfs", None, "in memory"),
-        ("raw", None, "log elsewhere"),
-        ("ext4", 0, "not passed on"),
-    ],
+    [("tmpfs", None, "in memory"), ("raw", None, "log elsewhere"), ("ext4", 0, "not passed on")],
 )
 def test_flushes_for_which_no_commit_waits_are_no_measure(
     path: Path, file_system: str, device_flushes: int | None, why: str

@@ -202,9 +202,7 @@ def test_each_pass_is_a_row_of_its_client_and_group(parallel: ExperimentRecord) 
     ]
 
 
-def test_processor_states_that_the_ticks_contradict_are_marked(
-    parallel: ExperimentRecord,
-) -> None:
+def test_processor_states_that_the_ticks_contradict_are_marked(parallel: ExperimentRecord) -> None:
     """8 processors for 4 s: 32 s."""
     s = invented.S
     peaks = {"load_1min_peak": 0.0, "cached_peak_bytes": 0, "dirty_peak_bytes": 0}

@@ -137,12 +137,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     ],
 )
 def test_a_storage_that_cannot_be_is_refused_before_anything_is_changed(
-    lacks: str,
-    word: str,
-    message: str,
-    hint: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    lacks: str, word: str, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = tmp_path / "work"
     work.mkdir()

@@ -1,4 +1,5 @@
-"""Server URLs: each part is read, from all its sources, or refused, and no message has a password."""
+"""Server URLs: each part is read, from all its sources, or refused, and no message has a
+password."""
 
 from __future__ import annotations
 
@@ -306,9 +307,7 @@ def test_localhost_means_the_socket_as_with_the_clients_but_not_in_a_url(
         of("mariadb:///d")
 
 
-def test_an_unreadable_file_counts_as_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unreadable_file_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in another user's home directory."""
 
     def closed(path: Path) -> bool:

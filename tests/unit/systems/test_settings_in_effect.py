@@ -1,5 +1,5 @@
-"""Settings are in effect as they were asked for, or refused; what they mean, and which of them lower
-the safety of data."""
+"""Settings are in effect as they were asked for, or refused; what they mean, and which of them
+lower the safety of data."""
 
 from __future__ import annotations
 
@@ -218,11 +218,7 @@ def test_settings_of_the_mysql_protocol(
 
 @pytest.mark.parametrize(
     ("mode", "found"),
-    [
-        ("wal", words.LOGS_PAGES),
-        ("delete", words.COPIES_PAGES),
-        ("off", words.WRITES_ONCE),
-    ],
+    [("wal", words.LOGS_PAGES), ("delete", words.COPIES_PAGES), ("off", words.WRITES_ONCE)],
 )
 def test_a_journal_of_a_file(mode: str, found: str) -> None:
     assert does(sqlite.of_settings({"journal_mode": mode}))[words.TORN_PAGES] == found

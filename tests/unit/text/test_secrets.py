@@ -341,10 +341,7 @@ def test_force_replaces_and_keeps_mode_and_link(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("kind")
 def test_a_file_created_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    with (
-        pytest.raises(InputError, match="already exists"),
-        output_file.written(file, force=False),
-    ):
+    with pytest.raises(InputError, match="already exists"), output_file.written(file, force=False):
         file.write_text("of somebody else")
     assert file.read_text() == "of somebody else"
     assert names(tmp_path) == ["file"]

@@ -167,13 +167,7 @@ def test_the_measured_interval_is_common_to_all_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "says", "hint"),
     [
-        (
-            'do = "load"',
-            'do = "laod"',
-            4,
-            "invalid value",
-            "did you mean 'load'",
-        ),
+        ('do = "load"', 'do = "laod"', 4, "invalid value", "did you mean 'load'"),
         ('scripts = ["read.sql"]', 'scripts = ["raed.sql"]', 12, "no script", "'read.sql'"),
         ('clients = "readers"', 'clients = "raeders"', 13, "neither a number", "'readers'"),
         ("clients = 2", "clients = 0", 18, "from 1 to", ""),
