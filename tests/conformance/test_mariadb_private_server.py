@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from assay import _engine
+from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
@@ -171,3 +172,23 @@ def test_a_text_cannot_be_a_primary_key() -> None:
         DIALECT.create_table(table, {})
     assert refusal.value.hint is not None
     assert "varchar" in refusal.value.hint
+
+
+PLUGINS = Path(os.environ.get("ASSAY_TEST_MARIADB_PLUGINS", "/usr/lib/mysql/plugin"))
+
+
+@pytest.mark.parametrize("method", ["ed25519", "parsec"])
+def test_a_user_whose_password_signs_logs_in(method: str, storage: StorageFacts) -> None:
+    need("mariadb")
+    if not (PLUGINS / f"auth_{method}.so").is_file():
+        pytest.skip(f"the plugin auth_{method} is not in {PLUGINS}: apt-get install mariadb-server")
+    system, settings = registry.system("mariadb"), {"plugin_dir": str(PLUGINS)}
+    with provisioned(system, storage, options={"transport": "tcp"}, settings=settings) as server:
+        ask(server, f"INSTALL SONAME 'auth_{method}'")
+        ask(server, f"CREATE USER signer IDENTIFIED VIA {method} USING PASSWORD('secret')")
+        address = replace(server.address, user="signer", database="information_schema")
+        with session(replace(address, password="secret")) as opened:
+            assert opened.execute("SELECT 1").rows == [("1",)]
+        wrong = replace(address, password="wrong")
+        with pytest.raises(SystemRefused, match="Access denied"), session(wrong):
+            pass

@@ -1,6 +1,6 @@
 """When two experiments have one cell, and what their systems are called where they are shown
 together: each row is asked for as on a command line, in TOML or in Python. Rows that ask the
-programs of a server are in `tests/cli/test_identity_of_settings.py`."""
+programs of a server are in `tests/cli/test_effects_of_settings.py`."""
 
 from __future__ import annotations
 
