@@ -1,4 +1,4 @@
-"""One module writes the record, and one way opens it."""
+"""Tables are written in one place for each kind of output, and a record is opened in one way."""
 
 from __future__ import annotations
 

@@ -81,13 +81,6 @@ def test_one_value_has_a_ratio_and_no_interval() -> None:
         assert found.detectable_difference is None and found.effect_size is None
 
 
-def test_values_that_never_vary_have_an_interval_without_width() -> None:
-    assert paired([5, 5, 5], [5, 5, 5]).p_value == 1.0
-    found = independent([5, 5], [6, 6])
-    assert found.p_value == 0.0
-    assert found.interval() == pytest.approx((1.2, 1.2))
-
-
 def test_counts_and_rounded_values_that_are_equal_by_chance_make_no_difference() -> None:
     """Two repetitions with 1 error each, and two with 2; latencies one bucket apart."""
     count, latency = COMPARED["failed"], COMPARED["latency_p50_ns"]
@@ -129,19 +122,6 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
         b = [(1 + size) * math.exp(chance.gauss(0, spread)) for _ in range(n)]
         found += (paired(a, b).p_value or 0.0) < SIGNIFICANCE
     assert 0.77 < found / 2000 < 0.83
-
-
-@pytest.mark.parametrize(
-    "found",
-    [paired(A, B), paired(A[:3], B[:3]), independent(A, B[:3])],
-    ids=["pairs", "few pairs", "sides"],
-)
-def test_the_detectable_difference_is_that_of_the_noncentral_t(found: Estimate) -> None:
-    assert found.detectable_difference and found.standard_error and found.degrees_of_freedom
-    limit = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, found.degrees_of_freedom)
-    steps = math.log1p(found.detectable_difference) / found.standard_error
-    power = scipy.stats.nct.sf(limit, found.degrees_of_freedom, steps)
-    assert power == pytest.approx(0.8, abs=1e-5)
 
 
 @pytest.mark.parametrize("estimate", [paired, independent])
@@ -255,20 +235,6 @@ def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_version_of_assay_is_said(tmp_path: Path) -> None:
-    first = measured(tmp_path / "a.sqlite", 1.0)
-    newer = [
-        (path, structs.replace(run, build={**run.build, "assay": "99"}))
-        for path, run in measured(tmp_path / "a.sqlite", 1.0)
-    ]
-    (found,) = trends([*first, *newer])
-    (difference,) = found.points[1].differs
-    assert (difference.name, difference.b) == ("version of Assay", "99")
-    assert difference.a == first[0][1].build["assay"]
-    assert not found.points[1].is_first_of_its_work
-
-
-@pytest.mark.slow
 def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> None:
     runs = [one for _ in range(5) for one in measured(tmp_path / "a.sqlite", 1.0)]
     script = ScriptRecord("checks", "checks.sql", "SELECT 1;", 1)
@@ -326,12 +292,6 @@ def test_two_changes_are_found_at_their_places() -> None:
 
 
 @pytest.mark.slow
-def test_a_few_values_have_no_change() -> None:
-    short, long, flat = change_points([[1] * 4 + [9] * 4, [1] * 8 + [9] * 8, [5.0] * 12])
-    assert short == [] and [one.place for one in long] == [8] and flat == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [1, 2])
 def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None:
     """Also where there is no interval."""
@@ -346,22 +306,6 @@ def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None
     stream = io.StringIO()
     trend_document.write_csv(found, stream)
     assert len(stream.getvalue().splitlines()) == 1 + len(document["points"])
-
-
-@pytest.mark.slow
-def test_what_limits_the_runs_of_a_point_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "a.sqlite"
-    valid = measured(path, 1.0)
-    limited = measured(path, 2.0, verdict=("indicative", "short measurement"))
-    found = trends([*valid, *limited])
-    rows = trend_document.document(found)["points"]
-    assert [row["runs_verdict"] for row in rows] == ["valid", "indicative"]
-    assert rows[1]["runs_reasons"] == "short measurement"
-    (chart,) = report.build(found, [path]).sections[0].figures
-    assert [one.verdict for one in chart.series[0].points] == ["valid", "indicative"]
-    assert chart.series[0].points[1].runs == tuple(run.id for _, run in limited)
-    assert "hollow points: indicative" in draw.svg(chart)
-    assert "[1] indicative: short measurement" in text_of(table, report.build(found, [path]), True)
 
 
 NOISE = (1.0, 1.012, 0.991, 1.004, 0.997)
@@ -470,20 +414,6 @@ def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     assert in_python.effects[0].ratio == pytest.approx(first["ratio"])
 
 
-def test_lower_durability_is_said_beside_the_effect(tmp_path: Path) -> None:
-    experiment = grid(tmp_path, jit_alone)
-    lowered = structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", durability=Durability("D1"))
-            if run.cell["system"]["settings"]["jit"] == "off"
-            else run
-            for run in experiment.runs
-        ),
-    )
-    assert "as fast as on (unequal durability)" in sentence(only(lowered))
-
-
 def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_path: Path) -> None:
     """As on a directory, whose device other programs use as well."""
     experiment = grid(tmp_path, jit_alone)
@@ -530,15 +460,3 @@ def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
     assert len(found.left_out) == 1
     assert sentence(found).endswith("1 of 8 cells left out")
     assert found.effects[0].combinations == 3
-
-
-def test_without_a_setting_or_a_grid_there_are_none(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL, invented.MARIADB], clients=(1, 8), repetitions=3)
-    assert effects(invented.experiment(tmp_path / "a.sqlite", planned, 1.0)) == ()
-    one = {"jit": ("on", "off")}
-    assert effects(grid(tmp_path, jit_alone, one)) == ()
-
-
-def test_two_repetitions_do_not_say_that_none_was_seen(tmp_path: Path) -> None:
-    found = only(grid(tmp_path, jit_alone, repetitions=2))
-    assert "2 repetitions are too few" in sentence(found)

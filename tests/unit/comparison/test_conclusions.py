@@ -16,7 +16,6 @@ from assay.comparison.compare_sides import compare
 from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
-from assay.comparison.sides import differences, existing_data
 from assay.comparison.sides.safeguards import clauses
 from assay.comparison.sides.sides import side
 from assay.comparison.sides.values import Difference
@@ -89,37 +88,6 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
 def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
     assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
-    )
-
-
-def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
-    """The runs of the first system as those of one script, of the second as those of another."""
-    names = {"postgresql": "a.sql", "mariadb": "b.sql"}
-
-    def of_script(run: RunRecord) -> RunRecord:
-        name = names[run.system]
-        cell = {**run.cell, "system": {**run.cell["system"], "name": "postgresql"}}
-        of_one_system = invented.changed(run, "deployment", version="15", system="postgresql")
-        return structs.replace(
-            of_one_system,
-            system="postgresql",
-            system_label="postgresql",
-            cell=cell,
-            is_ad_hoc=True,
-            workload="a.sql + b.sql",
-            test=name,
-            scripts_given=name,
-        )
-
-    return structs.replace(experiment, runs=tuple(map(of_script, experiment.runs)))
-
-
-def test_two_scripts_are_compared_as_two_systems_are(tmp_path: Path) -> None:
-    """Each is a test of its own, and the user asks which is faster; that they do other work is no
-    reason to refuse, and is said."""
-    assert sentence(of_scripts(measured(tmp_path, CLOSE, TWICE)), "script") == (
-        "a.sql is 2.0 times (2.0 to 2.0) as fast as b.sql; the scripts do different work, and "
-        "their answers are not compared; both flush every commit (D3)"
     )
 
 
@@ -286,34 +254,6 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
     )
 
 
-def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> None:
-    """Where scripts are compared that leaves a verdict; elsewhere the data are not known."""
-    experiment = measured(tmp_path, CLOSE, TWICE)
-    sides = [
-        [
-            structs.replace(
-                run, existing_data=ExistingData((ExistingTable(table, 5, "", False, ""), both))
-            )
-            for run in experiment.runs[:1]
-        ]
-        for table in ("plain", "indexed")
-        for both in (ExistingTable("both", 7, "", False, ""),)
-    ]
-    for are_other_scripts, what in ((True, "tables"), (False, "data")):
-        found = [*existing_data.differences(*sides, are_other_scripts=are_other_scripts)]
-        assert [(one.what, one.sentence) for one in found] == [
-            (what, "rows of plain: 5 → not counted"),
-            (what, "rows of indexed: not counted → 5"),
-        ]
-        assert differences.leave_no_verdict(found) is not are_other_scripts
-
-
-def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
-    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == (
-        "not decided: postgresql was 2.0 times as fast as mariadb; one repetition has no interval"
-    )
-
-
 @pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
 def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
@@ -404,17 +344,6 @@ def test_the_first_chart_has_the_cells_of_which_the_first_sentence_speaks(tmp_pa
     assert all(drawn & set(runs) for runs in said.runs)
 
 
-def test_an_indicative_number_is_called_so(tmp_path: Path) -> None:
-    said = sentence(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
-    assert said.endswith("; both flush every commit (D3); the runs are indicative")
-
-
-def test_unmeasured_durability_is_said(tmp_path: Path) -> None:
-    unknown = Durability(None, "no device of its own")
-    said = sentence(measured(tmp_path, CLOSE, TWICE, (unknown, unknown)))
-    assert said.endswith("as fast as mariadb; durability not measured")
-
-
 def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     planned = invented.plan(
         [invented.POSTGRESQL], (invented.HERE, invented.SSD), repetitions=len(CLOSE)
@@ -450,11 +379,6 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
     )
     (few,) = answers([asked(experiment, "system")], 1)
     assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
-
-
-def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
-    assert questions(invented.experiment(tmp_path / "r.sqlite", planned, 1.0)) == ()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -67,13 +66,6 @@ def test_the_counts_of_a_histogram_are_those_that_another_library_encoded() -> N
         total += count
         share = 100 * total / histogram.get_total_count()
         assert histogram.get_value_at_percentile(share) == value
-
-
-def test_throughput_over_time_has_a_line_for_each_storage(report: Report) -> None:
-    timeline = figures(report)["parallel_timeline_1"]
-    assert [one.name for one in timeline.series] == ["here", "ssd"]
-    assert [point.y for point in timeline.series[0].points[:3]] == [30, 31, 32]
-    assert len(timeline.series[0].points[0].runs) == 1
 
 
 def test_a_point_over_time_stands_at_the_middle_of_its_seconds(tmp_path: Path) -> None:
@@ -187,18 +179,6 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
         assert "#0072b2" not in drawn
 
 
-def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
-    style = (files("assay.report.page") / "style.css").read_text(encoding="utf-8")
-    for place, colour in enumerate(draw.SERIES, 1):
-        channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-        linear = [
-            one / 12.92 if one <= 0.04 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
-        ]
-        shares = zip((0.2126, 0.7152, 0.0722), linear, strict=True)
-        assert 1.05 / (sum(share * one for share, one in shares) + 0.05) >= 3, colour
-        assert style.count(f"--series-{place}: {colour};") == 2
-
-
 def _variables(figure: Figure) -> list[str]:
     own = [one for one in figure.series if not one.is_reference]
     return [draw.VARIABLES[draw.SERIES[place]] for place in range(len(own))]
@@ -214,21 +194,6 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
     drawn = draw.png(figure)
     assert drawn.startswith(b"\x89PNG\r\n")
     assert draw.png(structs.replace(figure, title="another")) != drawn, "text is drawn, in any font"
-
-
-def test_values_of_nothing_and_odd_names_are_drawn() -> None:
-    zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
-    same = DataSeries("one", (Point(5, 7.0),))
-    for mark, series in (
-        (Mark.LINES, zeros),
-        (Mark.BARS, zeros),
-        (Mark.LINES, same),
-        (Mark.BARS, same),
-    ):
-        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
-        drawn = draw.svg_for_page(figure, "title text")
-        assert "NaN" not in drawn and "Infinity" not in drawn
-        assert figure.file_name == "my-script-1.sql-"
 
 
 def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> None:
@@ -252,16 +217,6 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
     for figure in (bars, lines):
         assert description(figure).endswith("Points: 1 of 3 invalid.")
-
-
-def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
-    planned = invented.plan((invented.SQLITE,), clients=(1, 2))
-    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
-    runs = [structs.replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
-    found = cell_runs.cells(record, runs)
-    assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
-    shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
-    assert shown == ["no", "yes"]
 
 
 def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() -> None:
@@ -394,14 +349,6 @@ def look(experiment: ExperimentRecord) -> list[str]:
     return first_look.lines(experiment, build(experiment), 100, "assay report 1")
 
 
-def test_one_rate_is_kept_or_it_is_said_what_was_reached(tmp_path: Path) -> None:
-    assert "offered rate 500/s kept: yes (498.0/s reached)" in look(
-        at_rates(tmp_path, {500.0: 498})
-    )
-    missed = look(at_rates(tmp_path / "missed", {500.0: 410}))
-    assert "offered rate 500/s kept: no (410.0/s reached)" in missed
-
-
 def test_of_several_rates_the_last_that_was_kept_is_said_everywhere(tmp_path: Path) -> None:
     experiment = at_rates(tmp_path, {500.0: 500, 1000.0: 999, 2000.0: 1230})
     said = "kept up to 1000/s, not at 2000/s (1230/s reached)"
@@ -427,9 +374,3 @@ def test_a_comparison_says_which_side_kept_it(tmp_path: Path) -> None:
 
     assert "offered rate kept: yes, on both sides" in shown(498)
     assert "offered rate kept: A yes, B no (410.0/s of 500/s)" in shown(410)
-
-
-def test_a_closed_loop_has_no_offered_rate(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL])
-    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    assert not any(line.startswith("offered") for line in look(experiment))

@@ -24,10 +24,9 @@ import invented_page
 import invented_records as invented
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import github_summary, hdr_log, intervals_csv, openmetrics
+from assay.report.forms import hdr_log, intervals_csv, openmetrics
 from assay.report.page.document import render
 from assay.report.values import Report
-from commands import Assay
 from shown_report import text_of
 
 pytestmark = pytest.mark.slow
@@ -118,18 +117,6 @@ def test_raw_rows_beyond_the_limit_are_counted(
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100
     assert "--records 'my records/a.sqlite' --format json</code> has all" in html.unescape(page)
-
-
-def test_the_contents_fold_the_parts_of_several_tests(report: Report, page: str) -> None:
-    assert "<nav" in page
-    assert "part</summary>" not in page and "parts</summary>" not in page  # of one test: in a line
-    head, *rest = report.sections
-    part = next(one for one in rest if one.part_of)
-    two = [replace(head, title="Test a"), replace(part, part_of="a", title="Latency")]
-    two += [replace(head, title="Test b"), replace(part, part_of="b", title="Latency")]
-    shown = written(replace(report, sections=tuple(two)))
-    contents = shown[shown.index("<nav") : shown.index("</nav>")]
-    assert contents.count("<summary>1 part</summary>") == 2
 
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
@@ -237,21 +224,3 @@ def test_intervals_have_the_factors_of_their_run(driven: ExperimentRecord) -> No
         own = [row for row in rows if row["run"] == str(run.id)]
         assert [int(row["second"]) for row in own] == list(range(len(own)))
         assert sum(int(row["ok"]) for row in own) == run.driven.outcomes.ok
-
-
-def test_a_summary_for_github_is_a_table_and_folded_details(driven: ExperimentRecord) -> None:
-    text = exported(github_summary, driven)
-    table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + len(driven.cells)
-    assert len({line.replace("\\|", "").count("|") for line in table}) == 1
-    assert text.count("<details>") == text.count("</details>") >= 2
-    assert len(exported(github_summary, driven, detail=True)) > len(text)
-
-
-def test_an_experiment_without_a_number_is_written_too(assay: Assay, working_folder: Path) -> None:
-    (working_folder / "one.sql").write_text("SELECT 1;\n", encoding="utf-8")
-    refused = assay("run", "one.sql", "--on", "null", "--cache", "cold")
-    assert refused.status == 2
-    for form in (hdr_log, openmetrics, intervals_csv, github_summary):
-        assert exported(form, refused.experiment).startswith(("#", "version"))
-    assert list(text_string_to_metric_families(exported(openmetrics, refused.experiment)))

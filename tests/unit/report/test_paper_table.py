@@ -13,7 +13,6 @@ from msgspec.structs import replace
 import invented_records as invented
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.declared import client_process
 from assay.report.figures import series_chart
 from assay.report.forms import github_summary
 from assay.report.forms.table import as_measured
@@ -54,31 +53,12 @@ def paper(
     return found.tables[0]
 
 
-def test_rows_are_in_the_papers_order_and_times_in_its_unit(tmp_path: Path) -> None:
-    found = paper(tmp_path / "records", PUBLISHED, 1.5)
-    assert [[cell.shown for cell in row.cells[:4]] for row in found.rows] == [
-        ["here", "1", "measured", "1.500"],
-        ["old", "2", "published", "9"],
-        ["new", "2", "published", "hours"],
-        ["old", "10", "published", "3"],
-        ["here", "10", "measured", "1.500"],
-    ]
-    titles = [column.title for column in found.columns]
-    assert titles[3:] == ["SQLite\ntime", "mariadb engine=MyISAM\ntime"]
-
-
 def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: Path) -> None:
     rows = [{**row, "system": "MySQL"} for row in PUBLISHED["rows"]]
     found = paper(tmp_path / "records", {**PUBLISHED, "rows": rows}, 1.5)
     titles = [column.title for column in found.columns]
     assert titles[3:] == ["MySQL\ntime", "sqlite\ntime"]
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
-
-
-def test_a_system_has_the_name_that_other_tables_of_the_paper_have_for_it(tmp_path: Path) -> None:
-    rows = [{**row, "system": "MySQL"} for row in PUBLISHED["rows"]]
-    found = paper(tmp_path / "records", {**PUBLISHED, "rows": rows}, 1.5, {"load": PUBLISHED})
-    assert [column.title for column in found.columns][3:] == ["MySQL\ntime", "SQLite\ntime"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("elapsed", 20), ("throughput", 200)])
@@ -174,34 +154,6 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
     assert not list(published_figures.of_paper(table, "N. N., Table 2", is_scaled=True))
 
 
-def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
-    def row(*cells: ReportCell, is_published: bool = False) -> Row:
-        return Row(cells, is_published=is_published)
-
-    def time(value_s: float) -> ReportCell:
-        return ReportCell(str(value_s), Number(value_s, "s"))
-
-    theirs, ours = (
-        (ReportCell("old 1.0"), ReportCell("published")),
-        (ReportCell("sqlite"), ReportCell("measured")),
-    )
-    ratio = (ReportCell("sqlite"), ReportCell("measured ÷ published"))
-    table = ReportTable(
-        "t",
-        "Times",
-        (ReportColumn("system"), ReportColumn(""), ReportColumn("load"), ReportColumn("update")),
-        (
-            row(*theirs, time(4), time(18), is_published=True),
-            row(*ours, time(8), time(1)),
-            row(*ratio, ReportCell("2", Number(2, "ratio")), absent("scaled")),
-        ),
-        label_columns=2,
-    )
-    (load,) = published_figures.of_pairs(table)
-    assert load.title == "Published and measured: load"
-    assert [one.name for one in load.series] == ["published (old 1.0)", "measured"]
-
-
 def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
     def row(system: str, origin: str, *shown: str) -> Row:
         cells = (
@@ -271,34 +223,6 @@ def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path
     assert [table.is_answer for table in shown.tables] == [False]
 
 
-def test_a_series_has_the_published_rows_of_other_sizes_where_none_was_measured(
-    tmp_path: Path,
-) -> None:
-    column = {"test": "parallel", "title": "memory", "key": "samples.resident_bytes"}
-    published = {
-        "source": "the paper",
-        "unit": "MB",
-        "columns": ["memory"],
-        "rows": [
-            {"system": "old", "clients": 256, "values": [98]},
-            {"system": "small", "clients": 256, "values": ["4 MB each"]},
-        ],
-    }
-    series = {"title": "Memory", "columns": [column], "rows": "clients"}
-    workload = {"series": {"memory": series}, "published": {"memory": published}}
-    rows = {}
-    for clients in (8, 256):
-        planned = invented.plan([invented.SQLITE], clients=(clients,))
-        folder = tmp_path / str(clients)
-        record = invented.experiment(folder, planned, 1.5, workload=workload)
-        report = build(replace(record, experiment={**record.experiment, "series": ["memory"]}))
-        section = next(one for one in report.sections if one.title == "Series memory")
-        rows[clients] = [[cell.shown for cell in row.cells] for row in section.tables[0].rows]
-    of_paper = [["256", "old, published", "98 MB"], ["256", "small, published", "4 MB each"]]
-    assert [found[0][:2] for found in rows.values()] == [["8", "sqlite"], ["256", "sqlite"]]
-    assert rows[8][1:] == rows[256][1:] == of_paper
-
-
 def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> None:
     def row(storage: str, *rates: float) -> Row:
         return Row(
@@ -316,12 +240,3 @@ def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> No
         "from the buffer": [9, 9],
         "from the device": [1, 5],
     }
-
-
-def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], repetitions=2)
-    record = invented.experiment(tmp_path / "records", planned, 1.5)
-    begun, other = record.runs
-    never = replace(other, deployment_document=None, state="planned", observation=None)
-    (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
-    assert not client_process.is_client(cell, ["samples.resident_bytes"])

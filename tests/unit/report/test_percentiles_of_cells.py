@@ -22,7 +22,6 @@ from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.errors import ArgumentError
 from assay.experiment import Driving
-from assay.judge.evidence import response_limits
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue, clients
 from assay.report.build import build
@@ -163,15 +162,6 @@ def test_a_cell_whose_median_was_not_reached_has_no_line_and_a_note(tmp_path: Pa
     assert "1 cell has no line: its median was not reached" in chart.notes
 
 
-def test_beside_other_cells_it_has_no_bar(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], clients=(2, 4), driving=(OPEN,))
-    made = invented.experiment(tmp_path / "c", planned, 6.0, workload={"report": {}})
-    reached, not_reached = made.runs
-    runs = (_timed(reached, {}, 24_000), _timed(not_reached, UNREACHED, 9403))
-    made = replace(made, runs=runs)
-    assert "not reached" in dict(texts(made))["first look"].replace("\u00a0", " ")
-
-
 def test_a_gate_on_latency_is_met_by_what_never_ran(
     overloaded: ExperimentRecord, tmp_path: Path
 ) -> None:
@@ -276,13 +266,6 @@ def test_limits_are_met_missed_or_not_judged(tmp_path: Path) -> None:
     )
 
 
-def test_a_test_without_declarations_shows_neither(tmp_path: Path) -> None:
-    report = build(_experiment(tmp_path, headline=None, response_limits=[]))
-    assert not _rows(report, "_headline") and not _rows(report, "_limits")
-    assert report.tidy["tables"]["runs"][0]["headline_per_min"] is None
-    assert not list(response_limits.judged(observations.observation()))
-
-
 TRANSACTIONS = {"read": 9900, "insert": 100}
 
 
@@ -368,28 +351,6 @@ def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> Non
     ratios = comparison_document.document(made)["ratios"]
     (found,) = [one for one in ratios if one["metric"] == "latency_p50_ns[insert]"]
     assert found["ratio"] == pytest.approx(4) and found["verdict"] == "slower"
-
-
-def test_all_metrics_are_those_of_each_type_too(made: Comparison) -> None:
-    (shown,) = [
-        one
-        for section in report.build(made).sections
-        for one in section.tables
-        if one.name == "metrics"
-    ]
-    names = [row.cells[0].shown for row in shown.rows]
-    whole = [name for name in names if "[" not in name]
-    assert names[: len(whole)] == whole, "those of the whole first"
-    assert {"latency_p50_ns[read]", "latency_p50_ns[insert]", "throughput_per_s[insert]"} <= {
-        *names
-    }
-    assert not any(name.startswith("failed") for name in names), "what never happened"
-
-
-def test_a_type_has_a_trend(tmp_path: Path) -> None:
-    record = mix(tmp_path / "r", 4.0)
-    (found,) = trend.trends([("r", run) for run in record.runs], "latency_p50_ns[insert]")
-    assert found.points[0].value == pytest.approx(4.04 * MS, rel=0.001)
 
 
 def test_a_report_has_each_type_over_the_repetitions(tmp_path: Path) -> None:

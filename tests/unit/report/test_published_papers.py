@@ -19,7 +19,7 @@ import printed_records
 from assay import registry
 from assay.record import ExperimentRecord, RunRecord, Store
 from assay.report.cells import cell_runs
-from assay.report.declared import notes, published
+from assay.report.declared import published
 from assay.report.papers.claims import claims
 from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, GrowthBound, Term
@@ -44,12 +44,6 @@ def sums(found: list[list[float]]) -> list[float]:
     return [pytest.approx(sum(column)) for column in zip(*found, strict=True)]
 
 
-def test_beebe_table_1() -> None:
-    assert rows(BIBSQL.published["sequential"]) == [
-        [88.28, 75.25], [213.88, 80.84], [2682.88, 44.28]
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("system", "expected"),
     [("MySQL", [10903, 11096]), ("PostgreSQL", [17536, 5151]), ("SQLite", [30029, 11732])],
@@ -57,11 +51,6 @@ def test_beebe_table_1() -> None:
 def test_beebe_table_2(system: str, expected: list[int]) -> None:
     found = rows(BIBSQL.published["parallel"], system=system)
     assert (len(found), sums(found)) == (6, expected)
-
-
-def test_beebe_sizes_and_processes() -> None:
-    assert rows(BIBSQL.published["sizes"]) == [[1.1, ""], [3.5, 1047], [2.13, 1]]
-    assert rows(BIBSQL.published["processes"], system="MySQL") == [[1, 9, 597, 98, "", 250]]
 
 
 @pytest.mark.parametrize(
@@ -77,28 +66,10 @@ def test_kovalskyi_tables_1_and_2(system: str, table_1: list[int], table_2: list
     assert sums(rows(GLIDEMON.published["response"], system=system)) == table_2
 
 
-def test_kovalskyi_machine_and_storage_stand_apart() -> None:
-    on_disk = {"machine": "Workstation", "storage_role": "disk", "memory_bytes": 12_000_000_000}
-    assert rows(GLIDEMON.published["table"], **on_disk) == [[85, 27], [61, 37], [277, 242]]
-    assert rows(GLIDEMON.published["response"], clients=10, **on_disk)[2] == [0.12, 2.5, 59]
-
-
-def test_kovalskyi_scalability_sizes_and_the_ends_of_figure_1() -> None:
-    assert rows(GLIDEMON.published["tasks"]) == [[83, 96], [78, 100], [32, 13]]
-    assert rows(GLIDEMON.published["load"]) == [[24], [4], [5], [5]]
-    assert rows(GLIDEMON.published["aggregate"], system="MongoDB") == [[70_000, 2_000_000]]
-
-
 def test_kreymer_table() -> None:
     found = rows(reader.read("e831").published["table"])
     assert (len(found), sums(found)) == (5, [62.37, 83.3, 5.763, 11.0, 23.9, 44.1])
     assert found[3] == [15, 21, 1.6, 2.3, 5, 10]
-
-
-def test_the_times_of_updates_that_kreymer_says_in_words_stand_below_their_table() -> None:
-    (note,) = notes.points(published.of_record(reader.read("e831").for_record(), "update"))
-    assert "text: Datatrieve, E687: 1K update: several hours; mSQL 1.0.7: 1K update: under" in note
-    assert "mSQL 1.0.7: server: 80 %, client: 15 % (" in note
 
 
 def test_cubrid_has_ratios_alone_and_each_is_a_claim() -> None:

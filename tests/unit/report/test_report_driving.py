@@ -22,16 +22,15 @@ from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.warnings import run_warnings
 from assay.judge.warnings.kinds import WarningKind
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 from assay.record.metrics import clients, work
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.declared import aggregates
-from assay.report.forms import table
 from assay.report.sections import timeline
 from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
-from shown_report import cells_of, row_of, table_of, text_of
+from shown_report import row_of, table_of
 
 CLOSED = Driving(duration_s=20.0)
 
@@ -51,15 +50,6 @@ def driven(record: ExperimentRecord) -> Observation:
     return run.driven
 
 
-def test_a_closed_loop_says_from_when_latency_is_measured(tmp_path: Path) -> None:
-    closed = transaction("move", 1950, times={"latency": 4 * MS, "service_time": 4 * MS})
-    shown = table_of(
-        build(experiment(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
-    )
-    assert len(cells_of(shown)) == 1
-    assert "from the actual start" in shown.notes[0]
-
-
 def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> None:
     times = {"p50_ns": 511, "p90_ns": 4_607, "p95_ns": 22_527, "p99_ns": 262_143, "max_ns": 28_733}
     short = transaction("move", 1950, times={"latency": 4 * MS})
@@ -77,25 +67,6 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
     assert row("old") == ["<1", "5", "23", "262", "28.73"]
     fine = {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * invented.S}
     assert row("new", resolution=fine) == ["0.511", "4.61", "22.5", "262", "28.73"]
-
-
-def test_written_bytes_are_of_the_device_or_not_measured(tmp_path: Path) -> None:
-    def costs(name: str, **changes: Any) -> ReportTable:
-        (tmp_path / name).mkdir()
-        return table_of(
-            build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs"
-        )
-
-    assert "by the whole device under the data" in " ".join(costs("device").notes)
-    unknown = costs("memory", device_cost=None)
-    assert "not measured; no block device" in " ".join(unknown.notes)
-    assert "device written" not in row_of(unknown)
-
-
-def test_a_second_without_transactions_is_in_the_timeline() -> None:
-    assert timeline.bars([8, 8, 0, 4]) == "██·▅"
-    assert len(timeline.bars([5] * 999)) <= 32
-    assert "·" in timeline.bars([5] * 500 + [0] + [5] * 499)
 
 
 def kinds(record: ExperimentRecord) -> dict[str, str]:
@@ -218,26 +189,6 @@ def test_a_good_run_has_no_warning(tmp_path: Path) -> None:
     assert set(kinds(experiment(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
 
 
-def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
-    lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
-    riding = Driving(duration_s=20.0, reconnect_timeout_s=60.0)
-    shown = table_of(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
-    number = shown.rows[0].cells[2].number
-    assert number is not None
-    assert (number.verdict, "outage" in number.judged.reason) == ("indicative", True)
-
-
-def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
-    with Store(path) as store:
-        record = store.experiment(1)
-    assert record.runs[0].driving is None
-    assert "How the clients were driven" not in text_of(table, build(record))
-
-
 def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
     experiment(tmp_path, OPEN, **open_loop())
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
@@ -320,13 +271,6 @@ def test_flushes_without_data_are_no_writes_where_they_are_counted(tmp_path: Pat
         assert any(said in str(note) for note in table.notes)
 
 
-def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
-    cost = {**DEVICE, "flushes": None}
-    report = build(experiment(tmp_path, OPEN, **open_loop(device_cost=cost)))
-    shown = row_of(table_of(report, "load_device"))
-    assert (shown["flushes/s"], shown["flushes"], shown["reads"]) == ("-", "-", "1.000")
-
-
 S = invented.S
 
 
@@ -395,15 +339,6 @@ def by_title(shown: ReportTable | None) -> dict[str, str]:
     return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))
 
 
-def test_a_run_that_serves_all_clients_is_valid(tmp_path: Path) -> None:
-    record = served(tmp_path)
-    verdict, warnings = judge_run(record.runs[0].evidence)
-    assert (verdict.word, warnings) == ("valid", [])
-    shown = found(record, "load_service")
-    assert by_title(shown)["at work"] == "8.00"
-    assert found(record, "load_standstills") is None
-
-
 @pytest.mark.parametrize(
     ("changes", "name", "detail"),
     [
@@ -468,28 +403,6 @@ def test_chance_and_open_loops_are_not_starvation(
 ) -> None:
     _, warnings = judge_run(served(tmp_path, **changes).runs[0].evidence)
     assert "starved-clients" not in {one.name for one in warnings}
-
-
-def test_transactions_of_each_client_and_what_was_in_flight_have_a_table(tmp_path: Path) -> None:
-    shown = by_title(found(served(tmp_path, **ONE_SERVED), "load_service"))
-    names = (
-        "least",
-        "median",
-        "most",
-        "in flight",
-        "oldest",
-        "carried over",
-        "at work",
-        "by Little's law",
-    )
-    assert [shown[name] for name in names] == [
-        "0", "0", "2000", "7", "21.00", "7", "8.00", "1.00",
-    ]  # fmt: skip
-
-
-def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
-    shown = by_title(found(served(tmp_path, littles_law=None), "load_service"))
-    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
 
 
 def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:

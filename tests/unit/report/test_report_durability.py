@@ -25,9 +25,6 @@ from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import json
-from assay.report.sections.storages import STORAGES
-from assay.report.summaries import first_look
 from assay.report.values import Report
 from assay.storages.disk_model.options import model_of
 from assay.storages.options import values
@@ -111,24 +108,6 @@ def test_each_class_has_a_table_of_its_own(tmp_path: Path, declared: Any) -> Non
         "durability differs: numbers of different tables are not comparable; to make them D3: "
         "fsync at its default (postgresql fsync=off)",
     )
-
-
-def test_queries_are_compared_whatever_the_durability(tmp_path: Path) -> None:
-    made = mixed(tmp_path / "r.sqlite", commits=0)
-    assert results(build(made)) == [
-        ("Throughput, latency and CPU time", ["postgresql", "postgresql fsync=off", "sqlite"])
-    ]
-    assert build(made).sections[0].lines == ()
-
-
-def test_columns_of_another_class_are_not_in_the_table(tmp_path: Path) -> None:
-    """Then a speed-up of a system that does not flush over one that does is not shown."""
-    declared = {"rows": "clients", "columns": "system", "value": "throughput", "speed_up": True}
-    first, second = build(mixed(tmp_path / "r.sqlite", declared)).sections[0].tables
-    assert [column.title for column in first.columns] == [
-        "clients", "postgresql", "sqlite", "speed-up",
-    ]  # fmt: skip
-    assert [column.title for column in second.columns][:2] == ["clients", "postgresql fsync=off"]
 
 
 def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_path: Path) -> None:
@@ -232,23 +211,6 @@ def test_settings_that_lose_more_than_flushes_show_have_a_table_too(tmp_path: Pa
     assert names == ["D3 (flushed before every answer)", "D3, lowered by settings"]
 
 
-def test_the_first_look_has_each_class_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)  # which parallel test processes have
-    made = mixed(tmp_path / "r.sqlite")
-    stream = io.StringIO()
-    first_look.render(made, build(made), stream, "")
-    lines = stream.getvalue().splitlines()
-    (heading,) = (at for at, line in enumerate(lines) if line.endswith("durability"))
-    rows = [line.split() for line in lines[heading + 1 : heading + 4]]
-    assert [(row[0], row[-1]) for row in rows] == [
-        ("postgresql", "D3"), ("sqlite", "D3"), ("postgresql", "D1"),
-    ]  # fmt: skip
-    said = " ".join(" ".join(lines[:heading]).split())
-    assert "(their commits are not equally durable (postgresql: D3;" in said
-
-
 def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
     set_ = structs.replace(WRITTEN, session_statements=("set synchronous_commit = off",))
     for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):
@@ -257,16 +219,6 @@ def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: 
         said = [note for note in shown.notes if note.startswith("sessions execute: ")]
         assert len(said) == explained
         assert (shown.rows[0].cells[-1].shown == "set synchronous_commit = off") is bool(said)
-
-
-def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
-    unknown = {"durability": NOT_THERE}
-    report = build(experiment(tmp_path / "r.sqlite", {0: unknown, 1: unknown}, report=None))
-    stream = io.StringIO()
-    json.render(report, stream)
-    names = [one.name for section in report.sections for one in section.tables]
-    assert "durability" not in names
-    assert "durability" not in table_of(report, "parallel").title
 
 
 @pytest.mark.parametrize(
@@ -378,12 +330,6 @@ def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -
     )
 
 
-def test_a_storage_without_an_account_has_no_such_table(tmp_path: Path) -> None:
-    found = invented.experiment(tmp_path / "records.sqlite", invented.plan([invented.SQLITE]), 1.0)
-    names = {table.name for section in build(found).sections for table in section.tables}
-    assert not [name for name in names if "storage_requests" in name or "modelled" in name]
-
-
 LIMITED = "t=throttled[read_iops=200,write_bps=5M,size=512M]"
 
 
@@ -450,24 +396,6 @@ def test_every_form_says_what_was_in_force(tmp_path: Path, name: str) -> None:
     assert any(words in shown for words in not_limited)
 
 
-def test_csv_has_each_parameter_and_that_write_back_is_not_limited(tmp_path: Path) -> None:
-    lines = form(record(tmp_path, f"{LIMITED},{MODELLED}"), "csv").splitlines()
-    names = "storage_in_force,storage_profile_values,storage_limits_write_back"
-    assert lines[0].endswith(names)
-    assert lines[1].endswith("read_iops=200;write_bps=5242880,,false")
-    assert lines[2].endswith(",disks=1;raid=;rpm=7200,")
-
-
-def test_the_first_look_says_what_a_named_storage_is(tmp_path: Path) -> None:
-    for words, expected in ((LIMITED, "throttled[read_iops=200"), (MODELLED, "raid=10,rpm=5400")):
-        folder = tmp_path / words[0]
-        folder.mkdir()
-        experiment = record(folder, words)
-        assert expected in "\n".join(
-            first_look.lines(experiment, build(experiment), 100, "assay report 1")
-        )
-
-
 @pytest.mark.parametrize(
     ("version", "written_bytes", "warning"),
     [
@@ -521,13 +449,3 @@ def test_a_model_that_was_not_kept_is_a_warning_with_its_cause(
     )
     assert warned == [measured]
     assert f"not within 5% of its model: {measured}" in shown
-
-
-def test_direct_i_o_of_a_loop_device_is_shown(tmp_path: Path) -> None:
-    for is_direct, expected in ((True, "loop1 (direct I/O)"), (False, "loop1 (no direct I/O)")):
-        folder = tmp_path / str(is_direct)
-        folder.mkdir()
-        experiment = record(folder, MODELLED, direct=is_direct)
-        assert expected in " ".join(form(experiment, "table").split())
-        (storage,) = STORAGES.rows(experiment)
-        assert storage["has_direct_io"] is is_direct

@@ -17,15 +17,13 @@ import golden_record
 import invented_records as invented
 import step_workloads
 from assay import registry
-from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import check_declarations
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import cells
-from assay.report.declared import declaration, field_path, published
+from assay.report.declared import declaration, published
 from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown as markdown_form
@@ -39,7 +37,6 @@ from assay.report.values import (
     ReportTable,
     Row,
     Section,
-    WarningNote,
     count,
     text,
 )
@@ -60,14 +57,6 @@ def quick(tmp_path: Path) -> Report:
     return build(golden_record.of_a_quick_test(tmp_path / "r.sqlite"))
 
 
-def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
-    brief, full = text_of(table_form, report), text_of(table_form, report, detail=True)
-    assert "2 tables of details left out; --detail shows them" in brief
-    assert "Each run" not in brief
-    assert "Each run" in full
-    assert "left out" not in full
-
-
 @pytest.mark.slow
 def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path) -> None:
     storages = [
@@ -84,18 +73,6 @@ def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path
         assert storage.name in text
     result = text[text.index("Test parallel") : text.index("Transaction out")]
     assert result.count("1234 (1234-1234)") == len(storages)
-
-
-def test_names_with_options_are_broken_in_headings_before_a_table_is_split(tmp_path: Path) -> None:
-    names = [f"loop[fs={name},size=2G]" for name in ("ext4", "xfs", "btrfs")]
-    storages = [replace(invented.SSD, name=name, directory=f"/{name}") for name in names]
-    planned = invented.plan([invented.SQLITE], storages)
-    declared = {"report": golden_record.PAPER["report"]}
-    report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1.0, workload=declared))
-    text = text_of(table_form, report)
-    result = text[text.index("Test parallel") : text.index("Transaction out")]
-    assert len(re.findall("^─", result, re.MULTILINE)) == 1
-    assert re.search(r"^ +\[fs=ext4, +\[fs=xfs, +\[fs=btrfs, +loop +loop$", result, re.MULTILINE)
 
 
 def test_texts_are_broken_at_the_ends_of_words() -> None:
@@ -116,12 +93,6 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     assert list(upright.lines_of(version, 13)) == [
         "PostgreSQL", "15.18 (Debian", "15.18-0+", "deb12u1) at", "127.0.0.1",
     ]  # fmt: skip
-
-
-def test_details_behind_a_bracket_have_none_of_their_own() -> None:
-    assert WarningNote("n", "little of it (vacuum)", ("4 s",), "").sentence == (
-        "little of it (vacuum): 4 s"
-    )
 
 
 def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:
@@ -165,73 +136,10 @@ def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
         assert len(re.findall("^ *─", section, re.MULTILINE)) <= 1, section
 
 
-def test_a_terminal_is_used_in_its_width(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setenv("TERM", "xterm")
-    wide = Terminal()
-    table_form.render(report, wide)
-    plain = re.sub("\x1b[^m]*m", "", wide.getvalue())
-    assert 100 < max(len(line) for line in plain.splitlines()) <= 140
-
-
-def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
-    system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
-    planned = invented.plan([system], test="checks", clients=(1,))
-    storage = StorageFacts.of_url()
-    record = invented.experiment(
-        tmp_path / "r.sqlite", planned, 1.5, deployment={"storage": storage}
-    )
-    tables = {one.name: one for part in build(record).sections for one in part.tables}
-    (row,) = tables["storages"].rows
-    assert (row.cells[0].shown, row.cells[-1].shown) == ("not seen", "-")
-    assert cell_runs.cells(record, record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"
-
-
-def test_the_title_of_a_block_widens_no_column_and_is_whole(tmp_path: Path) -> None:
-    long = replace(invented.SSD, name=f"loop[{'option=value,' * 9}]")
-    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE], [invented.HERE, long])
-    declared = {"report": {"parallel": {"title": "T", "rows": "clients", "columns": "system"}}}
-    found = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, workload=declared)
-    text = text_of(table_form, build(found))
-    part = text[text.index("\nT\n") : text.index("Storages compared")]
-    assert f"storage={long.name}" in "".join(part.split())
-    assert max(map(len, part.splitlines())) <= 80
-    assert part.count("2.000") == 4
-    assert len(re.findall("^ *─", part, re.MULTILINE)) == 1, "it is not cut in two"
-
-
-@pytest.mark.parametrize("width", [50, 80, 100, 200])
-def test_few_runs_stand_side_by_side_before_a_table_is_cut(
-    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE])
-    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    shown = text_of(table_form, build(experiment), True)
-    assert max(map(len, shown.splitlines())) <= width
-    part = shown.partition("Each run\n")[2].partition("\n\n")[0]
-    assert part.count("system") == 1, "labels stand there once, so it is not cut"
-    assert len(re.findall("postgresql", part)) == 1
-
-
 def read(folder: Path, text: str) -> declaration.Declaration:
     file = folder / "workload.toml"
     file.write_text(text)
     return declaration.read(toml_file.read(file).section("report").section("t"), "t")
-
-
-def test_an_empty_declaration_shows_elapsed_times(tmp_path: Path) -> None:
-    found = read(tmp_path, "[report.t]\n")
-    assert (found.rows, found.columns, found.value, found.unit) == (
-        "system",
-        "storage",
-        "elapsed",
-        "s",
-    )
 
 
 @pytest.mark.parametrize(
@@ -305,12 +213,6 @@ def test_a_unit_into_which_our_value_is_not_converted_is_refused_before_a_run(
     assert message in refused.value.message
 
 
-def test_one_unit_is_that_of_every_column() -> None:
-    table = {"source": "s", "unit": "s", "columns": ["a", "b"], "rows": []}
-    section = toml_file.TomlTable(Path("published.toml"), "", ("t",), table)
-    assert published.read(section).units == ("s", "s")
-
-
 def test_what_a_paper_says_in_words_stands_beside_our_number() -> None:
     """Cassandra's count of all jobs "may take hours", in a report that repeats no paper as well."""
     table = reader.read("glidemon").published["count"]
@@ -364,15 +266,6 @@ def test_a_derived_metric_has_no_name_of_a_metric_of_every_run(tmp_path: Path) -
     with pytest.raises(ExperimentError, match="throughput_per_s is a metric of every run") as error:
         check_declarations(reader.read(str(folder)))
     assert error.value.line
-
-
-def test_a_path_leads_to_what_is_known_of_the_server(tmp_path: Path) -> None:
-    planned = invented.plan([SystemChoice("sqlite")])
-    made = {"creation_ns": 7}
-    path = tmp_path / "records.sqlite"
-    (run,) = invented.experiment(path, planned, 1.0, deployment=made).runs
-    assert field_path.value(run, "deployment.creation_ns") == 7
-    assert field_path.value(run, "deployment.no_field") is None
 
 
 SECONDS = 10.0

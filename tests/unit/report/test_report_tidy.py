@@ -9,7 +9,6 @@ import json
 import lzma
 import os
 import sqlite3
-import tomllib
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
@@ -39,7 +38,7 @@ from assay.report.forms import json as json_form
 from assay.report.live.charts import Drawn, LiveCharts, charts_text
 from assay.report.page.document import render as render_page
 from assay.report.tidy.schema import schema
-from assay.report.tidy.tables import DETAILS, TABLES
+from assay.report.tidy.tables import TABLES
 from assay.report.values import (
     Number,
     Report,
@@ -108,24 +107,6 @@ def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept_reco
     assert found["tables"]["runs"]
 
 
-PRINTED = {
-    f"{file.parent.name} {name}": table
-    for file in sorted(ROOT.glob("python/assay/workloads/*/published.toml"))
-    for name, table in tomllib.loads(file.read_text("utf-8")).items()
-    if "rows" in table
-}
-"""All published tables of the workloads that come with Assay."""
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_every_published_table_keeps_to_the_schema(name: str, parallel: ExperimentRecord) -> None:
-    published = {"published": {parallel.runs[0].test: PRINTED[name]}}
-    found = document(replace(parallel, workload={**parallel.workload, **published}))
-    rows = found["tables"]["published"]
-    assert len(rows) == sum(len(row["values"]) for row in PRINTED[name]["rows"])
-    assert {type(row["value"]) for row in rows if row["words"]} <= {type(None)}
-
-
 @pytest.mark.slow
 def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(
     parallel: ExperimentRecord,
@@ -159,14 +140,6 @@ def test_a_run_has_a_column_for_each_factor_and_number(parallel: ExperimentRecor
     assert (first["checks_right"], first["checks_wrong"]) == (2, 0)
 
 
-def test_a_percentile_of_too_few_samples_is_null(parallel: ExperimentRecord) -> None:
-    one, *_ = document(parallel)["tables"]["transactions"]
-    assert (one["transaction"], one["outcome"], one["count"]) == ("S01", "ok", 8)
-    assert one["latency_p50_ns"] is not None
-    assert one["latency_p99_ns"] is None
-    assert one["latency_max_ns"] is not None
-
-
 def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
     times = {"p50_ns": 1, "p99_ns": 2, "max_ns": 3}
     intervals = [{"second": at, "ok": ok, **times} for at, ok in enumerate((5, 6, 367, 368))]
@@ -181,12 +154,6 @@ def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
         in_sql = connection.execute("SELECT p50_ns, p99_ns, max_ns FROM intervals ORDER BY second")
         assert in_sql.fetchall() == found
-
-
-def test_the_times_of_passes_are_a_table(parallel: ExperimentRecord) -> None:
-    first, *_ = document(parallel)["tables"]["passes"]
-    assert (first["run"], first["group"], first["count"]) == (1, "", 8)
-    assert (first["latency_p50_ns"], first["latency_p99_ns"]) == (1_000_000_000, None)
 
 
 def test_each_pass_is_a_row_of_its_client_and_group(parallel: ExperimentRecord) -> None:
@@ -262,11 +229,6 @@ def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) ->
     assert (one["position"], one["run_position"], one["run_state"]) == (1, 0, "provisioning")
     assert (one["process_id"], one["ended_process_id"]) == (os.getpid(), os.getpid())
     assert one["changes"] == ["machine.kernel was 6.1.0, is 6.2.0"]
-
-
-def test_details_can_be_left_out(parallel: ExperimentRecord) -> None:
-    found = document(parallel, detail=False)
-    assert not set(DETAILS) & set(found["tables"])
 
 
 def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
@@ -426,22 +388,6 @@ def test_the_axes_of_a_chart_hold_all_that_is_drawn_on_them() -> None:
                 assert all(low <= one[axis] <= high for one in chart["spec"]["data"]["values"])
 
 
-def test_the_colours_are_those_of_the_page() -> None:
-    figure = next(over_time.figures("test", eventful(), 1, ""))
-    text = draw.for_browser(figure)
-    assert "var(--series-1)" in text and "var(--text)" in text
-    assert '"#' not in text
-
-
-def test_what_is_drawn_after_the_measurement_is_left_out() -> None:
-    live = LiveCharts(10.0)
-    for at in range(14):
-        live.add(second(at))
-    browser = Browser()
-    browser.given(live)
-    assert max(x for _, x, _, _ in browser.points("timeline")) == 10
-
-
 def measured(path: Path, seconds: Sequence[Sequence[float]]) -> ExperimentRecord:
     """The repetitions of PostgreSQL at 1, 2 … clients."""
     clients = range(1, len(seconds) + 1)
@@ -483,13 +429,6 @@ def test_what_only_some_have_stays_with_them(tmp_path: Path) -> None:
         "repetitions differ by 33 %",
         "repetitions differ by 33 %",
     ]
-
-
-def test_the_summary_of_equal_verdicts_has_no_column_for_them(tmp_path: Path) -> None:
-    report = build(measured(tmp_path, [[1.0], [1.0]]))
-    (shown,) = report.summary.tables
-    assert not {"verdict", "why"} & {column.title for column in shown.columns}
-    assert report.summary.lines[0] == "2 cells in 2 runs: 2 indicative: one repetition"
 
 
 def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -> None:
