@@ -4,27 +4,23 @@ stop as they say."""
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
 import time
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
 from assay import registry, storages, systems
-from assay.contracts import factors
 from assay.contracts.capabilities import CAPABILITIES, missing
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.driving import Driving, DrivingChanges
+from assay.contracts.driving import Driving
 from assay.contracts.events import Event, RowsSent, SecondMeasured
 from assay.contracts.experiment import (
     Experiment,
-    ExperimentChanges,
-    LevelsOfTest,
     StorageChoice,
     SystemChoice,
 )
@@ -32,17 +28,14 @@ from assay.contracts.factors import (
     FACTORS,
     NAMES,
     OF_LEVELS,
-    OF_MACHINE,
     VARIED,
     Part,
-    ServerMachine,
 )
 from assay.contracts.members import ContractBroken
 from assay.contracts.observation.parts.shape import ShapeError
 from assay.contracts.option_spec import option_values
 from assay.contracts.stop import Stop, Stopped, StopReason, look
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.postgresql import PostgresqlDialect
 from assay.dialects.validation import validate as validate_dialect
 from assay.errors import ArgumentError, Bug
@@ -139,30 +132,12 @@ def test_half_an_ability_of_a_dialect_breaks_its_contract() -> None:
     assert violation.endswith("as LocksTables has it"), violation
 
 
-def test_a_broken_member_hides_no_other_violation() -> None:
-    system = null_but(capabilities=NULL.capabilities | {"magic"}, provision=lambda _choice: None)
-    system.dialect = None  # type: ignore[attr-defined]
-    with pytest.raises(ContractBroken) as broken:
-        systems.validate(system)
-    found = "\n".join(broken.value.violations)
-    assert "provision: expected provision(choice:" in found
-    assert "dialect: expected a Dialect, found NoneType: add_foreign_keys is missing" in found
-    assert "capabilities: 'magic' is none" in found
-
-
 def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
     def shows_the_password(text: str) -> None:
         raise ArgumentError(f"{text} cannot be right")
 
     with pytest.raises(ContractBroken, match="shows the password"):
         systems.validate(null_but(check_url=shows_the_password))
-
-
-def test_all_violations_are_reported_together() -> None:
-    with pytest.raises(ContractBroken) as broken:
-        systems.validate(null_but(name="A b", driver="telepathy", option_specs=()))
-    assert len(broken.value.violations) == 2
-    assert str(broken.value).count("\n- ") == 2
 
 
 def values_of(choice: StorageChoice) -> None:
@@ -216,24 +191,6 @@ def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> 
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
         missing(["tansactions"], "null", NULL.capabilities)
     assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
-
-
-def test_an_option_can_remove_capabilities() -> None:
-    mariadb = registry.system("mariadb")
-    assert "transactions" in capabilities_of(mariadb, SystemChoice("mariadb"))
-    without = SystemChoice("mariadb", options={"engine": "MyISAM"})
-    assert "transactions" not in capabilities_of(mariadb, without)
-    assert "bulk load" in capabilities_of(mariadb, without)
-
-
-def test_changes_of_the_driving_are_its_fields() -> None:
-    assert get_type_hints(DrivingChanges) == get_type_hints(Driving)
-
-
-def test_changes_of_an_experiment_are_its_fields() -> None:
-    fields = get_type_hints(Experiment)
-    for changes in (ExperimentChanges, LevelsOfTest):
-        assert get_type_hints(changes).items() <= fields.items()
 
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
@@ -321,12 +278,6 @@ def test_a_deployment_that_cannot_be_is_refused_with_its_key() -> None:
             typed.deployment({**kept, key: value}, "kept")
 
 
-def test_what_a_server_is_given_is_a_factor() -> None:
-    plain = ServerMachine()
-    given = {one.name: getattr(plain, one.name) for one in fields(ServerMachine)}
-    assert {one.column: one.default for one in OF_MACHINE.values()} == given
-
-
 def test_the_part_of_a_cell_has_the_level() -> None:
     parts = {Part.DRIVING: Driving, Part.CELL: Cell}
     for factor in FACTORS:
@@ -350,10 +301,6 @@ def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
     assert len(NAMES) == len(set(NAMES))
 
 
-def test_the_word_before_a_level_is_known_of_parameters_too() -> None:
-    assert (factors.placed("storage"), factors.placed("records")) == ("on", "with")
-
-
 GATE = StopReason("the gate", 1)
 
 
@@ -363,15 +310,6 @@ def test_a_wait_ends_when_another_thread_asks() -> None:
     with pytest.raises(Stopped) as caught:
         stop.wait(100_000)  # a wait that did not end would reach the limit of a test
     assert caught.value.reason == GATE
-
-
-def test_the_first_reason_counts() -> None:
-    stop = Stop()
-    stop.check()
-    stop.ask(GATE)
-    stop.ask(StopReason())
-    with pytest.raises(Stopped, match="the gate"):
-        stop.check()
 
 
 def test_a_signal_does_not_interrupt_who_looks_at_the_token_and_a_second_one_does() -> None:
@@ -422,31 +360,6 @@ def test_a_run_is_stopped_alone_and_work_goes_on() -> None:
             assert not STOP.is_asked, "it came too late, and is not for this run"
         signal.raise_signal(signals.run_signal(18))
         assert not STOP.is_asked, "nor between two"
-
-
-def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
-    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
-        with STOP.of_run(17):
-            signal.raise_signal(signals.run_signal(17))
-            signal.raise_signal(signal.SIGTERM)
-        STOP.check()
-
-
-def test_a_run_that_does_not_look_is_stopped_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
-    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
-        signal.raise_signal(signals.run_signal(17))
-        with pytest.raises(Stopped):
-            time.sleep(60)
-
-
-def test_a_process_says_which_signals_it_expects() -> None:
-    own = os.getpid()
-    assert not signals.expects(own, signals.run_signal(17))
-    with stopped_by_signals():
-        assert signals.expects(own, signals.run_signal(17))
-        assert signals.expects(own, signal.SIGTERM)
-    assert not signals.expects(own, signals.run_signal(17))
 
 
 def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from assay.contracts.durability import Durability, SessionSettings
 from assay.contracts.engine.drive import ScriptDocument
 from assay.dialects.bounded_indexes import BoundedIndexes
 from assay.dialects.cql import CQL
-from assay.dialects.cubrid import CODES, CUBRID
+from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
 from assay.dialects.mongodb import MONGODB
 from assay.dialects.mysql import MYSQL
@@ -33,7 +33,6 @@ from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.drive import reserved_names
 from assay.drive.prepare import session_settings_of_statements
-from assay.errors import ArgumentError
 from assay.judge.evidence.durability import LEAST_COMMITS, as_it_held
 from assay.systems.dbapi.dialects import INGRES
 
@@ -87,12 +86,6 @@ def test_a_table_without_a_key_keeps_rows_that_are_equal() -> None:
     assert CQL.bulk_statement(table) == "INSERT INTO log (day, row_id) VALUES (?, uuid())"
 
 
-def test_a_statement_that_can_write_is_recognised() -> None:
-    assert CQL.only_reads(" select a\nFROM b WHERE c = :c")
-    writing = ["INSERT INTO selected (a) VALUES (1)", "SELECTED", "/* */ SELECT a FROM b", ""]
-    assert not any(map(CQL.only_reads, writing))
-
-
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
@@ -116,23 +109,6 @@ def test_a_statement_only_reads_where_nothing_in_it_can_write(
 ) -> None:
     assert isinstance(CUBRID, RecognisesReads)
     assert CUBRID.only_reads(statement) is expected
-
-
-def test_levels_of_isolation() -> None:
-    assert CUBRID.begin_at("repeatable read") == [
-        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-        "START TRANSACTION",
-    ]
-    with pytest.raises(ArgumentError, match="serializable"):
-        CUBRID.session_isolation("serializable")
-
-
-def test_a_code_has_one_class() -> None:
-    codes = [code for found in CODES.values() for code in found]
-    assert len(codes) == len(set(codes)) == len(CUBRID.error_classes)
-    assert CUBRID.error_classes["-670"] == "constraint"
-    assert CUBRID.error_classes["-72"] == "deadlock"
-    assert CUBRID.error_classes["-458"] == "data", "a sum of integers that is none"
 
 
 def test_no_script_gives_a_column_a_bare_name_that_is_reserved() -> None:
@@ -236,12 +212,6 @@ def test_identifiers_are_quoted_where_the_parser_needs_it() -> None:
     assert SQLITE.identifier("key") == "key", "a keyword that may be a name stays as it is"
 
 
-@pytest.mark.parametrize("text", [None, "", "it's", "''", "back\\slash", "line\nend", "é\t\x01"])
-def test_a_literal_means_the_text(text: str | None) -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute(f"SELECT {SQLITE.literal(text)}").fetchone() == (text,)
-
-
 ERROR_CLASSES = {
     "too many connections", "authentication", "lost connection", "timeout", "deadlock",
     "serialization", "constraint", "syntax", "unknown object", "permission", "data", "resources",
@@ -255,15 +225,6 @@ DIALECTS = (DB2, INGRES, ORACLE, SQL_SERVER)
 def test_each_code_has_one_class_that_the_engine_knows(dialect: BoundedIndexes) -> None:
     assert set(dialect.error_classes.values()) <= ERROR_CLASSES
     assert all(code.strip() == code for code in dialect.error_classes)
-
-
-def test_a_level_that_a_system_lacks_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="read uncommitted"):
-        ORACLE.session_isolation("read uncommitted")
-    assert DB2.session_isolation("serializable") == ["SET CURRENT ISOLATION = RR"]
-    assert ORACLE.begin_at("serializable") == [
-        "START TRANSACTION", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
-    ]  # fmt: skip
 
 
 JOBS = Table("jobs", (Column("id", "int"), Column("user", "int")))
@@ -305,20 +266,6 @@ def test_statements_outside_and_within_transactions() -> None:
     assert found("BEGIN", local, update, "COMMIT", OFF) == SessionSettings((OFF,), (local,))
     assert found("BEGIN", "ROLLBACK TO SAVEPOINT a", local, "END").after_begin == (local,)
     assert found(update, "SELECT 1") == SessionSettings()
-
-
-def test_a_script_that_ends_within_a_transaction_says_nothing_of_the_next() -> None:
-    made = session_settings_of_statements([("a", "BEGIN"), ("b", OFF)], {}, POSTGRESQL)
-    assert made == SessionSettings((OFF,))
-
-
-def test_values_of_the_run_are_put_in() -> None:
-    text = "SET synchronous_commit = :mode"
-    assert found(text, mode="off").statements == (OFF,)
-    assert found("SET timezone TO ':mode'", mode="off").statements == ("SET timezone TO ':mode'",)
-    unknown = found(text)
-    assert unknown.statements == ()
-    assert unknown.why_unknown == f"its sessions execute {text}, whose value is chosen in the run"
 
 
 @pytest.mark.parametrize(
@@ -366,8 +313,3 @@ def test_a_flush_ends_at_most_one_commit_of_each_client(
         if is_contradicted
         else "D3 (flushed before every answer)"
     )
-
-
-def test_a_weaker_class_promises_no_flush() -> None:
-    weaker = Durability("D2", commits=50, longest_delay_ns=200_000_000)
-    assert as_it_held(weaker, 10_000, 1, 0) == weaker

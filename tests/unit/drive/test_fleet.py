@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
 import re
 import shutil
 import signal
@@ -36,11 +35,9 @@ from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import (
     ClientCost,
-    GeneratorReport,
     Interval,
     Observation,
     Outage,
-    clients_left,
 )
 from assay.contracts.observation.parts.generators import without_lost
 from assay.drive.fleet import at_once, clocks, kept_parts
@@ -53,7 +50,6 @@ from assay.errors import SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
 from assay.judge.check.verdict import why_failed
-from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.provision import provision
 from waiting import HANG_S, wait_until
@@ -179,14 +175,6 @@ def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     assert account.unknown(2.2, 0.0) == pytest.approx(9 + 2 * 1000 * 0.6, rel=0.02)
     # Where the others are faster, it may have become as fast.
     assert account.unknown(2.2, 500.0) == pytest.approx(9 + 2 * 2000 * 0.6, rel=0.02)
-
-
-def test_slow_transactions_of_a_lost_generator_may_have_ended_since() -> None:
-    account = GeneratorAccount(4)
-    for at_s in (1.0, 3.0):
-        account.reported(DriveProgress(0.1, 0, None, 0, 0, 4), at_s)
-    # None has ended in 2 s: in 2 s more each client may end one, taken twice, and begin another.
-    assert account.unknown(4.9, 0.0) == pytest.approx(4 + 2 * 4, abs=1)
 
 
 @pytest.mark.slow
@@ -495,36 +483,9 @@ def test_what_is_of_another_run_or_epoch_is_not_heard(run: int, later_ns: int) -
     assert all(one.ok < 10**6 for one in reported)
 
 
-def test_a_program_hears_no_earlier_epoch() -> None:
-    said: queue.Queue[Message | None] = queue.Queue()
-    process = ChildProcess(receive=said.put)
-    try:
-        process.send({"call": "clock", "run": 12, "epoch": 7})
-        process.send({"call": "clock", "run": 11, "epoch": 6})
-        process.send({"call": "load_average", "run": 12, "epoch": 7})
-        clock, load = said.get(timeout=HANG_S), said.get(timeout=HANG_S)
-    finally:
-        process.kill()
-    assert clock is not None and load is not None
-    assert (clock["run"], clock["epoch"]) == (12, 7) and "unix_ns" in clock["value"]
-    assert isinstance(load["value"], float), "the second was answered"
-
-
 def _is_at_work(process: psutil.Process) -> bool:
     """Clients have threads; without them it only waits for the next request."""
     try:
         return bool(process.num_threads() > 2)
     except psutil.Error:
         return False
-
-
-def test_it_is_said_on_how_many_clients_a_run_went_on() -> None:
-    def report(clients: int, lost_after_s: float | None = None) -> GeneratorReport:
-        return GeneratorReport("here", clients, 0, 0, 0, lost_after_s=lost_after_s)
-
-    assert clients_left([report(3), report(3)]) == ""
-    assert clients_left([]) == ""
-    one = [report(2), report(2, 31.2), report(2)]
-    assert clients_left(one) == "on 4 of 6 clients from 31 s on"
-    two = [report(2, 40.0), report(2, 31.2), report(2)]
-    assert clients_left(two) == "on 4 of 6 clients from 31 s on, on 2 from 40 s on"

@@ -15,12 +15,10 @@ from assay.errors import ArgumentError, ExperimentError, ScriptError, YouError
 from assay.experiment import Driving, Experiment, ScriptFile
 from assay.experiment import from_file as experiment_file
 from assay.experiment.from_command_line import Words, asked, experiment
-from assay.lab.preflight.refusal import why_refused
 from assay.plan import Cell, plan
 from assay.record import Store
 from assay.report.build import build
 from assay.text import rates
-from assay.text.quantities import OFFERED_RATE_PER_S
 from assay.workload import reader
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
@@ -100,13 +98,6 @@ def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path
     assert [one.driving.duration_s for one in levels] == [1.0, 8.0]
     assert {(one.driving.warm_up_s, one.driving.think_time) for one in levels} == {(0.5, None)}
     assert {one.driving.retries for one in levels} == {0}
-
-
-def test_a_given_limit_replaces_all_limits_of_the_test(tmp_path: Path) -> None:
-    (cell,) = cells(folder_of(tmp_path), transactions=7)
-    assert cell.driving.stop == {"transactions": 7}
-    (cell,) = cells(tmp_path, transactions=7, duration_s=3.0)
-    assert cell.driving.stop == {"transactions": 7, "duration_s": 3.0}
 
 
 def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
@@ -197,12 +188,6 @@ def test_a_mistake_in_a_test_is_placed(
     assert caught.value.line == line
 
 
-def test_weights_belong_to_existing_scripts(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="no script is called 'three'") as caught:
-        reader.read(str(folder_of(tmp_path, WORKLOAD + "three = 1\n")))
-    assert caught.value.line == 31
-
-
 def test_an_experiment_file_uses_the_keys_of_a_test(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     folder_of(tmp_path / "w")
@@ -223,15 +208,6 @@ def test_an_experiment_file_uses_the_keys_of_a_test(tmp_path: Path) -> None:
     assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (5, True)
 
 
-def test_several_tests_of_a_workload_are_named_behind_the_point() -> None:
-    def tests(target: str) -> tuple[str, ...]:
-        asked: Experiment = experiment(Words(target))[0]
-        return asked.tests
-
-    assert tests("bibsql.parallel,checks") == ("parallel", "checks")
-    assert set(tests("bibsql.*")) >= {"checks", "sequential", "parallel", "update", "limit"}
-
-
 SPIKE = "0s:100,1s:400,2s:100..300,4s:0,5s:50"
 
 
@@ -239,13 +215,6 @@ SPIKE = "0s:100,1s:400,2s:100..300,4s:0,5s:50"
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("one.sql").write_text("SELECT 1;\n")
-
-
-def test_what_is_due_is_what_the_steps_say() -> None:
-    assert rates.due_in_seconds(SPIKE, 7) == [100, 400, 150, 250, 0, 50, 50]
-    assert rates.due(SPIKE, 2.5) == pytest.approx(500 + 62.5)
-    assert rates.mean_per_s(SPIKE, 5) == 180
-    assert rates.due(250.0, 3) == 750
 
 
 def test_the_mean_of_a_profile_is_over_the_time_that_it_lasts() -> None:
@@ -273,11 +242,6 @@ def test_a_profile_that_cannot_be_is_refused(word: str, says: str) -> None:
         asked(Words("one.sql", on=("null",), offered_rate_per_s=word, duration_s=20))
     assert refused.value.message.startswith("--offered-rate: ")
     assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
-
-
-def test_a_step_after_the_end_is_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"has a step at 60s, .* ends after 30s"):
-        assay.run("one.sql", on="null", offered_rate_per_s="0s:200,60s:800", duration_s=30)
 
 
 def test_a_ramp_may_last_as_long_as_the_measurement() -> None:
@@ -328,12 +292,6 @@ def test_each_second_of_a_run_has_what_its_profile_says() -> None:
     assert sum(point.y for point in of_completed.points) == pytest.approx(900, abs=5)
 
 
-def test_a_word_of_a_list_is_a_rate_or_a_whole_profile() -> None:
-    assert OFFERED_RATE_PER_S.split("5,0s:1,2s:3,0ms:4,1s:5,6") == [
-        "5", "0s:1,2s:3", "0ms:4,1s:5", "6",
-    ]  # fmt: skip
-
-
 SCRIPT = "\\set aid random(1, 100000 * :scale)\nselect :aid;\n"
 
 
@@ -356,16 +314,6 @@ def test_every_set_is_a_variable_of_the_type_it_is_written_in(script: Path) -> N
     assert found.parameters == {"scale": (1, 10), "skew": (1.5,), "name": ("x",)}
     assert workload.tables == ()
     assert [run.cell.parameters["scale"] for run in plan(found, workload).runs] == [1, 10]
-
-
-def test_it_runs_for_ten_seconds_by_default(script: Path) -> None:
-    for words, stop in (
-        ({}, {"duration_s": 10.0}),
-        ({"duration_s": 2.0}, {"duration_s": 2.0}),
-        ({"transactions": 5}, {"transactions": 5}),
-    ):
-        (run,) = plan(*of_scripts(script, **words)).runs
-        assert run.cell.driving.stop == stop
 
 
 def test_scripts_are_mixed_by_the_weights_behind_their_names(script: Path) -> None:
@@ -414,13 +362,6 @@ def test_invalid_scripts_are_refused(
         of_scripts(target.format(script), **filled)
 
 
-def test_a_password_in_a_script_is_no_variable_that_the_hint_names(script: Path) -> None:
-    script.write_text("SELECT 'mysql://root:geheim@host/db', :rows;\n")
-    with pytest.raises(YouError) as refused:
-        of_scripts(script, set=("foo=1",))
-    assert refused.value.hint == "known: rows"
-
-
 def test_two_scripts_with_one_name_are_refused_with_a_way_to_call_them(script: Path) -> None:
     older = script.parent / "old" / script.name
     older.parent.mkdir()
@@ -459,32 +400,3 @@ def test_what_the_system_does_not_take_is_refused_before_it_is_started(
     with pytest.raises(ScriptError, match=message) as caught:
         Compiled(workload).check(plan(found, workload).runs)
     assert f"{caught.value.line}:{caught.value.column}" == place
-
-
-def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
-    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
-        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
-
-
-def test_literals_and_comments_are_those_of_the_system(script: Path) -> None:
-    script.write_text("# it's a comment\nSELECT 'it\\'s';\n")
-    for system in ("mariadb", "mysql"):
-        found, workload = of_scripts(script, on=(system,))
-        Compiled(workload).check(plan(found, workload).runs)
-
-
-def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: Path) -> None:
-    file = script.with_suffix(".cql")
-    file.write_text("SELECT balance FROM accounts WHERE id = 1;")
-    found, workload = of_scripts("tpcb.select-only", script=(str(file),), on=("cassandra",))
-    (run,) = plan(found, workload).runs
-    assert why_refused(Compiled(workload), run) is None
-
-
-def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:
-    file = script.with_name("e.toml")
-    file.write_text('script = ["read.sql@3"]\nsystems = ["sqlite"]\n\n[parameters]\nscale = 4\n')
-    found, workload = experiment(Words(str(file)))
-    assert (found.is_ad_hoc, found.parameters) == (True, {"scale": (4,)})
-    (run,) = plan(found, workload).runs
-    Compiled(workload).check([run])

@@ -130,24 +130,6 @@ def test_a_mistake_is_placed(
     assert not caught.value.further, "one mistake has no others as its consequence"
 
 
-def test_several_mistakes_are_named_in_one_reading(tmp_path: Path) -> None:
-    text = TABLE_2.replace("repetitions = 3", "repetition = 3")
-    text = text.replace("replicas = [1, 2]", "replica = [0]\nthreads = 4")
-    file = written(tmp_path, text.replace("clients = [8, 16]", 'clients = ["many"]'))
-    with pytest.raises(ExperimentError) as caught:
-        experiment(Words(str(file)))
-    found = [caught.value, *caught.value.further]
-    assert [getattr(one, "line", 0) for one in found] == [7, 13, 14, 8]
-    assert found[2].hint is not None and found[2].hint.startswith("maybe clients is meant; ")
-
-
-def test_at_most_ten_mistakes_are_named(tmp_path: Path) -> None:
-    unknown = "".join(f"unknown{number} = 1\n" for number in range(20))
-    with pytest.raises(ExperimentError) as caught:
-        experiment(Words(str(written(tmp_path, unknown + TABLE_2))))
-    assert len(caught.value.further) == 9
-
-
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="cannot be read") as caught:
         experiment(Words(str(tmp_path / "none.toml")))
@@ -209,13 +191,6 @@ def cells(words: Words) -> set[tuple[object, ...]]:
     }
 
 
-def test_an_optional_storage_is_known_by_the_name_that_the_file_gives_it(tmp_path: Path) -> None:
-    storage = '\noptional = ["disk"]\n[storage.disk]\nkind = "modelled"\nprofile = "fusion-io"\n'
-    text = 'workload = "tpcb"\nsystems = ["sqlite"]\nstorages = ["disk"]' + storage
-    asked, _ = experiment(Words(str(written(tmp_path, text))))
-    assert asked.optional == tuple(one.name for one in asked.storages) == ("disk (modelled)",)
-
-
 @pytest.mark.parametrize(
     ("keys", "why"),
     [
@@ -254,30 +229,6 @@ def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path:
     assert asked.optional == ("postgresql",)
     limits = {run.cell.test: run.cell.driving.transactions for run in plan(asked, workload).runs}
     assert (limits["update"], limits["connect"]) == (7, 200)
-
-
-def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: Path) -> None:
-    file = str(written(tmp_path, SINGLE_TESTS))
-    found = cells(Words(file, set=("records=9",), repetitions=2))
-    assert {one[2:] for one in found} == {(9, 1), (9, 2)}
-
-
-def test_the_printed_buffer_is_scaled_down_with_the_data_and_that_is_said() -> None:
-    """At full size the tests have the 4 GB of the profiles, and no buffer made for the data."""
-    shipped = str(registry.EXPERIMENTS_FOLDER / "cubrid-2010.toml")
-    quick, _ = experiment(Words(shipped, quick=True, storage=("here",)))
-    scaled = {(one.test, one.name): (one.full, one.quick) for one in quick.scaled}
-    assert scaled["insert", "data_to_buffer"] == ("0", "6")
-
-
-def test_the_quick_version_says_what_it_scaled(tmp_path: Path) -> None:
-    words = Words(str(written(tmp_path, SINGLE_TESTS)), quick=True)
-    assert {one[2] for one in cells(words)} == {100}
-    asked, _ = experiment(words)
-    scaled = {(one.test, one.name): (one.full, one.quick) for one in asked.scaled}
-    assert scaled["connect", "records"] == ("500", "100")
-    assert scaled["load", "records"] == ("1000, 2000", "100")
-    assert scaled["update", "updates"] == ("1000", "5")
 
 
 def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
@@ -428,21 +379,6 @@ def test_a_system_that_an_option_names_has_the_settings_of_the_file(tmp_path: Pa
     assert len(found) == 2
 
 
-def test_what_stands_in_brackets_goes_before(tmp_path: Path) -> None:
-    assert labels(tmp_path, FILE, "sqlite[journal_mode=truncate]") == [
-        "sqlite journal_mode=truncate synchronous=off"
-    ]
-
-
-@pytest.mark.parametrize("on", [(), ("sqlite",)])
-def test_a_setting_replaces_a_list_of_the_file(tmp_path: Path, on: tuple[str, ...]) -> None:
-    found = labels(tmp_path, FILE, *on, settings=("sqlite.journal_mode=truncate",))
-    assert found[0] == "sqlite journal_mode=truncate synchronous=off"
-    assert found[1:] == ([] if on else ["postgresql"])
-    found = labels(tmp_path, FILE, *on, settings=("sqlite.journal_mode=truncate,persist",))
-    assert len(found) == (2 if on else 3)
-
-
 def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
     text = """workload = "tpcb"
 systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
@@ -451,8 +387,3 @@ systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
     assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
     with pytest.raises(ArgumentError, match="given twice"):
         labels(tmp_path, text, settings=(f"{setting},truncate",))
-
-
-def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="given twice"):
-        labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")

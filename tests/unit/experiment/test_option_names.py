@@ -21,14 +21,12 @@ from assay.contracts.systems.abilities import HasProfiles
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment import from_file as experiment_file
-from assay.experiment.choices import checked_choices, profiles
+from assay.experiment.choices import profiles
 from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.settings.catalogue import OPTIONS
-from assay.experiment.settings.client_options import counts
 from assay.experiment.settings.error_spelling import of_file, of_python
 from assay.lab.continuation import Request
-from assay.systems.sqlite import settings as sqlite
 from assay.text.mentions import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
@@ -201,12 +199,6 @@ def test_a_hint_names_what_the_person_wrote(text: str, in_python: str, in_a_file
     assert spelled(hint, of_file) == in_a_file
 
 
-def test_what_a_hint_asks_for_is_true_in_python() -> None:
-    hint = phrase("if that may be destroyed: {}", Mention("erase", is_wished=True))
-    assert hint == "if that may be destroyed: --erase"
-    assert spelled(hint, of_python) == "if that may be destroyed: erase=True"
-
-
 def test_what_is_said_of_a_setting_of_the_file_has_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -253,17 +245,6 @@ def asked(target: str, **given: object) -> Experiment:
     return experiment(Words(target, **given))[0]  # type: ignore[arg-type]
 
 
-def test_a_workload_alone_runs_its_default_test_on_its_default_system() -> None:
-    assert asked("bibsql") == Experiment("bibsql", ("checks",), (SystemChoice("sqlite"),))
-
-
-def test_a_test_is_named_after_a_point_also_of_a_folder() -> None:
-    assert asked("bibsql.parallel").tests == ("parallel",)
-    folder = Path(checked_choices.__file__).parents[2] / "workloads" / "bibsql"
-    assert asked(f"{folder}.sequential").tests == ("sequential",)
-    assert asked(str(folder)).tests == ("checks",)
-
-
 def test_options_and_settings_are_distinguished_and_their_levels_are_choices() -> None:
     found = asked(
         "bibsql",
@@ -291,20 +272,6 @@ def test_brackets_and_quotes_protect_commas() -> None:
         "postgresql search_path=a,b",
         "postgresql search_path=c",
     ]
-
-
-def test_a_url_is_the_system_of_its_scheme() -> None:
-    (choice,) = asked("bibsql", on=("postgresql://reader:secret@db.example:5433/bib",)).systems
-    assert (choice.name, choice.label) == ("postgresql", "postgresql at db.example")
-    assert choice.url == "postgresql://reader:secret@db.example:5433/bib"
-
-
-def test_storages_have_names_kinds_and_directories() -> None:
-    assert asked("bibsql", storage=("here,tmpfs", "disk=here:/srv")).storages == (
-        StorageChoice("here", "here"),
-        StorageChoice("tmpfs", "tmpfs"),
-        StorageChoice("disk", "here", "/srv"),
-    )
 
 
 def test_storages_have_options_in_brackets() -> None:
@@ -336,13 +303,6 @@ def test_a_storage_has_one_spelling(word: str, label: str) -> None:
     assert replace(same, name=choice.name) == choice or choice.kind in ("modelled", "throttled")
 
 
-def test_client_counts_are_numbers() -> None:
-    assert counts("1,8,32") == (1, 8, 32)
-
-
-EXPERIMENTS = Path(__file__).parents[3] / "experiments"
-
-
 def choices(*words: str, on: str) -> tuple[SystemChoice, ...]:
     return experiment(Words("ssd.insert", on=(on,), set=words))[0].systems
 
@@ -359,32 +319,6 @@ def test_every_profile_is_read_and_says_what_it_is() -> None:
     for known in found.values():
         for profile in known.values():
             assert profile.title and (profile.settings or profile.options)
-
-
-def test_what_is_tuned_loses_no_commit_either() -> None:
-    tuned = registry.system("sqlite").profiles()["tuned"]  # type: ignore[attr-defined]
-    assert not sqlite.durability_lowered_by(tuned.settings)
-
-
-def test_levels_of_a_profile_are_a_factor_named_by_it_alone() -> None:
-    paper, durable = choices("mysql.profile=paper,durable", on="mysql")
-    assert (paper.label, durable.label) == ("mysql profile=paper", "mysql profile=durable")
-    assert paper.settings["innodb_flush_log_at_trx_commit"] == "0"
-    assert durable.settings["innodb_flush_log_at_trx_commit"] == "1"
-    assert paper.options == {"buffer": "4GB"}
-
-
-def test_no_profile_is_a_level_too() -> None:
-    none, tuned = choices("sqlite.profile=none,tuned", on="sqlite")
-    assert (none.label, tuned.label) == ("sqlite", "sqlite profile=tuned")
-    assert none == SystemChoice("sqlite")
-
-
-def test_a_misspelt_profile_is_not_taken_for_a_setting() -> None:
-    for key in ("profil", "Profile"):
-        with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
-            choices(f"sqlite.{key}=tuned", on="sqlite")
-        assert "did you mean 'profile'?" in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -406,20 +340,6 @@ def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_chang
     assert "buffer" not in file_choice.of_profile
 
 
-def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
-    (chosen,) = choices(
-        "postgresql.profile=paper", "postgresql.shared_buffers=64MB", on="postgresql"
-    )
-    assert not chosen.options
-    assert chosen.settings["shared_buffers"] == "64MB"
-
-
-def test_an_experiment_names_printed_settings_that_are_gone() -> None:
-    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
-    (used,) = asked.profiles
-    assert "query_cache_size = 64M" in used.printed
-
-
 @pytest.mark.parametrize(
     ("on", "word", "complaint"),
     [
@@ -435,13 +355,3 @@ def test_an_experiment_names_printed_settings_that_are_gone() -> None:
 def test_a_profile_that_cannot_be_is_refused(on: str, word: str, complaint: str) -> None:
     with pytest.raises(ArgumentError, match=complaint):
         choices(word, on=on)
-
-
-def test_what_reproduces_msql_flushes_nothing() -> None:
-    systems = experiment_file.read(EXPERIMENTS / "kreymer-1995.toml")[0].systems
-    assert all("profile=unflushed" in choice.label for choice in systems)
-    sqlite_choice = next(choice for choice in systems if choice.name == "sqlite")
-    lowered = sqlite.durability_lowered_by(sqlite_choice.settings)
-    assert lowered and profiles.durability(sqlite_choice, lowered) == "D1"
-    assert not profiles.durability(sqlite_choice, [*lowered, "another = off"]), "not the profile's"
-    assert not profiles.durability(SystemChoice("sqlite"), lowered)

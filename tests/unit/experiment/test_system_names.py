@@ -4,7 +4,6 @@ machine."""
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import invented_records as invented
 from assay import comparison
 from assay.cli import main
 from assay.cli.options.experiment_references import title
-from assay.contracts.factors import NAMES
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, ExperimentError, MachineLimit
 from assay.experiment import (
@@ -26,11 +24,10 @@ from assay.experiment import (
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
-from assay.experiment.choices import checked_choices, server_limits, system_identity, system_names
-from assay.experiment.settings import unused_settings
+from assay.experiment.choices import checked_choices
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.refusal import why_refused
-from assay.plan import cell_names, plan, server_machines
+from assay.plan import plan, server_machines
 from assay.plan.fingerprint import of_document
 from assay.provision.limits import hierarchies, server_group
 from assay.record import Store
@@ -71,24 +68,6 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
     written: list[str], names: list[str]
 ) -> None:
     assert _labels(*written) == [f"postgresql at {name}" for name in names]
-
-
-def test_files_of_one_name_are_named_by_the_fewest_folders() -> None:
-    for paths, names in (
-        (["d1/s.db", "d2/s.db"], ["d1/s.db", "d2/s.db"]),
-        (["/x/a/s.db", "/y/a/s.db", "/z/t.db"], ["x/a/s.db", "y/a/s.db", "t.db"]),
-    ):
-        found = system_names.labels([SystemChoice("f", url=f"f:///{path}") for path in paths])
-        assert found == [f"f at {name}" for name in names]
-    assert _labels(
-        "dbapi:pymysql[host=h,port=1,user=u]", "dbapi:pymysql[host=h,port=2,user=u]"
-    ) == ["dbapi:pymysql at h?port=1", "dbapi:pymysql at h?port=2"]
-
-
-def test_values_with_a_space_are_not_read_as_several_settings() -> None:
-    first = SystemChoice("x", settings={"name": "a b=1"})
-    other = SystemChoice("x", settings={"name": "a", "b": "1"})
-    assert len(set(system_names.labels([first, other]))) == 2
 
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
@@ -164,17 +143,6 @@ def test_two_servers_of_one_host_are_two_rows_in_every_face(tmp_path: Path) -> N
     assert "run 1" in title([one], path)
 
 
-def test_levels_that_are_nearly_equal_are_two_cells_with_two_names(tmp_path: Path) -> None:
-    machines = [
-        replace(invented.POSTGRESQL, machine=replace(invented.POSTGRESQL.machine, rtt_s=rtt_s))
-        for rtt_s in (0.0010001, 0.0010002)
-    ]
-    found = invented.experiment(tmp_path / "a.sqlite", invented.plan(machines), 2.0)
-    first, second = cell_runs.cells(found, found.runs)
-    assert (first.factors["rtt"], second.factors["rtt"]) == ("1.0001ms", "1.0002ms")
-    assert cell_names.level_text(1000001.0) == cell_runs.label(1000001.0).shown == "1000001"
-
-
 def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -> None:
     sides = [
         comparison.side(
@@ -199,13 +167,6 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
     ]
 
 
-def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
-    asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert system_identity.of_system(asked) == system_identity.of_system(
-        {**asked, "called": "old", "shown": "old"}
-    )
-
-
 @pytest.mark.parametrize("name", ["clients", "system", "storage", "cache", "rtt", "protocol"])
 def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Path) -> None:
     script = tmp_path / "s.sql"
@@ -226,17 +187,6 @@ def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Pat
     )
     with pytest.raises(ExperimentError, match=f"cannot be called {name}"):
         from_command_line.asked(from_command_line.Words(str(own), on=("null",)))
-
-
-def test_parameters_of_earlier_records_hide_no_other_factor(tmp_path: Path) -> None:
-    cells = invented.plan(
-        [invented.SQLITE], clients=(1, 2), parameters={"clients": 7, "system": "x"}
-    )
-    found = invented.experiment(tmp_path / "a.sqlite", cells, 2.0)
-    first, second = cell_runs.cells(found, found.runs)
-    assert (first.factors["clients"], second.factors["clients"]) == (1, 2)
-    assert first.factors["parameter clients"] == 7
-    assert set(first.factors) - {"parameter clients", "parameter system"} <= set(NAMES)
 
 
 MB = 1 << 20
@@ -281,18 +231,6 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     assert of_document(document) == cell.fingerprint, "a record of before there was a choice"
 
 
-def test_a_file_says_the_same_and_the_command_line_replaces_it(tmp_path: Path) -> None:
-    file = tmp_path / "asked.toml"
-    file.write_text(
-        'workload = "tpcb"\nsystems = ["postgresql"]\n'
-        'memory = ["none", "1GB"]\ncpus = 2\nrtt = [0, "1ms"]\n'
-    )
-    found, _ = experiment_file.read(file)
-    assert found.levels == {"memory": (None, 1024 * MB), "cpus": (2.0,), "rtt": (0, 0.001)}
-    replaced, _ = words.experiment(words.Words(str(file), memory="64MB"))
-    assert (replaced.levels["memory"], replaced.levels["rtt"]) == ((64 * MB,), (0, 0.001))
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -325,19 +263,6 @@ def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
     with pytest.raises(ArgumentError) as refused:
         _asked(on=on, **given)
     assert expected in refused.value.message
-
-
-def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
-    experiment, workload = words.experiment(
-        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="200MB")
-    )
-    reasons = [why_refused(Compiled(workload), run) for run in plan(experiment, workload).runs]
-    assert reasons == [
-        None,
-        None,
-        "duckdb memory=200MB: it runs in the client's own process, and its memory cannot be "
-        "bounded: a limit would end the client",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -373,15 +298,6 @@ def test_what_a_run_would_refuse_is_known_from_the_plan(
     experiment, workload = words.experiment(words.Words(**asked))
     refused = why_refused(Compiled(workload), plan(experiment, workload).runs[0])
     assert refused is None if expected is None else expected in str(refused)
-
-
-def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
-    url = SystemChoice("postgresql", url="postgresql://u@h/d")
-    assert server_limits.why_memory_not_limited(url) is not None
-    assert server_limits.why_cpus_not_limited(url) is not None
-    assert server_limits.why_not_moved(url) is None
-    assert unused_settings.why_refused(url) is None, "nothing is asked of it"
-    assert ServerMachine().words == ()
 
 
 def test_more_than_this_machine_has_is_refused_with_the_limit(

@@ -22,24 +22,18 @@ from assay.cli.commands import run
 from assay.comparison.sides.values import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging.simultaneous import merge
-from assay.dialects import reads
 from assay.drive.document import scripts_of
 from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
-from assay.judge import judge_run
 from assay.judge.check.answers import Check, not_run
-from assay.judge.check.consistency import chosen
 from assay.judge.differing_statements import AnsweringRun, agreement, differing_statements
-from assay.judge.warnings.kinds import WarningKind, undeciding
 from assay.lab.preflight.refusal import why_lacking
 from assay.plan import drives
 from assay.record import ExperimentRecord
 from assay.record.runs import run_ends
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as comparison_report
-from assay.report.sections import answers as result_checks
 from assay.report.sections import check_counts
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
@@ -74,16 +68,6 @@ def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[Answ
     """One run whose only statement was answered so."""
     answers = [answer(**one) for one in changes] or [answer()]
     return [AnsweringRun(seed, observation(answers=answers, commits=commits))]
-
-
-def test_numbers_of_rows_that_differ_late_are_shown_with_as_many_digits() -> None:
-    (found,) = differing_statements(
-        side({"first": [first(1, rows=12_344)], "rows_each": 12_344}),
-        side({"first": [first(1, rows=12_345)], "rows_each": 12_344}),
-    )
-    assert (found.a, found.b) == ("12344 rows per answer", "12345 rows per answer")
-    (found,) = differing_statements(side({"rows_each": 9}), side({"rows_each": 98_765_432}))
-    assert found.b == "98770000 rows per answer"
 
 
 @pytest.mark.parametrize(
@@ -127,21 +111,6 @@ def test_what_is_no_difference(one: dict[str, Any], other: dict[str, Any]) -> No
     assert agreement(side(one), side(other))
 
 
-def test_values_are_compared_of_one_seed_and_of_reads_alone() -> None:
-    """Another seed asks for other rows, and what one client wrote another reads."""
-    other = {"first": [first(1, OTHER)]}
-    assert not differing_statements(side(), side(other, seed=2))
-    assert not differing_statements(side(), side(other, commits=5))
-    assert differing_statements(side(commits=5), side({"rows_each": 0.5}, commits=5))
-
-
-def test_the_order_by_makes_a_limit_comparable() -> None:
-    text = "SELECT v FROM t ORDER BY v LIMIT 3"
-    assert differing_statements(
-        side({"text": text}), side({"text": text, "first": [first(1, OTHER)]})
-    )
-
-
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
     assert (
@@ -154,13 +123,6 @@ def test_how_far_answers_were_compared_is_said() -> None:
     writing = side(commits=5)
     assert agreement(writing, writing) == "1 statement, rows per answer"
     assert agreement(side(), [AnsweringRun(1, observation())]) == ""
-
-
-def test_values_of_other_clients_are_not_compared() -> None:
-    all_clients = side({"first": [first(1, answers=32, rows=32)]})
-    eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
-    assert not differing_statements(all_clients, eight)
-    assert agreement(all_clients, eight) == "1 statement, rows per answer"
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:
@@ -294,45 +256,6 @@ def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expec
     assert check_counts.words(found) == expected
 
 
-def test_what_is_right_on_each_of_several_data_sets_is_said_once(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE], clients=(1, 8))
-    record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    first, second = record.runs
-    other = {"fingerprint": "e" * 64, "description": "14 files"}
-
-    def lines(second: Any) -> tuple[str, ...]:
-        runs = (first, invented.changed(second, "dataset", **other))
-        found = result_checks.section("parallel", cell_runs.cells(record, runs))
-        return found.lines if found else ()
-
-    (line,) = lines(second)
-    assert line.startswith("checks  2 of 2 right") and line.endswith(", on each of 2 data sets")
-    wrong = structs.replace(second, checks=tuple(invented.checks({"S01": 155})))
-    right, one = lines(wrong)
-    assert right.endswith("; on 13 files of the beebe collection")
-    assert one.startswith("checks  1 of 2 right; wrong: S01") and one.endswith("; on 14 files")
-
-
-def test_an_unknown_edition_of_the_data_is_the_reason() -> None:
-    """Expected results are those of an edition: another Debian has another one."""
-    edition = SimpleNamespace(source="real", fingerprint="62fd01e9", items=10_002)
-    (run,) = runs(a=answers(None, None))
-    run.data = edition
-    assert check_counts.words([run]) == (
-        "2 without an expected result; none is known for this edition of the data "
-        "(10002 items, digest 62fd01e9)"
-    )
-    run.checks = RIGHT
-    assert "edition" not in check_counts.words([run])
-
-
-def test_a_check_in_another_language_is_chosen_as_the_one_that_it_stands_for() -> None:
-    paths = ["checks/a1.sql", "checks/a2.json", "checks/deep/a3.cql", "checks/b.json"]
-    checks = [Script(path.rpartition("/")[2].partition(".")[0], path, "") for path in paths]
-    assert [check.path for check in chosen(checks, ["a1", "a3"])] == [paths[0], paths[2]]
-    assert chosen(checks, ()) == []
-
-
 BIBSQL = reader.read("bibsql")
 
 
@@ -416,12 +339,6 @@ def test_checks_of_a_dialect_find_the_rows_of_the_common_ones(
     assert all(found[name] for name in rewritten), "a check that finds nothing compares nothing"
 
 
-def test_no_regular_expression_is_sent_to_a_system_without_the_operator() -> None:
-    for dialect in ("db2", "ingres", "oracle", "sqlserver"):
-        for script in BIBSQL.scripts_for(CHECKS, DIALECTS[dialect]):
-            assert " regexp " not in script.text, f"{dialect} {script.path}"
-
-
 def test_a_check_that_a_dialect_cannot_express_is_left_out_alone() -> None:
     left_out = {
         name: set(BIBSQL.left_out(CHECKS, DIALECTS[name]))
@@ -460,23 +377,3 @@ def test_the_queries_of_glidemon_are_known_to_read_so_that_caches_can_be_warmed(
     }
     spoken = registry.system(system.name).dialect
     assert {spoken.identifier(name) for name in names} == names, "scripts have them unquoted"
-
-
-def test_what_may_write_is_not_known_to_read() -> None:
-    writing = (
-        "select a into copied from t", "select name from new table (insert into t values (1))",
-        "select orders.nextval from dual", "select next value for orders", "select f(a) from t",
-        "select q'{'}' || f() || q'{'}' from dual", "select a from t for update",
-    )  # fmt: skip
-    assert not any(map(reads.only_reads, writing))
-
-
-def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE])
-    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
-    (run,) = record.runs
-    lacking = invented.changed(run, "observation", left_out=["S25"])
-    _, warnings = judge_run(lacking.evidence)
-    (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
-    assert warning.detail.endswith("without S25")
-    assert WarningKind.SCRIPTS_LEFT_OUT.id in undeciding()

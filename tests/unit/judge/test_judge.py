@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import sqlite3
-from collections.abc import Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -20,7 +18,6 @@ from msgspec import structs
 import assay
 import invented_records as invented
 import observations
-from assay.cli.program import run_program
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import (
@@ -28,16 +25,15 @@ from assay.contracts.observation import (
     GeneratorReport,
     MachineSecond,
     Observation,
-    Outage,
 )
 from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.cells import Cells
-from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
+from assay.judge.check.verdict import CONFLICTS, STATEMENT_LIMIT, why_failed
 from assay.judge.evidence.service import starved
 from assay.judge.evidence.so_far import SoFar
-from assay.judge.evidence.values import Ceiling, Evidence, MachineFacts
+from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.verdict import Verdict
 from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
@@ -73,20 +69,6 @@ def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> No
         first, second = store.latest().runs
         went_away = Verdict.because("invalid", "the server went away")
         assert judge_run(first.evidence)[0] == first.judged == second.judged == went_away
-
-
-def test_a_failed_run_is_listed_as_invalid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script, records = tmp_path / "wrong.sql", tmp_path / "r.sqlite"
-    script.write_text("SELECT nothing FROM nowhere;\n")
-    words = [str(script), "--on", "sqlite", "--transactions", "3", "--records", str(records)]
-    assert run_program(["run", *words]) == 1
-    capsys.readouterr()
-    assert run_program(["list", "runs", "--format", "json", "--records", str(records)]) == 0
-    (run,) = json.loads(capsys.readouterr().out)
-    assert run["state"].startswith("failed (")
-    assert run["verdict"] == "invalid"
 
 
 def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) -> None:
@@ -139,14 +121,6 @@ def kept_cells(path: Path) -> list[tuple[str, str]]:
         return connection.execute(question).fetchall()
 
 
-def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
-    one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
-    kept = invented.experiment(one, invented.plan([invented.SQLITE], repetitions=2), 1.0).cells
-    assert run_program(["merge", str(one), "--records", str(other)]) == 0
-    with Store(other, must_exist=True) as store:
-        assert store.latest().cells == kept != {}
-
-
 @pytest.mark.parametrize(
     ("classes", "comes_back", "word", "reason"),
     [
@@ -165,15 +139,6 @@ def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     verdict, _ = judge_run(lost(classes, driving))
     assert verdict.word == word
     assert reason in verdict.reason
-
-
-def test_a_run_in_which_no_transaction_succeeded_is_invalid_whatever_the_reason() -> None:
-    run = lost(["deadlock"], Driving())
-    assert run.driven is not None
-    none_ok = structs.replace(
-        run.driven, outcomes=structs.replace(run.driven.outcomes, ok=0, failed=99)
-    )
-    assert judge_run(structs.replace(run, observation=none_ok))[0].word == "invalid"
 
 
 def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
@@ -285,20 +250,6 @@ def test_a_test_without_clients_shows_what_it_did(tmp_path: Path) -> None:
     assert "measured     size 12 MB; backup 3.000 s; restore 5.000 s" in stream.getvalue()
 
 
-def test_a_finished_run_is_never_under_way(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE])
-    with Store(tmp_path / "r.sqlite") as store:
-        invented.begin(store, planned, workload={"report": {}})
-        for run in planned.runs:
-            store.begin_run(run)
-            store.end_run("done", verdict=("valid", ""))
-        store.end_experiment()
-        report = build(store.latest())
-    shown = [cell.shown for row in report.sections[0].tables[0].rows for cell in row.cells]
-    assert "under way" not in shown
-    assert "not measured" in shown
-
-
 END = {
     "client": 0, "group": "all", "elapsed_ns": 1, "passes": 0, "transactions": 9, "state": "lost"
 }  # fmt: skip
@@ -330,15 +281,6 @@ def test_a_server_that_stopped_answering_is_not_a_failure_of_the_clients() -> No
     assert str(why_failed(failed, [], None)).startswith("every client failed")
 
 
-def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
-    outages = [{"from_ns": 10**9, "to_ns": 45 * 10**8}]
-    lost = _ended("lost", "lost connection", outages=outages)
-    failed = str(why_failed(lost, [], None, reconnect_timeout_s=60.0))
-    assert "no client reconnected in 3.5 s" in failed
-    assert "at most 60 s" in failed
-    assert "reconnect" not in str(why_failed(lost, [], None))
-
-
 def test_a_conflict_of_transactions_has_a_fix() -> None:
     """As of MariaDB 11.8, whose snapshots are checked by default."""
     said = "Record has changed since last read in table 'accounts'"
@@ -352,31 +294,6 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
         observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
     )
     assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "retries" in str(failed)
-
-
-@pytest.mark.parametrize("counted", [frozenset(), LOSSES, CONFLICTS])
-@pytest.mark.parametrize("ended_by", ["", "lost"])
-def test_a_lost_connection_is_named_before_conflicts(ended_by: str, counted: Set[str]) -> None:
-    ended = {"ended_by": ended_by} if ended_by else {}
-    errors = [
-        observations.error(**{"class": name, "message": f"of {name}"})
-        for name in ("serialization", "lost connection")
-    ]
-    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
-    observation = observations.observation(errors=errors, outcomes=outcomes, **ended)
-    failed = str(why_failed(observation, [], None, counted=counted))
-    if not ended_by and counted == LOSSES:
-        assert "of serialization" in failed, "clients reconnected: losses are no reason"
-    else:
-        assert "of lost connection" in failed and "retries" not in failed
-
-
-def test_a_missing_right_has_a_fix() -> None:
-    said = "permission denied for table goods"
-    refused = observations.error(**{"class": "permission", "code": "42501", "message": said})
-    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
-    failed = why_failed(observations.observation(errors=[refused], outcomes=outcomes), [], None)
-    assert said in str(failed) and "fix: grant this user what the statement needs" in str(failed)
 
 
 def test_a_statement_over_its_limit_fails_no_run_and_another_timeout_does() -> None:
@@ -449,27 +366,6 @@ def test_a_stall_is_seen_in_the_second_after_it_began() -> None:
     assert "stalled" in dict(run_warnings.of_run(run))
 
 
-def test_a_stall_at_the_beginning_is_seen_once_it_is_known_how_long_transactions_are() -> None:
-    on = "null[delay=constant:10ms,stall=2.5s@0s]"
-    assay.run("one.sql", on=on, clients=2, duration_s=4, warm_up_s=0)
-    run = last_run()
-    assert "stalled" not in warnings_so_far(run, 2)
-    assert "2.0 s of 3.0 s, from 0.0 s on" in warnings_so_far(run, 3)["stalled"]
-    assert "stalled" in dict(run_warnings.of_run(run))
-
-
-def test_a_sound_run_has_no_warning_that_goes_away() -> None:
-    assay.run("one.sql", on="null[delay=constant:1ms]", clients=2, duration_s=5, warm_up_s=0)
-    run = last_run()
-    final = dict(run_warnings.of_run(run))
-    for seconds in range(1, 6):
-        assert warnings_so_far(run, seconds).keys() <= final.keys()
-
-
-def test_nothing_is_said_of_transactions_before_the_first_second() -> None:
-    assert SoFar(Driving(), 2).observation() is None
-
-
 def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
     """The warnings of a run of which the first second has passed."""
     assert run.driven is not None
@@ -518,26 +414,12 @@ def test_threads_that_waited_for_a_processor_are_seen(run: Evidence) -> None:
     assert name not in second(run, waiting, server_cpus=float(run.machine.processors or 1))
 
 
-def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
-    limited = structs.replace(run, ceiling=Ceiling(1, 1000.0))
-    name = "near-the-client-ceiling"
-    assert name not in second(limited, clients(statements=1300))
-    assert "750.0 statements/s, 75 % of 1000" in second(limited, clients(statements=1500))[name]
-    assert name not in second(run, clients(statements=1500)), "nothing was calibrated"
-
-
 def test_clients_that_others_leave_nothing_to_are_seen(run: Evidence) -> None:
     found = second(run, clients(transactions={"": (40, 39, 3), "b": (1, 2)}))
     assert "1 of 3 clients ended 3 transactions, the most served 40" in found["starved-clients"]
     assert "unaccounted-time" not in found
     assert "starved-clients" not in second(run, clients(transactions={"": (29, 0)}))
     assert "starved-clients" not in second(run, clients()), "an open loop"
-
-
-def test_an_outage_is_seen_before_it_has_ended(run: Evidence) -> None:
-    found = second(run, clients(outages=(Outage(S // 2, 2 * S),)))
-    assert "1 time, 1.5 s" in found["outage"]
-    assert "outage" not in second(run, clients())
 
 
 def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:

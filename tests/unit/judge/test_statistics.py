@@ -145,11 +145,6 @@ def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None
     )
 
 
-def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
-    found = factorial.effect(factorial.grid(noisy(1, 1), in_blocks=True), 0, 1, 0)
-    assert found is not None and found[0].interval() is None
-
-
 @pytest.mark.parametrize(
     ("first", "second", "tau"),
     [
@@ -166,13 +161,6 @@ def test_tau_of_known_orders(
     first: tuple[float, ...], second: tuple[float, ...], tau: float
 ) -> None:
     assert kendall_tau(list(zip(first, second, strict=True))) == pytest.approx(tau)
-
-
-@pytest.mark.parametrize(
-    "pairs", [[], [(1, 1), (2, 2)], [(1, 1), (1, 2), (1, 3)], [(1, 5), (2, 5), (3, 5)]]
-)
-def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, float]]) -> None:
-    assert kendall_tau(pairs) is None
 
 
 @pytest.mark.parametrize(
@@ -250,14 +238,6 @@ def test_a_warm_up_is_found_with_its_length() -> None:
     assert share(beginning, slow_start) >= 0.98
 
 
-def test_a_climbing_warm_up_is_found_too() -> None:
-    def climbs(random: np.random.Generator) -> Series:
-        level = np.minimum(1.0, 0.2 + np.arange(60) / 12)
-        return level * random.normal(1000, 50, 60)
-
-    assert share(beginning, climbs) >= 0.95
-
-
 @pytest.mark.parametrize("change", [-0.25, 0.25])
 def test_a_drift_is_found_with_its_size(change: float) -> None:
     def drifts(random: np.random.Generator) -> Series:
@@ -280,12 +260,6 @@ def test_outlying_seconds_are_found_where_they_are_and_do_not_hide_one_another()
         return {20, 41} <= {one.at for one in among_seconds(values)}
 
     assert share(is_right, two_dips) >= 0.98
-
-
-def test_one_transaction_more_is_no_outlier() -> None:
-    values = np.full(60, 4.0)
-    values[30] = 5
-    assert among_seconds(values) == []
 
 
 @pytest.mark.parametrize("n", [4, 5, 10])

@@ -59,26 +59,6 @@ def test_a_price_names_its_storage_and_may_name_its_currency(
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("sqlite=1200", {"sqlite": SystemPrice(1200)}),
-        ("sqlite=1200EUR, old=4.5e3 EUR",
-         {"sqlite": SystemPrice(1200, "EUR"), "old": SystemPrice(4500, "EUR")}),
-        ("postgresql=$", {}),
-        (f"{SYSTEMS[1].label}=1$", {SYSTEMS[1].label: SystemPrice(1, "$")}),
-    ],
-)  # fmt: skip
-def test_a_price_without_a_unit_is_that_of_a_whole_system(
-    word: str, expected: dict[str, SystemPrice]
-) -> None:
-    if not expected:
-        with pytest.raises(ArgumentError, match="expected a number"):
-            prices.of_words([word], STORAGES, SYSTEMS)
-        return
-    assert prices.of_words([word], STORAGES, SYSTEMS) == ({}, expected)
-
-
-@pytest.mark.parametrize(
     ("word", "says"),
     [
         ("sdd=1/GB", "did you mean 'ssd'"),
@@ -213,17 +193,6 @@ def test_the_price_of_a_system_is_divided_by_what_a_goal_found(
     assert shown["size, MB"][0] == ("-" if not found else "80.0" if found == 200 else "160")
 
 
-def test_without_a_size_in_bytes_the_price_is_of_a_unit_of_the_parameter(tmp_path: Path) -> None:
-    report = searched(tmp_path, {100: 5.0, 400: 20.0}, None)
-    (table,) = (
-        one for part in report.sections for one in part.tables if one.name.endswith("_goal")
-    )
-    headings = [column.heading for column in table.columns]
-    assert "price/scale, EUR" in headings and "size, MB" not in headings
-    (sqlite, _) = report.tidy["tables"]["goals"]
-    assert sqlite["price_per_unit"] == pytest.approx(5.0) and sqlite["price_per_mb"] is None
-
-
 def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:
     choices = [StorageChoice(name, "here", f"/{name}") for name in ("refused", "slow", "fast")]
     planned = invented.plan([invented.SQLITE], choices)
@@ -272,13 +241,6 @@ def priced(
     return section, made.tidy["tables"]["cells"]
 
 
-def test_without_a_rate_that_is_required_no_storage_is_recommended(tmp_path: Path) -> None:
-    section, cells = priced(tmp_path, {"disk": [20.0], "ssd": [16.0]}, None)
-    assert "none is recommended: `--required-rate`" in " ".join(section.lines)
-    assert "gives more for the money" not in str(section.tables)
-    assert [row["keeps_required_rate"] for row in cells] == [None, None]
-
-
 def test_the_cheapest_storage_that_keeps_the_required_rate_is_recommended(tmp_path: Path) -> None:
     times = {"disk": [32.0, 32.0], "ssd": [15.0, 16.0], "memory": [12.0, 12.0]}
     section, cells = priced(tmp_path, times, 1.0)
@@ -315,14 +277,6 @@ def test_an_open_loop_keeps_what_was_offered(
     )
     answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
     assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
-
-
-def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
-    words = Words("tpcb", on=("null",), required_rate_per_s=500)
-    with pytest.raises(ArgumentError, match="no storage has a price"):
-        experiment(words)
-    asked, _ = experiment(replace(words, price=("here=1EUR/GB",)))
-    assert asked.required_rate_per_s == 500
 
 
 @pytest.mark.slow

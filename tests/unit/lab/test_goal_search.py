@@ -132,23 +132,6 @@ def test_the_capacity_is_found_within_the_tolerance(true_per_s: float) -> None:
     assert met <= true_per_s < missed <= met * 1.06
 
 
-def test_the_ends_are_tried_before_they_are_believed() -> None:
-    experiment = asked(offered_rates_per_s=(10.0, 2000.0))
-    runs = planned(experiment)
-    for truth, expected in ((capacity(1e9), (2000.0, None)), (capacity(0.0), (None, 10.0))):
-        assert bracket(executed(experiment, runs, truth), truth) == expected
-
-
-def test_a_search_that_is_continued_goes_on_as_if_it_had_not_been_interrupted() -> None:
-    experiment = asked(repetitions=2)
-    runs, truth = planned(experiment, (A, B)), capacity(321.0)
-    whole = executed(experiment, runs, truth)
-    for ended in range(len(whole)):
-        earlier = sorted(whole[:ended], key=lambda run: run.position)
-        again = executed(experiment, runs, truth, earlier)
-        assert {run.position for run in again} == {run.position for run in whole[ended:]}
-
-
 def test_systems_take_turns_and_each_has_its_own_answer() -> None:
     def truth(run: PlannedRun) -> TrialAnswer:
         return capacity(50.0 if run.cell.system == A else 5000.0)(run)
@@ -220,11 +203,6 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
     assert len(executed(experiment, runs, lambda _: TrialAnswer.FAILED)) == 1
 
 
-def test_no_more_rates_are_tried_than_may_be() -> None:
-    experiment = asked(goal_trials=3)
-    assert len(tried(executed(experiment, planned(experiment), capacity(321.0)))) == 3
-
-
 def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_for() -> None:
     """Each system has a search of its own; of ten sizes four are tried."""
     experiment = asked(goal_over="tuples")
@@ -269,18 +247,6 @@ def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
         assert goal_bracket.search(condition, [alone]).at_limit is None
     not_steady = of(400, 16, TrialAnswer.NOT_STEADY)
     assert goal_bracket.search(condition, [met, not_steady]).at_limit is None
-
-
-def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> None:
-    def of(level: float, answer: TrialAnswer) -> Trial:
-        return Trial(level, answer, "why", None, ())
-
-    few = [of(level, TrialAnswer.TOO_FEW) for level in (200.0, 300.0)]
-    missed = of(400.0, TrialAnswer.NOT_MET)
-    found = goal_bracket.search(goals.goal(GOAL), [missed, *few])
-    assert found.words == "not met at 400/s (why), not judged at 200/s to 300/s (why)"
-    alone = goal_bracket.search(goals.goal(GOAL), [missed])
-    assert alone.words == "none met it, not even at 400/s (why)"
 
 
 def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None:

@@ -29,17 +29,15 @@ from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.statistics import per_second
 from assay.lab import lab
-from assay.lab.authoring import preparing
 from assay.lab.authoring.preparing import refused_statements
-from assay.lab.authoring.problems import examined, examined_script
+from assay.lab.authoring.problems import examined_script
 from assay.lab.backup import meanwhile
 from assay.lab.driving import generators
 from assay.lab.driving.early_end import EarlyEnd
-from assay.lab.preflight.preflight import preflight
 from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
-from assay.plan import Plan, PlannedRun, plan
+from assay.plan import Plan, PlannedRun
 from assay.provision.running_system import running_system
 from assay.provision.undo.ledger import state_directory
 from assay.record import Store
@@ -153,27 +151,6 @@ def test_statements_of_tables_that_the_script_makes_are_no_mistakes(tmp_path: Pa
     ) == ([], [f"{tmp_path}/one.sql: 3 statements not tried, as the script itself makes tt"])
 
 
-def test_other_statements_are_tried_nevertheless(tmp_path: Path) -> None:
-    (said,), _ = checked(tmp_path, DUMP + "select * from nowhere;\nselect * from item;\n")
-    assert said.startswith(f"{tmp_path}/one.sql:10:1: ") and "nowhere" in said
-
-
-def test_those_that_are_not_named_are_counted(tmp_path: Path) -> None:
-    found, _ = checked(tmp_path, "".join(f"select * from t{n};\n" for n in range(60)))
-    assert len(found) == 51
-    assert found[-1].startswith(f"{tmp_path}/one.sql:51: ")
-    assert "10 statements in all, are not named" in found[-1]
-
-
-def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
-    dialect = registry.dialects()["sqlite"]
-    assert not preparing.own_tables("drop table t; select * from t;", dialect).names
-    made = preparing.own_tables(
-        "\\set n 1\ncreate temp view w as select 1; select :n from w;", dialect
-    )
-    assert (made.names, len(made.statements)) == ({"w"}, 1)
-
-
 def test_a_script_file_has_the_variables_that_a_run_gives_it(tmp_path: Path) -> None:
     file = tmp_path / "builtin.sql"
     file.write_text("\\set aid random(1, 100000 * :scale)\nSELECT :aid;\n")
@@ -227,23 +204,6 @@ def declared_folder(folder: Path, more: str) -> str:
     return str(folder)
 
 
-def preflight_of(folder: str) -> list[str]:
-    """What `run` and `plan` refuse."""
-    asked, _ = experiment(Words(folder, on=("sqlite",)))
-    workload = reader.read(folder)
-    try:
-        preflight(workload, plan(asked, workload), ())
-    except ExperimentError as error:
-        return [error.message]
-    return []
-
-
-def problems_of(folder: str) -> list[str]:
-    """What `assay check` names."""
-    with examined(folder) as found:
-        return [problem.message for problem in found.problems]
-
-
 @pytest.mark.parametrize(
     ("more", "line", "said"),
     [
@@ -266,27 +226,6 @@ def test_what_does_not_exist_is_refused_at_its_line(
     whole = f"{caught.value.message}\n{caught.value.hint}"
     assert all(word in whole for word in said), whole
     assert caught.value.line == line
-
-
-def test_a_parameter_of_a_published_table_is_one_of_the_workload(tmp_path: Path) -> None:
-    (tmp_path / "published.toml").write_text(
-        '[t]\nsource = "s"\nunit = "s"\ncolumns = ["a"]\nparameters = { siez = 1 }\nrows = []\n'
-    )
-    with pytest.raises(ExperimentError) as caught:
-        check_declarations(reader.read(declared_folder(tmp_path, "")))
-    assert caught.value.line == 5 and "'size'" in str(caught.value.hint)
-    assert "no parameter is called 'siez'" in caught.value.message
-
-
-@pytest.mark.parametrize("refuse", [preflight_of, problems_of], ids=["run", "check"])
-def test_a_parameter_that_nothing_uses_is_refused(
-    tmp_path: Path, refuse: Callable[[str], list[str]]
-) -> None:
-    folder = declared_folder(tmp_path, "")
-    assert refuse(folder) == []
-    (tmp_path / "one.sql").write_text("select 1;\n")
-    (found,) = refuse(folder)
-    assert found.endswith("workload.toml:8: nothing uses the parameter size")
 
 
 def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -> None:
@@ -348,13 +287,6 @@ def test_a_disturbed_repetition_is_measured_again_beside_its_partner() -> None:
     assert shown(executed(plan, truth, repeats=False)) == "A1 B1 A2 B2 A3 B3"
 
 
-def test_no_more_runs_are_added_than_were_planned() -> None:
-    plan = invented.plan([A], repetitions=10)
-    assert len(executed(plan, lambda _: True)) == 20
-    of_a_phase = executed(plan, lambda run: run.repetition in (4, 11, 12))
-    assert shown(of_a_phase) == "A1 A2 A3 A4 A4' A4' A4' A5 A6 A7 A8 A9 A10"
-
-
 def test_one_run_and_repetitions_as_needed_are_not_measured_again() -> None:
     assert len(executed(invented.plan([A]), lambda _: True)) == 1
     plan = invented.plan([A], repetitions=30)
@@ -399,11 +331,6 @@ class Clients:
             return self.stop.is_asked
 
 
-def test_clients_are_ended_at_three_times_the_limit() -> None:
-    clients = Clients(Drive())
-    assert [clients.are_ended(at_s) for at_s in (0.5, 2.9, 3.1)] == [False, False, True]
-
-
 def test_the_run_says_why() -> None:
     clients = Clients(Drive())
     with clients.stop.of_run(RUN):
@@ -411,23 +338,6 @@ def test_the_run_says_why() -> None:
         reason = clients.stop.reason
     assert reason is not None and reason.run == RUN
     assert reason.exceeded == "elapsed time more than 3 s: ended, 3 times the limit"
-
-
-def test_the_time_of_connecting_does_not_count() -> None:
-    clients = Clients(Drive())
-    assert not clients.are_ended(9.0, done=0)
-    assert not clients.are_ended(0.1)
-    assert clients.are_ended(3.1)
-
-
-def test_the_time_before_the_measurement_does_not_count() -> None:
-    clients = Clients(Drive(), ramp_up_s=1.0, warm_up_s=2.0)
-    assert not clients.are_ended(5.9)
-    assert clients.are_ended(6.1)
-
-
-def test_the_time_of_earlier_parts_counts() -> None:
-    assert Clients(Drive(), before_s=2.5).are_ended(0.6)
 
 
 def test_only_the_step_of_the_numbers_counts() -> None:

@@ -34,17 +34,6 @@ def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
     return resolve(asked, reader.read("bibsql"), Events())
 
 
-def test_files_and_folders_are_taken_once_and_by_name(tmp_path: Path) -> None:
-    b, a, _ = files(tmp_path, "b.bib", "a.bib", "notes.txt")
-    assert files_of([str(b), str(tmp_path)]) == [a, b]
-
-
-def test_of_a_folder_the_bib_files_are_taken_that_a_shell_would_find(tmp_path: Path) -> None:
-    upper, _, _ = files(tmp_path, "U.BIB", ".hidden.bib", "notes.txt")
-    (tmp_path / "folder.bib").mkdir()
-    assert files_of([str(tmp_path)]) == [upper]
-
-
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read every folder")
 def test_a_folder_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
     files(tmp_path / "closed", "a.bib")
@@ -53,27 +42,11 @@ def test_a_folder_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> No
         files_of([str(tmp_path / "closed")])
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    (one,) = files(tmp_path / "x", "a.bib")
-    (other,) = files(tmp_path / "y", "a.bib")
-    with pytest.raises(InputError, match="has the same name as"):
-        files_of([str(one), str(other)])
-
-
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.bib: there is no such file"):
         files_of([str(tmp_path / "none.bib")])
     with pytest.raises(InputError, match=r"holds no \*\.bib"):
         files_of([str(tmp_path)])
-
-
-def test_the_order_of_the_words_does_not_change_the_data(tmp_path: Path) -> None:
-    a, b = files(tmp_path, "a.bib", "b.bib")
-    first, second = resolved(a, b).request(), resolved(b, a).request()
-    assert (first.items, first.origin) == (2, "files")
-    assert first.key == second.key
-    assert first.key != resolved(a).request().key
-    assert first.key != resolved(a, b).request(replicas=2).key
 
 
 def test_a_bad_entry_stops_or_is_counted(tmp_path: Path) -> None:
@@ -165,31 +138,12 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     assert (folder / "epodd.bib").read_text() == "% short\n"
 
 
-def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
-    archive = package(tmp_path, ["a.bib", "b.bib"])
-    to = tmp_path / "to"
-    to.mkdir()
-    assert beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
-    assert [file.name for file in to.iterdir()] == ["a.bib"]
-
-
 @pytest.mark.parametrize("size_bytes", [0, 100, -60])
 def test_a_damaged_package_is_named_with_the_reason(tmp_path: Path, size_bytes: int) -> None:
     archive = package(tmp_path, ["a.bib"])
     archive.write_bytes(archive.read_bytes()[:size_bytes])
     with pytest.raises(beebe.PackageUnavailable, match=r"some\.deb"):
         beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib"}, tmp_path)
-
-
-def test_a_tool_of_tex_that_does_not_answer_has_no_tree(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kpsewhich = bare_machine / "bin" / "kpsewhich"
-    kpsewhich.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
-    kpsewhich.chmod(0o755)
-    monkeypatch.setattr(beebe, "_KPSEWHICH_S", 0.1)
-    with pytest.raises(InputError, match="apt-get is not on this machine"):
-        beebe.get(bare_machine / "beebe")
 
 
 NUMBERED = """\

@@ -10,7 +10,6 @@ import pytest
 
 import observations
 from assay.cli.program import run_program
-from assay.contracts.driving import read_of
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
@@ -32,15 +31,6 @@ def planned(target: str = "bibsql.parallel", **given: Any) -> list[tuple[Planned
     asked = {"on": ("sqlite",), "clients": "2", **given}
     found, workload = experiment(Words(target, **asked))
     return [(run, why_refused(Compiled(workload), run)) for run in plan(found, workload).runs]
-
-
-def test_each_program_is_a_cell_of_its_own_with_the_same_work() -> None:
-    runs = [run for run, _ in planned(client_program="engine,native")]
-    assert [run.cell.levels["client_program"] for run in runs] == ["engine", "native"]
-    assert len({run.cell.fingerprint for run in runs}) == 2
-    assert len({run.seed for run in runs}) == 1
-    ((before, _),) = planned()
-    assert before.cell.fingerprint == runs[0].cell.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -65,25 +55,6 @@ def test_what_no_client_program_can_do_is_refused_with_the_reason(
 ) -> None:
     ((_, refused),) = planned(client_program="native", **given)
     assert refused is None if reason is None else reason in str(refused)
-
-
-def test_other_statements_than_those_of_the_test_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    ((_, refused),) = planned(client_program="native", feed=str(tmp_path / "one.sql"))
-    assert "runs the scripts of the test, and no others" in str(refused)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("naive", "unknown client program 'naive'"),
-        ("", "expected a client program, found nothing"),
-        ("native,native", "client-program: native is given twice"),
-    ],
-)
-def test_a_program_that_there_is_not_is_refused(given: str, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        planned(client_program=given)
 
 
 @pytest.mark.parametrize(
@@ -160,19 +131,9 @@ def test_scripts_are_sent_where_a_test_says(tmp_path: Path, read: str, expected:
     assert reads_of(folder_of(tmp_path, MIX + read + "\n")) == {"": expected}
 
 
-def test_the_option_takes_the_place_of_what_the_test_says(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, MIX + 'read = { look = "replica" }\n')
-    assert reads_of(folder, read="find=any") == {"": "find=any"}
-
-
 def test_groups_have_what_their_step_says_of_their_scripts(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, GROUPS.format(read='read = { look = "replica" }'))
     assert reads_of(folder) == {"writers": "primary", "both": "look=replica", "readers": "any"}
-
-
-def test_others_go_to_the_primary() -> None:
-    assert [read_of("a=replica,b=any", name) for name in "abc"] == ["replica", "any", "primary"]
-    assert read_of("any", "a") == "any"
 
 
 @pytest.mark.parametrize(
@@ -189,14 +150,6 @@ def test_a_wrong_word_is_refused(tmp_path: Path, word: str, message: str) -> Non
     with pytest.raises(ArgumentError) as refused:
         reads_of(folder, read=word)
     assert message in refused.value.message
-
-
-@pytest.mark.parametrize("read", ["{}", '{ look = "replicas" }', '"look"'])
-def test_a_wrong_key_is_refused_with_its_line(tmp_path: Path, read: str) -> None:
-    folder = folder_of(tmp_path, f"{MIX}read = {read}\n")
-    with pytest.raises(ExperimentError) as refused:
-        reads_of(folder)
-    assert refused.value.line is not None
 
 
 QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"

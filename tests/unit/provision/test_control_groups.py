@@ -124,22 +124,6 @@ def test_a_group_that_holds_processes_itself_passes_no_controllers_on(machine: M
     assert parents(["memory"]) == {"memory": Parent(2, machine.tree, enable=("memory",))}
 
 
-def test_a_machine_with_both_versions_has_a_group_in_each(machine: Machine) -> None:
-    machine.group("memory", {})
-    machine.group("unified", {"controllers": "io cpu", "subtree_control": "io"})
-    mounts = (
-        "35 31 0:32 / ROOT/memory rw - cgroup cgroup rw,memory\n"
-        "41 31 0:38 / ROOT/unified rw - cgroup2 cgroup2 rw\n"
-    )
-    machine.shows(mounts, "4:memory:/\n0::/\n")
-    in_version_2 = Parent(2, machine.tree / "unified", enable=("cpu",))
-    assert parents(["memory", "io", "cpu"]) == {
-        "memory": Parent(1, machine.tree / "memory"),
-        "io": in_version_2,
-        "cpu": in_version_2,
-    }
-
-
 VERSION_1_OF_A_BOX = (
     "33 31 0:30 / ROOT/cpu rw - cgroup cgroup rw,cpu\n"
     "35 31 0:32 / ROOT/memory rw - cgroup cgroup rw,memory\n"
@@ -233,18 +217,6 @@ def test_limits_of_version_1_are_set_on_a_group_of_each_controller(machine: Mach
         "cpu": {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"},
         "memory": {"memory.limit_in_bytes": "67108864"},
     }
-
-
-def test_a_limit_that_the_kernel_lacks_is_named(machine: Machine) -> None:
-    machine.group("", {"controllers": "io", "subtree_control": "io"})
-    machine.shows(VERSION_2_ALONE, "0::/\n")
-    entry = ledger.new_entry(ledger.new_id())
-    limit = GroupLimit("io", version_1=(), version_2=(("absent/io.max", "7:3 riops=1"),))
-    try:
-        with pytest.raises(MachineLimit, match=r"'7:3 riops=1' cannot be written to .*io.max: No"):
-            control_groups.make_control_groups(entry, (limit,))
-    finally:
-        entry.remove()
 
 
 HUGE_PAGES = GroupLimit(

@@ -25,7 +25,6 @@ from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.provision.install import (
     cache,
     client,
-    debian_prefix,
     go_module,
     maven,
     python_wheel,
@@ -35,7 +34,6 @@ from assay.provision.install import install as installing
 from assay.provision.install.in_use import in_use
 from assay.provision.machine import process_tags
 from assay.provision.undo.leftovers import clear_leftovers
-from assay.systems.null import NULL
 from assay.systems.options import version_from
 from waiting import HANG_S, wait_until
 
@@ -117,12 +115,6 @@ def test_an_installation_that_fails_leaves_nothing(
     assert cache.newest("brought") is None
     assert list((cache_folder / "systems").iterdir()) == []
     assert installed().exists(), "and it can be tried again"
-
-
-def test_a_version_that_is_asked_for_is_not_announced_as_if_it_were_there() -> None:
-    lines: list[str] = []
-    installed(version="2.9", lines=lines)
-    assert lines[0].startswith("looking for brought 2.9; if it is there, ")
 
 
 def without_program(prefix: Prefix, _report: Report) -> None:
@@ -222,32 +214,12 @@ def test_without_room_on_the_disk_nothing_is_begun(monkeypatch: pytest.MonkeyPat
     assert "ASSAY_CACHE" in str(refusal.value.hint)
 
 
-def test_the_name_of_the_cache_folder_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", "/tmp/\udcff")
-    with pytest.raises(ArgumentError, match="is not UTF-8"):
-        installed(lambda *_: pytest.fail("begun"))
-    assert cache.installed("brought") == []
-
-
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x", "/sys/x"])
 def test_a_cache_folder_that_cannot_be_made_is_refused(
     monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", folder)
     with pytest.raises(SystemUnderTestError, match=f"the cache folder {folder} cannot be written"):
-        installed(lambda *_: pytest.fail("begun"))
-
-
-def test_a_file_in_the_place_of_a_folder_is_named(cache_folder: Path) -> None:
-    (cache_folder / "systems").mkdir(parents=True)
-    (cache_folder / "systems" / "brought").touch()
-    with pytest.raises(SystemUnderTestError, match=r"cannot be written: .*systems/brought"):
-        installed(lambda *_: pytest.fail("begun"))
-
-
-def test_a_cache_folder_that_is_a_broken_link_is_named(cache_folder: Path) -> None:
-    cache_folder.symlink_to("nowhere")
-    with pytest.raises(SystemUnderTestError, match="is a link to nowhere, which does not exist"):
         installed(lambda *_: pytest.fail("begun"))
 
 
@@ -287,11 +259,6 @@ def test_what_a_run_uses_is_not_removed() -> None:
         assert installing.uninstall("brought", "2", print) == [folders[1]]
         run.kill()
     assert installing.uninstall("brought", "1", print) == [folders[0]]
-
-
-def test_a_system_that_cannot_be_installed_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="null cannot be installed by Assay"):
-        installing.install(NULL, None, print)
 
 
 @pytest.mark.parametrize("version", ["", "../up", "a/b", ".hidden", "a b"])
@@ -419,16 +386,6 @@ def go_build(prefix: Prefix, report: Report) -> None:
     )
 
 
-def test_go_leaves_the_program_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its caches and modules go."""
-    fake_program(tmp_path / "bin", "go", _GO.format(version="go1.25.1"))
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    folder = installed(go_build)
-    assert files_in(folder) == ["front", "program"]
-    assert (folder / "bin/front").read_text("utf-8") == "a.b/c/front@v1.2.3 by go1.25.1\n"
-    assert os.access(folder / "bin/front", os.X_OK)
-
-
 @pytest.mark.parametrize(("packaged", "brings"), [("go1.27.3", True), ("go1.24.9", False)])
 def test_where_go_is_too_old_a_packaged_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: str, brings: bool
@@ -450,20 +407,6 @@ def test_where_go_is_too_old_a_packaged_one_is_used(
     else:
         with pytest.raises(client.InstallFailed, match=r"expected Go 1\.25 or newer"):
             installed(go_build)
-
-
-@pytest.mark.parametrize(
-    ("found", "wanted", "is_one"),
-    [
-        ("9.7.4-1", "9", True),
-        ("9.7.4-1", "9.7.4", True),
-        ("1:9.7.4-1", "9.7.4-1", True),
-        ("9.71.4-1", "9.7", False),
-        ("9.7.4-1", "8.4", False),
-    ],
-)
-def test_the_beginning_of_a_version_names_it(found: str, wanted: str, is_one: bool) -> None:
-    assert debian_prefix._is_version(found, wanted) is is_one
 
 
 VARIABLE = EnvVar("ASSAY_VERSIONED", "Where the programs of the test's system are.")
@@ -524,18 +467,6 @@ def test_a_version_is_named_by_its_first_numbers_and_known_by_all_of_them(shelf:
     assert versions.with_programs(asked("1")).version == "1.0", "1 is no beginning of 10"
 
 
-def test_without_a_version_nothing_is_chosen(shelf: Path) -> None:
-    put(shelf / "a", "1.0")
-    assert versions.with_programs(asked("")) == asked("")
-    assert versions.programs_of(asked("")) == FoundPrograms("1.0", str(shelf / "a"))
-
-
-def test_what_cannot_be_used_is_no_version(shelf: Path) -> None:
-    (shelf / "a").mkdir()
-    put(shelf / "b", "2.0")
-    assert [found.version for found in versions.here(system())] == ["2.0"]
-
-
 def test_of_a_version_that_is_here_twice_the_one_that_the_environment_names_is_used(
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -576,9 +507,3 @@ def test_an_install_is_named_only_of_a_release_that_there_is(
     with pytest.raises(SystemMissing) as refused:
         versions.with_programs(asked(asked_for))
     assert refused.value.hint == f"{hint}name where its programs are in ASSAY_VERSIONED"
-
-
-def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
-    put(shelf / "a", "15.18-debian")
-    choice = versions.in_its_version(asked(""))
-    assert (choice.version, choice.programs) == ("15.18", str(shelf / "a"))

@@ -13,8 +13,7 @@ from assay.contracts.systems.validation import validate
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
-from assay.experiment.choices.checked_choices import apply, system_choice
-from assay.experiment.choices.system_words import split_systems
+from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine.dbapi.describing import Describer
 from assay.provision.engine.dbapi.opening import describer
 from assay.record.file.json_text import json_text
@@ -107,13 +106,6 @@ def test_what_brackets_cannot_hold_is_shown_as_they_can(word: str, hint: str) ->
     assert hint in str(raised.value.hint)
 
 
-def test_an_option_of_a_module_whose_name_has_dots_is_varied() -> None:
-    chosen = (system_choice("dbapi:pg8000.dbapi[host=h]"),)
-    words = ["dbapi:pg8000.dbapi.client_processes=1,2"]
-    varied, _ = apply(words, chosen, reader.read("tpcb"))
-    assert [one.options["client_processes"] for one in varied] == ["1", "2"]
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -137,19 +129,6 @@ def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> 
     secret = next(iter(keywords.hidden_of_url(choice.url or "").values()))
     describe = describer(address.for_engine().options, None)
     assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
-
-
-def test_a_module_without_passwords_is_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", PASSWORD)
-    for member, expected in (("sqlite3", None), ("pymysql", PASSWORD)):
-        system = registry.system(f"dbapi:{member}")
-        assert isinstance(system, DbapiSystem)
-        assert system._address("dbapi:///x?database=x").password == expected
-
-
-def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
-    words = ["postgresql://u@h/d", "dbapi:pg8000.dbapi[host=h,port=1]", "sqlite", "dbapi:a+mysql"]
-    assert split_systems(",".join(words)) == words
 
 
 @pytest.mark.parametrize("member", registry.family("dbapi").known_members)

@@ -66,30 +66,10 @@ def test_the_password_of_a_url_that_cannot_be_read_is_not_shown(url: str) -> Non
     assert "me:geh" not in server_url.without_password(url)
 
 
-def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
-    url = "postgresql://me:geh/eim@host[/db"
-    assert server_url.without_password(url) == "postgresql://***@host[/db"
-    assert server_url.place(url) == "a URL that cannot be read"
-    with pytest.raises(ArgumentError):
-        server_url.parts(url)
-
-
-def test_what_stands_for_a_port_and_is_none_is_not_shown() -> None:
-    """The ``@`` and the host were left out."""
-    assert server_url.without_password("sqlite://me:geheim%2F1") == "sqlite://me:***"
-    for url in ("mysql://host:3306/db", "postgresql://[::1]/db", "sqlite:///a:b"):
-        assert server_url.without_password(url) == url
-
-
 def test_an_at_sign_may_stand_behind_a_typed_password() -> None:
     typed = server_url.with_password("postgresql://me@host/d@b", "ge@heim")
     address = postgresql_address(typed)
     assert (address.password, address.host, address.database) == ("ge@heim", "host", "d@b")
-
-
-def test_a_socket_is_named_as_its_path() -> None:
-    [choice] = system_choices(["postgresql://me@%2Ftmp%2FPG/db"])
-    assert choice.label == "postgresql at /tmp/pg"
 
 
 def test_several_hosts_are_shown_with_their_ports_and_a_password_is_not() -> None:
@@ -345,17 +325,6 @@ def test_what_is_not_done_is_refused_and_not_passed_over(
     with pytest.raises(ArgumentError) as refused:
         checked_choices.system_choices([url])
     assert said in refused.value.message
-
-
-def test_what_asks_for_nothing_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGCHANNELBINDING", "prefer")
-    assert postgresql.address_of("postgresql://h/").host == "h"
-
-
-def test_a_service_that_asks_for_what_is_not_done_is_refused(home: Path) -> None:
-    (home / ".pg_service.conf").write_text("[shop]\nhost=h\nrequirepeer=postgres\n")
-    with pytest.raises(ArgumentError, match=r"requirepeer=postgres \(service shop in ~/"):
-        postgresql.address_of("postgresql://?service=shop")
 
 
 def test_an_address_stands_beside_the_host_that_certificates_are_for(
