@@ -64,10 +64,6 @@ def test_a_difference_is_the_machine_s_where_nothing_else_differs(
     assert said is is_machine_alone
 
 
-def test_nothing_is_said_of_no_cells() -> None:
-    assert not list(_verdicts(compared()))
-
-
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
     """Two systems with one and two clients."""
@@ -93,12 +89,6 @@ def test_factors_with_several_levels_and_their_levels_are_completed(record: Path
     assert values(line) == ["system", "clients"]
     assert values(f"{line}clients=") == ["clients=1", "clients=2"]
     assert values(f"{line}clients=1,") == ["clients=1,2"]
-
-
-def test_without_a_record_nothing_is_completed_and_nothing_fails(tmp_path: Path) -> None:
-    for words in ("trend", "compare 1 --between", "compare --between"):
-        command, _, rest = words.partition(" ")
-        assert values(f"assay {command} --records {tmp_path / 'no.sqlite'} {rest} ") == []
 
 
 def test_what_no_system_can_do_as_asked_is_no_experiment(
@@ -153,12 +143,6 @@ def test_what_is_the_same_wherever_it_is_stands_below() -> None:
         "driving of all runs: passes=1",
     ]
     assert said_once(rows[2:3], COLUMNS) == (rows[2:3], [], []), "one run has all in its row"
-
-
-def test_a_column_in_which_nothing_varies_is_left_out() -> None:
-    _, emptied, lines = said_once([row("a", {}, scale=1), row("a", {}, scale=1)], COLUMNS)
-    assert emptied == ["parameters", "driving"]
-    assert lines == ["parameters of all runs: scale=1"]
 
 
 def make(kind: str, path: Path) -> None:

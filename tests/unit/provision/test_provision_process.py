@@ -8,7 +8,6 @@ import os
 import re
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -28,7 +27,6 @@ from assay.errors import (
     MachineLimit,
     SystemDied,
     SystemMissing,
-    SystemRefused,
     SystemUnderTestError,
 )
 from assay.experiment import ServerMachine
@@ -36,7 +34,6 @@ from assay.provision.disk.directory import server_directory
 from assay.provision.limits import client_group, server_group
 from assay.provision.machine import process_tags, sampling
 from assay.provision.machine.identity import ProcessIdentity
-from assay.provision.machine.ports import free_port, free_ports
 from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.processes import process, programs
 from assay.provision.undo.leftovers import clear_leftovers
@@ -76,14 +73,6 @@ def test_a_server_gets_as_many_open_files_as_this_machine_allows(
         server.wait_ready(lambda: _why_silent(server))
         limits = Path(f"/proc/{server.pid}/limits").read_text()
     assert re.search(rf"Max open files +{most} +{most} ", limits), limits
-
-
-def test_a_server_may_stop_in_order_with_another_status_than_0(directory: ServerDirectory) -> None:
-    leaves = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(143))\n" + IDLE
-    for status, is_clean in ((143, True), (0, False)):
-        with process.start(_python(leaves), directory, stopped_status=status) as server:
-            server.wait_ready(lambda: _why_silent(server))
-        assert process.has_stopped_cleanly(server.pid) is is_clean
 
 
 def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environment(
@@ -168,19 +157,6 @@ def test_a_server_is_not_started_in_an_unregistered_directory(tmp_path: Path) ->
     )
     with pytest.raises(Bug, match="not in the ledger"), process.start(_python(IDLE), unknown):
         pytest.fail("it cannot have started")
-
-
-def test_a_failed_tool_is_reported_with_its_output(directory: ServerDirectory) -> None:
-    program = "import sys\nprint(sys.stdin.read().upper())"
-    assert programs.run(_python(program), directory, standard_input="rows") == "ROWS\n"
-    assert programs.run(_python("print(open(0).read() == '')"), directory) == "True\n"
-    with pytest.raises(SystemRefused, match=r"status 2; the end of its log:\nno such locale"):
-        programs.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
-    hanging = "import subprocess\nsubprocess.run(['sleep', '1000'], start_new_session=True)"
-    with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):
-        programs.run(_python(hanging), directory, timeout_s=0.3)
-    mark = directory.root.name.removeprefix("assay-")
-    assert process_tags.processes_of(mark) == [], "the tool's own child is gone too"
 
 
 def test_a_process_that_outlives_its_server_is_killed_with_the_directory(
@@ -315,15 +291,6 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
         pytest.fail("it cannot be reached")
     assert hint.split("/")[0] in (caught.value.hint or "")
     assert list(closed.iterdir()) == [], "nothing is left of the attempt"
-
-
-def test_a_free_port_can_be_listened_at() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", free_port()))
-
-
-def test_ports_that_are_asked_for_together_differ() -> None:
-    assert len(set(free_ports(500))) == 500
 
 
 MB = 1 << 20

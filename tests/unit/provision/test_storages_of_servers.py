@@ -69,20 +69,6 @@ def test_the_options_of_a_failed_file_system_are_known(
     assert why is not None and expected in why
 
 
-@pytest.mark.slow
-def test_another_mount_that_can_only_be_read_is_none_of_its_business(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    number = tmp_path.stat().st_dev
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(
-        f"36 1 {os.major(number)}:{os.minor(number)} /etc /etc ro - ext4 /dev/vda rw\n"
-        "37 1 0:99 / /other ro - tmpfs none ro\n"
-    )
-    monkeypatch.setattr(running_system, "_MOUNTS", mounts)
-    assert running_system.why_failed(tmp_path, "disk") is None
-
-
 GB = 1 << 30
 
 
@@ -123,13 +109,6 @@ def test_full_shared_memory_is_not_a_full_storage() -> None:
     assert error.message.startswith(f"no space left in {SHARED_MEMORY}, which has ")
     assert "--shm-size" in str(error.hint)
     assert resources_hint(error.message) == error.hint
-
-
-@pytest.mark.slow
-def test_a_limit_of_file_sizes_is_no_matter_of_clients() -> None:
-    hint = resources_hint('could not extend file "base/5/16389": File too large')
-    assert "ulimit -f" in hint
-    assert "clients" not in hint
 
 
 BYTES = 3 * 1024 * 1024 + 17

@@ -21,11 +21,10 @@ from assay.errors import ArgumentError
 from assay.provision.machine.users import ServerUser
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages import Storage, device_counters, here, mounts
-from assay.storages.block.file_systems import FILE_SYSTEMS, FS
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (
     DeviceCounts,
     Devices,
-    device_at,
     devices_of,
     devices_under,
 )
@@ -277,14 +276,6 @@ def test_a_storage_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         here.HERE.check(choice)
 
 
-@pytest.mark.parametrize(("word", "hint"), [("xsf", "did you mean 'xfs'?"), ("foo", None)])
-def test_the_list_of_levels_is_printed_once(word: str, hint: str | None) -> None:
-    with pytest.raises(ArgumentError) as raised:
-        FS.level(word, "loop")
-    assert raised.value.message.startswith("fs of loop: expected ext2, ")
-    assert raised.value.hint == hint
-
-
 MIB = 1 << 20
 
 
@@ -394,12 +385,6 @@ def test_flushes_without_data_are_no_writes(mounted: Path) -> None:
         os.close(file)
 
 
-def test_memory_has_no_device() -> None:
-    if mounts.mount_of(Path("/dev/shm")).file_system != "tmpfs":
-        pytest.skip("/dev/shm is no tmpfs here")
-    assert devices_under(Path("/dev/shm")) is None
-
-
 def test_the_device_below_a_stacked_file_system_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,15 +445,3 @@ def test_a_storage_with_a_device_of_its_own_has_that_one_alone(tmp_path: Path) -
     found = devices_of(deployment)
     assert found is not None
     assert found.label == "loop0"
-
-
-def test_a_file_that_is_no_device_has_no_counters() -> None:
-    assert device_at(Path("/dev/null")) is None
-    assert device_at(Path("/dev/there-is-none")) is None
-
-
-def test_an_older_kernel_does_not_count_flushes(tmp_path: Path) -> None:
-    (tmp_path / "stat").write_text("9 0 100 0 9 0 8 0 0 3 4 0 0 0 0\n")
-    found = Devices((tmp_path,)).counts()
-    assert found is not None
-    assert found.flushes is None

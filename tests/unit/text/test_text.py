@@ -24,7 +24,6 @@ from assay.text.cut import cut, cut_within
 from assay.text.files import toml_file
 from assay.text.files.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
 from assay.text.files.toml_file import TomlTable
-from assay.text.line_width import LEAST, line_width
 from assay.text.quantities import (
     CLIENTS,
     COUNT,
@@ -34,7 +33,6 @@ from assay.text.quantities import (
     WAIT_S,
     Duration,
 )
-from assay.text.units import size
 
 
 def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
@@ -44,15 +42,6 @@ def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
     stream.write("12.5 µs │ ██▌ café ≥ 3 … 数")
     stream.flush()
     assert written.getvalue() == b"12.5 us | ##. cafe >= 3 . ?"
-
-
-def test_what_an_encoding_has_stays_as_it_is() -> None:
-    written = io.BytesIO()
-    stream = io.TextIOWrapper(written, encoding="latin-1")
-    with_ascii_forms(stream)
-    stream.write("µs café …")
-    stream.flush()
-    assert written.getvalue().decode("latin-1") == "µs café ."
 
 
 WIDE = "größe 数据库の保存"
@@ -81,12 +70,6 @@ def test_tables_with_wide_letters_fit(tmp_path: Path) -> None:
     ):
         assert any("数" in line for line in lines)
         assert max(map(cell_len, lines)) <= 80
-
-
-def test_no_columns_are_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    for named, width in (("0", None), ("000", None), ("7", LEAST), ("120", 120)):
-        monkeypatch.setenv("COLUMNS", named)
-        assert line_width(io.StringIO()) == width
 
 
 @pytest.mark.parametrize("width", [20, 30, 45])
@@ -160,11 +143,6 @@ def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
         assert f"{shown}: expected a whole number" in refused.value.message
 
 
-def test_a_size_never_has_an_exponent() -> None:
-    shown = [size(value) for value in (999, 20.5e6, 999.7e9, 1.1e15)]
-    assert shown == ["999 B", "20.5 MB", "1 TB", "1100 TB"]
-
-
 @pytest.mark.parametrize(
     ("value_ns", "unit", "shown"),
     [
@@ -191,13 +169,6 @@ def test_a_text_has_the_unit_that_fits_and_keeps_to_the_resolution() -> None:
     assert units.time_with_unit(1_234, "ms", resolution_ns=100) == "1.2 µs"
     assert units.time_with_unit(166_900, "s") == "167 µs"
     assert units.time_with_unit(1_234_000, "ms", resolution_ns=1000) == "1.23 ms"
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.053, "5.3 %"), (0.0501, "5.01 %"), (0.06, "6 %"), (0.63, "63 %")]
-)
-def test_a_share_beyond_a_limit_is_not_printed_as_the_limit(value: float, shown: str) -> None:
-    assert units.share_beyond(value, 0.05) == shown
 
 
 KINDS = {"a": Keys((Key("do", TEXT), Key("number", NumberWithin(COUNT))))}

@@ -51,20 +51,6 @@ def test_every_check_expects_its_own_count(bibsql: Workload) -> None:
     assert all(bibsql.titles.values())
 
 
-def test_only_necessary_overrides_exist(bibsql: Workload) -> None:
-    """A statement in the common subset needs no override."""
-    checks = {*bibsql.test("checks").scripts}
-    assert {name for language, name in bibsql.overrides if language == "json"} == checks
-    spelled = {"regexp", "instr("}
-    for name, script in bibsql.scripts.items():
-        needs_one = any(word in script.text for word in spelled)
-        for dialect in ("postgresql", "duckdb"):
-            assert ((dialect, name) in bibsql.overrides) == needs_one, f"{dialect} {name}"
-
-
-S05_OF_ENTRIES = {9733: 25, 10002: 115, 10217: 312}
-
-
 JOURNAL = [  # volume, number, pages
     ("1", "1", "1--4"), ("1", "1", "3--5"), ("1", "1", "5--9"), ("1", "1", "40"),
     ("1", "1", "30--31"), ("1", "3", "1--2"), ("2", "2", "1--2"), ("2", "3/4", "1--2"),
@@ -117,13 +103,6 @@ def test_a_count_holds_for_the_values_of_parameters_that_it_names(bibsql: Worklo
         "for latest_year = 2012: known for latest_year = 2023"
     )
     assert not bibsql.why_not_expected("S04", other)
-
-
-def test_each_known_edition_has_all_counts(bibsql: Workload) -> None:
-    """The counts of S05, entries dated after 2023, tell the editions apart."""
-    assert {one.entries: one.counts["S05"] for one in bibsql.expected} == S05_OF_ENTRIES
-    assert len({one.fingerprint for one in bibsql.expected}) == len(bibsql.expected)
-    assert {len(one.counts) for one in bibsql.expected} == {28}
 
 
 def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
@@ -217,38 +196,6 @@ def test_the_table_below_the_heading_is_read(tmp_path: Path) -> None:
     (sheet,) = _read(tmp_path, README).for_record()["sheets"]
     assert sheet["columns"] == ["", "here", "there"]
     assert sheet["rows"] == [["a | b", "yes", "no"], ["c", "", "2"]]
-
-
-EXAMPLE = """\
-```
-## How far
-
-| example | of a table |
-|---|---|
-| in | code |
-```
-
-<!--
-## How far
-
-| old | table |
-|---|---|
-| in | a comment |
--->
-
-"""
-
-
-def test_code_and_comments_hold_no_table(tmp_path: Path) -> None:
-    (sheet,) = _read(tmp_path, EXAMPLE + README).for_record()["sheets"]
-    assert sheet["columns"] == ["", "here", "there"]
-
-
-def test_a_table_may_be_written_without_its_outer_bars_and_with_links(tmp_path: Path) -> None:
-    """Of a link the words are shown, without its address."""
-    table = "## How far\n\na | b\n---|---\n[c](https://example.org) | <b>d</b>\n"
-    (sheet,) = _read(tmp_path, table).for_record()["sheets"]
-    assert (sheet["columns"], sheet["rows"]) == (["a", "b"], [["c", "d"]])
 
 
 def test_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
