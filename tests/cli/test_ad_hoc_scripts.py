@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -115,20 +114,6 @@ def test_an_open_loop_has_lag_beside_latency_and_service_time(
     assert "offered-rate-not-reached" not in warned(document)
 
 
-def test_an_offered_rate_that_is_not_reached_is_a_warning(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
-    document = ran(words, capsys)
-    assert "offered-rate-not-reached" in warned(document)
-    (times,) = table(document, "transactions")
-    # At most a hundred of the 400 are begun in a second, the last of them 0.75 s late.
-    assert times["count"] <= 101
-    assert times["schedule_lag_max_ns"] > 600_000_000
-    assert times["service_time_p50_ns"] < 100_000_000
-    assert times["latency_p50_ns"] is None, "three of four that were due never ran"
-
-
 def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -146,18 +131,6 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     document = ran(words, capsys)
     lines = table(document, "statements")
     assert [(one["line"], one["count"]) for one in lines] == [(2, 50), (3, 50)]
-
-
-def test_the_plan_says_how_clients_are_driven_and_for_how_long(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = "plan other.sql --on null --duration 30 --warm-up 5 --offered-rate 100,200"
-    assert run_program([*words.split(), "--format", "json"]) == 0
-    out, errors = capsys.readouterr()
-    runs = json.loads(out)
-    assert [one["about_s"] for one in runs] == [35.0, 35.0]
-    assert runs[1]["driving"]["offered_rate_per_s"] == 200
-    assert "2 runs, at least 70 s of ramp-up and measurement" in errors
 
 
 def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,9 +245,6 @@ def test_the_record_and_the_report_name_it_and_its_reason(
     assert "SQLite has no such words" in " ".join(ended.out.split())
 
 
-BIN = Path(sys.executable).parent
-
-
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -318,48 +288,11 @@ def test_a_script_from_standard_input(words: list[str]) -> None:
     assert "<stdin>:2:1: " in wrong.stderr
 
 
-def test_a_run_is_named_alike_in_reports_and_comparisons(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run_program(["run", "one.pgbench", "-D", "x=1", "--on", "null", "-t", "1"]) == 0
-    capsys.readouterr()
-    assert run_program(["report", "run", "1"]) == 0
-    without = capsys.readouterr().out
-    for word in ("run 1", "run:1", "latest"):
-        assert run_program(["report", word]) == 0
-        assert capsys.readouterr().out == without
-    assert run_program(["report", "1,1"]) == 2
-    assert "twice" in capsys.readouterr().err
-
-
 def test_every_answer_names_options_that_there_are() -> None:
     known = {one for name in COMMANDS for param in command_of(name).params for one in param.opts}
     for other in other_options():
         assert {word for word in other.here.split() if word.startswith("--")} <= known, other
         assert other.beside in known
-
-
-def test_a_list_of_tests_may_repeat_the_name_of_the_workload(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plans = []
-    for words in ("tpcb.select-only,simple-update", "tpcb.select-only,tpcb.simple-update"):
-        assert run_program(["plan", words, "--on", "null", "--format", "json"]) == 0
-        plans.append(capsys.readouterr().out)
-    assert plans[0] == plans[1]
-
-
-def test_help_is_still_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["run", "-h"]) == 0
-    assert "Usage: " in capsys.readouterr().out
-
-
-def test_statements_for_another_client_name_the_values_to_replace(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    Path("q.sql").write_text("\\set x 1\nSELECT ':no', :x::text;\n")
-    assert run_program(["explain", "q.sql", "--on", "null", "--format", "sql"]) == 0
-    assert capsys.readouterr().out.startswith("-- Assay sets :x; replace by values of your own.\n")
 
 
 COUNTED_WORKLOAD = """\

@@ -14,7 +14,7 @@ from typing import IO
 import pytest
 
 import forked_programs
-from assay.cli.bibsql.options import Option, help_text, parse
+from assay.cli.bibsql.options import Option, parse
 from assay.errors import ArgumentError
 from assay.systems.mariadb import installation as mariadb
 from assay.systems.postgresql.installation import PSQL
@@ -362,11 +362,6 @@ def test_one_or_two_hyphens_and_any_unique_beginning(spelling: str) -> None:
     assert (parsed.last("server"), parsed.rest) == ("m", ["a.bib"])
 
 
-def test_an_option_of_the_original_keeps_its_short_form() -> None:
-    parsed = parse(["-s", "m", "--st", "-c", "-"], OPTIONS, pass_unknown=False)
-    assert (parsed.last("server"), parsed.given, parsed.rest) == ("m", {"strict", "create"}, ["-"])
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -399,10 +394,3 @@ def test_a_single_letter_beside_others_is_the_client_s(word: str) -> None:
         assert parsed.given == set()
         assert parsed.rest == [word, *(more if more == ["dbhost"] else [])]
     assert parse(["--help", "-s", "m"], options, pass_unknown=True).given == {"help"}
-
-
-def test_help_fits_into_80_columns() -> None:
-    options = (*OPTIONS, Option("a-long-name", "word " * 60, "A-LONG-VALUE"))
-    text = help_text("program [OPTIONS]", "Does something.", options, "  program -s m\n")
-    assert max(map(len, text.splitlines())) < 80
-    assert "Example:\n  program -s m\n" in text

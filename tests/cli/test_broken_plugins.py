@@ -187,9 +187,6 @@ def test_a_python_program_catches_what_a_plugin_raises(
 WORKLOAD_ENTRY_POINTS = "[assay.workloads]\nparts = parts_workloads.parts\n"
 
 
-PARTS_PACKAGE = "parts-workloads 1.2"
-
-
 PARTS_WORKLOAD = WORKLOAD.format(source="none", columns='name = "text"')
 
 
@@ -258,13 +255,3 @@ def test_an_entry_point_without_a_workload_is_named_and_hides_no_other(
     assert message in listed.stderr
     done = assay(with_parts, "run", entry.partition(" ")[0], "--on", "sqlite")
     assert (done.returncode, message in done.stderr) == (3, True), done.stderr
-
-
-def test_the_tab_key_finds_its_tests_and_nothing_where_it_is_wrong(with_parts: Path) -> None:
-    line = ("completion", "bash", "--line", "assay run parts.")
-    assert assay(with_parts, *line).stdout.split() == ["parts.count"]
-    (with_parts / "package" / "parts_workloads" / "parts" / "workload.toml").write_text(
-        "title = 3\n"
-    )
-    done = assay(with_parts, *line)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -67,15 +66,6 @@ def test_a_plan_takes_every_option_of_a_run() -> None:
     assert run_program(words.split()) == 0
 
 
-def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
-    assert run_program(words.split()) == 0
-    out, said = capsys.readouterr()
-    assert "space on here: about " in said
-    runs = json.loads(out)
-    assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 8), (2, 1)]
-
-
 def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["explain", "bibsql", "--on", "sqlite", "--format", "sql"]) == 0
     text = capsys.readouterr().out
@@ -103,19 +93,6 @@ def test_existing_files_are_not_downloaded_again(
     assert "tugboat.bib has 10 bytes, expected 3,842,964" in expected
 
 
-@pytest.mark.parametrize("columns", ["1", "0", "-1", "abc", "20", "1000000", ""])
-def test_help_works_at_any_terminal_width(
-    columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.chdir(tmp_path)
-    Path("one.sql").write_text("select 1;\n")
-    words = ["run", "one.sql", "--on", "null", "--transactions", "1"]
-    assert run_program([*words, "--records", "r.sqlite"]) == 0
-    assert run_program(["report", "--records", "r.sqlite", "--detail"]) == 0
-    assert run_program(["run", "--help"]) == 0
-
-
 @pytest.mark.parametrize(
     "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
 )
@@ -130,15 +107,6 @@ def test_a_pipe_is_refused_as_a_record(
     capsys.readouterr()
     assert run_program(words.split()) == 2
     assert "pipe: expected a file of records" in capsys.readouterr().err
-
-
-def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plan = ["plan", "tpcb", "--on", "null", "--latency-limit"]
-    assert run_program([*plan, "0"]) == 0
-    assert run_program([*plan, "1e-9"]) == 2
-    assert "expected 0 or a number of milliseconds from 0.001" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["run", "plan", "explain"])
@@ -170,13 +138,6 @@ def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
         assert set(row["capabilities"]) <= set(CAPABILITIES)
         assert bool(row["version"]) is (row["available"] == "found")
     assert rows["sqlite"]["available"] == "found"
-
-
-def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
-    assert "bulk load" not in assay("list", "systems").out
-    detail = assay("list", "systems", "--detail").out
-    assert "bulk load" in detail
-    assert "versions" in detail
 
 
 @pytest.mark.parametrize(

@@ -171,16 +171,6 @@ def test_a_part_chosen_without_a_file_is_the_whole_plan(assay: Assay) -> None:
     assert "--only here2: no run has a test, a system or a storage of this name" in nothing.err
 
 
-def test_a_quick_version_says_so(assay: Assay) -> None:
-    words = ("run", "tpcb", "--on", "sqlite", "--quick", "--warm-up", "0", "--transactions", "5")
-    found = assay(*words, "--format", "markdown")
-    assert found.status == 0, found.err
-    assert "(quick version)" in found.out.splitlines()[0]
-    assert found.experiment.experiment["is_quick"] is True
-    brief = assay(*words, "--no-probe")
-    assert brief.status == 0 and "quick version; " in brief.out
-
-
 ENDLESS = """\
 WITH RECURSIVE n(x) AS (
     SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE EXISTS (SELECT 1 FROM data WHERE value > 0)

@@ -174,14 +174,6 @@ def test_what_was_measured_until_a_signal_is_kept(folder: Path, number: signal.S
     assert report.returncode == 0, report.stderr
 
 
-def test_the_variable_of_another_way_to_complete_words_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("_ASSAY_COMPLETE", "bash_complete")
-    assert run_program(["list", "systems", "--format", "json"]) == 0
-    assert capsys.readouterr().out.startswith("[")
-
-
 @pytest.mark.parametrize(
     ("error", "status", "message"),
     [
@@ -338,21 +330,6 @@ def test_it_is_a_mistake_if_every_run_is_refused() -> None:
     assert run("one.sql", "--on", "null", "--cache", "cold,as-is") == 0, "one is measured"
 
 
-def test_reading_at_a_replica_of_a_system_that_has_none_is_a_mistake_before_it_is_started(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run("one.sql", "--on", "null", "--read", "replica") == 2
-    assert "null has no replica, at which the clients" in capsys.readouterr().err
-    assert not Path("assay-records.sqlite").exists()
-
-
-def test_runs_with_the_same_reason_say_it_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("one.sql", "--on", "null", "--cache", "cold", "--clients", "1,2") == 2
-    said = capsys.readouterr().err
-    assert said.count("null does not support restart") == 1, said
-    assert "run 2 refused for the reason of run 1" in said
-
-
 @pytest.mark.parametrize("storage", ["here", "here:/proc"])
 def test_a_folder_in_which_nothing_can_be_made_is_a_fault_of_the_machine(
     storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -371,11 +348,6 @@ def insist_on_words_of_a_full_disk() -> None:
     assert "resources" in state
     assert "free space there" in state
     assert "rollback" not in state
-
-
-def test_statements_on_a_full_disk_name_the_cause_and_the_fix() -> None:
-    assert run("fills.sql", "--on", "sqlite") == 3
-    insist_on_words_of_a_full_disk()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can choose the size of a tmpfs")
@@ -436,20 +408,3 @@ def test_a_script_that_always_fails_ends_the_run_and_does_not_spin() -> None:
     assert "every client failed: script: own.sql:2:" in ended()["sqlite"]
     words = ["run", "own.sql", "--on", "sqlite", "--duration", "600", "--warm-up", "600"]
     assert run_program(words) == 1
-
-
-def test_a_slow_script_whose_every_transaction_fails_ends_the_run_too() -> None:
-    """A hundred failures of each client would take 50 seconds."""
-    Path("slow.sql").write_text("\\sleep 500 ms\nselect nosuch from nosuch;\n")
-    words = ["--clients", "2", "--duration", "40", "--protocol", "simple"]
-    assert run("slow.sql", "--on", "sqlite", *words) == 1
-    assert "every client failed: unknown object" in ended()["sqlite"]
-
-
-def test_a_statement_that_another_system_refuses_runs_where_it_is_known() -> None:
-    Path("end.sql").write_text("begin;\nselect 1;\nEnd;\n")
-    assert run("end.sql", "--on", "sqlite") == 0
-
-
-def test_null_may_have_a_url_without_an_address() -> None:
-    assert run("one.sql", "--on", "null:///?rows=2") == 0

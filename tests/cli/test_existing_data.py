@@ -102,20 +102,6 @@ def test_a_run_that_adds_rows_to_a_log_is_compared_and_one_that_reads_what_it_ad
     assert "rows of goods 10 in run" in grown["cell-changed"]
 
 
-def test_files_of_one_name_in_two_folders_are_two_cells(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        _execute(tmp_path / name / "d.sqlite", "CREATE TABLE goods (x INTEGER)")
-        (tmp_path / name / "read.sql").write_text("SELECT count(*) FROM goods;\n")
-        run_in(
-            tmp_path / name, "run", "read.sql", "--transactions", "40", "--on",
-            "sqlite:///d.sqlite", "--records", "../r.sqlite",
-        )  # fmt: skip
-    compared = run_in(tmp_path, "compare", "1", "2", "--records", "r.sqlite")
-    assert compared.returncode == 2
-    assert "no cell in common" in compared.stdout + compared.stderr
-
-
 def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_not_known(
     tmp_path: Path,
 ) -> None:
@@ -430,9 +416,3 @@ def test_the_declared_step_is_the_result(
     report = assay("report", "1", "--format", "markdown").out
     beside = [line for line in report.splitlines() if "| drive | " in line]
     assert len(beside) == 2  # a row for each step, with its TPS
-
-
-def test_two_results_are_refused(assay: Assay, working_folder: Path) -> None:
-    ended = assay("run", workload(working_folder, RESULT, RESULT), "--on", "sqlite")
-    assert ended.status == 2
-    assert "two steps are the result of the test: expected one" in ended.err

@@ -19,16 +19,12 @@ from typing import Any
 import click
 import pytest
 
-from assay import env_vars
-from assay.cli.commands.merge import _numbers
 from assay.cli.output import rows
 from assay.cli.program import COMMANDS, group, run_program
 from assay.errors import ArgumentError
 from assay.probe import fio
 from assay.record import Store
 from assay.storages.loop import LOOP
-from assay.systems.mysql_protocol import spelling as mysql_spelling
-from assay.systems.postgresql import spelling as postgresql_spelling
 from assay.text.visible import indented, visible, visible_lines
 from commands import Assay, run_in
 
@@ -242,25 +238,6 @@ def test_a_wrong_argument_without_any_stream_has_its_status(tmp_path: Path) -> N
     assert shell("rnu", ">&- 2>&- <&-", tmp_path).returncode == 2
 
 
-def test_a_password_with_a_slash_is_not_shown_as_a_port(tmp_path: Path) -> None:
-    (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    ended = run_in(tmp_path, "run", "one.sql", "--on", "postgresql://me:geheim/x@h/db")
-    assert ended.returncode == 2
-    assert "geheim" not in ended.stderr
-
-
-def test_a_program_that_does_not_answer_spells_no_setting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    silent = tmp_path / "silent"
-    silent.write_text("#!/bin/sh\nexec sleep 60\n")
-    silent.chmod(0o755)
-    for spelling in (mysql_spelling, postgresql_spelling):
-        monkeypatch.setattr(spelling, "_LONGEST_S", 0.2)
-    assert mysql_spelling._said((str(silent),)).table == {}
-    assert postgresql_spelling._read(silent, "work_mem", "4MB") is None
-
-
 def test_an_error_in_the_data_names_script_line_and_statement(tmp_path: Path) -> None:
     (tmp_path / "twice.sql").write_text(
         "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n"
@@ -275,24 +252,6 @@ def test_rows_after_copy_are_refused_with_what_to_do(tmp_path: Path) -> None:
     ended = run_in(tmp_path, "run", "copy.sql", "--transactions", "2", "--on", "sqlite")
     assert ended.returncode == 2
     assert "copy.sql:3:1" in ended.stderr and "write INSERT statements" in ended.stderr
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
-def test_a_full_disk_is_left_without_empty_files(tmp_path: Path) -> None:
-    full = tmp_path / "full"
-    full.mkdir()
-    (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    common = ("run", "one.sql", "--transactions", "1", "--on", "sqlite")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", full], check=True)
-    try:
-        (full / "fill").write_bytes(bytes(64 << 10))
-        for words in (("--records", "full/r.sqlite"), ("--log", "full/x.csv")):
-            ended = run_in(tmp_path, *common, *words)
-            assert ended.returncode in (2, 3), ended.stdout
-            assert "free" in ended.stderr, ended.stderr
-        assert [file.name for file in full.iterdir()] == ["fill"]
-    finally:
-        subprocess.run(["umount", full], check=True)
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp.\u2028\U000e0041"
@@ -387,19 +346,6 @@ def test_a_record_of_an_unknown_version_is_refused_in_words(
     assert not any(word in said for word in ("rollback", "already exists", "bug"))
 
 
-def test_numbers_in_a_row_are_a_range() -> None:
-    assert _numbers([3]) == "experiment 3"
-    assert _numbers([1, 2, 3]) == "experiments 1 to 3"
-    assert _numbers([1, 3]) == "experiments 1, 3"
-
-
-@pytest.mark.parametrize("named", ["", "/nonexistent"])
-def test_a_missing_home_is_not_created(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", named)
-    found = env_vars.home()
-    assert found is None or (found.is_dir() and found != Path("/"))
-
-
 def test_errors_of_the_system_are_sentences_without_numbers() -> None:
     assert ArgumentError("[Errno 2] No such file: 'x'").message == "No such file: 'x'"
     assert ArgumentError("bind: Address in use (os error 98)").message == "bind: Address in use"
@@ -456,34 +402,3 @@ def test_a_mistake_in_a_workload_folder_is_reported_with_its_place_and_fix(
         assert run_program(["run", "desk", "--on", "sqlite"]) == 2
         found = capfd.readouterr().err
     assert said in found
-
-
-def test_a_script_with_another_ending_is_a_script_with_an_option() -> None:
-    Path("one.txt").write_text("SELECT 1;\n")
-    assert run_program(["plan", "-f", "one.txt", "--on", "null"]) == 0
-
-
-def test_a_group_without_a_rate_is_named_with_its_file_and_line(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    group = '[[tests.read.steps]]\ndo = "drive"\n\n[[tests.read.steps.groups]]\nname = "w"\n'
-    Path("desk").mkdir()
-    Path("desk/workload.toml").write_text(
-        DESK.replace('scripts = ["read.sql"]\n', "")
-        + group
-        + 'scripts = ["read.sql"]\narrival = "constant"\n'
-    )
-    Path("desk/read.sql").write_text("SELECT 1;")
-    assert run_program(["plan", "desk"]) == 2
-    found = capfd.readouterr().err
-    assert re.search(r"desk/workload.toml:\d+: group w: .* needs offered_rate_per_s", found), found
-    assert "hint: add offered_rate_per_s = 1000" in found
-
-
-def test_a_queue_beside_a_count_is_refused_with_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    Path("desk").mkdir()
-    Path("desk/workload.toml").write_text(f"{DESK}queue = 200\n")
-    Path("desk/read.sql").write_text("SELECT 1;")
-    assert run_program(["plan", "desk"]) == 2
-    line = DESK.count("\n") + 1
-    assert f"desk/workload.toml:{line}: queue, which all" in capfd.readouterr().err

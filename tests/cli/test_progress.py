@@ -134,13 +134,6 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
     assert re.search("measuring: 0 TPS.* about 4 min left", terminal.getvalue())
 
 
-def test_a_server_by_url_has_no_storage() -> None:
-    stream = io.StringIO()
-    with progress(stream) as shown:
-        shown(replace(RUN, system_label="postgresql at h", storage_name=""))
-    assert "postgresql at h, 8 clients" in stream.getvalue()
-
-
 class Clock:
     now_s = 0.0
 
@@ -229,19 +222,6 @@ def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() ->
     ]
 
 
-@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_clients_of_another_stage_count_from_0(kind: type[io.StringIO]) -> None:
-    stream = kind()
-    with progress(stream, 1.0) as shown:
-        shown(RUN)
-        for _ in range(2):
-            shown(StageBegun("drive reliability"))
-            for at_s, ok in ((1.0, 500), (2.5, 800)):
-                shown(driven(elapsed_s=at_s, ok=ok))
-    assert "200.0 TPS" in stream.getvalue()
-    assert not re.search(r"-[\d.]+ TPS", stream.getvalue())
-
-
 def test_a_log_gets_a_line_from_time_to_time() -> None:
     def lines(every_s: float) -> list[str]:
         stream = io.StringIO()
@@ -277,19 +257,6 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
         "  12 s: 5 MB of 20 MB copied",
     ]
     assert lines(0) == ["  load", "  copy the data"]
-
-
-def test_a_name_with_many_settings_is_said_once() -> None:
-    stream = io.StringIO()
-    shown = Lines(stream, 10)
-    many = "postgresql " + " ".join(f"setting_{number}=on" for number in range(75))
-    for position in (0, 1):
-        shown(replace(RUN, position=position, system_label=many))
-    first, second = stream.getvalue().splitlines()
-    assert many in first
-    assert (
-        second == "run 2 of 12: parallel, postgresql … as in run 1, here, 8 clients, repetition 2"
-    )
 
 
 def test_throughput_is_shown_during_a_run(
@@ -357,18 +324,6 @@ def test_a_page_is_written_to_a_file_that_is_replaced_only_with_force(
     assert run_program([*words, "--force"]) == 0
 
 
-@pytest.mark.usefixtures("here")
-def test_a_page_is_not_written_to_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    for words in (["report"], [*WITH_PAUSES[:2], "--on", "null", "--duration", "1"]):
-        assert run_program([*words, "--format", "html"]) == 2
-        out, said = capsys.readouterr()
-        assert out == "" and "expected a file for --format html, found a terminal" in said
-        assert "--output report.html" in said
-
-
 def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["report", "--charts", "pictures"]) == 0
     assert " charts in pictures" in capsys.readouterr().err
@@ -400,12 +355,6 @@ def test_charts_that_cannot_be_written_leave_nothing(
     assert list((here / "kept").iterdir()) == []
 
 
-@pytest.mark.usefixtures("here")
-def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["report", "--force"]) == 2
-    assert "--output or --charts" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "name", ["assay-records.sqlite", "link", "other", "assay-records.sqlite-wal"]
 )
@@ -432,18 +381,3 @@ def test_a_hyphen_and_a_pipe_are_standard_output() -> None:
         assert found.returncode == 0, found.stderr
         assert json.loads(found.stdout)["version"]
         assert not Path("-").exists()
-
-
-def test_formats_for_programs_are_utf_8_in_any_locale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("häß.sql").write_text("select 1;\n", encoding="utf-8")
-    assert run_program(["run", "häß.sql", "--on", "null", "--duration", "1", *NO_PROBES]) == 0
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assay = [str(Path(sys.executable).with_name("assay"))]
-    for command in (["report"], ["list", "runs"]):
-        words = [*assay, *command, "--format", "json"]
-        found = subprocess.run(words, capture_output=True, check=False)
-        assert found.returncode == 0, found.stderr
-        assert "häß" in found.stdout.decode("utf-8")

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -67,13 +66,6 @@ def test_only_the_last_experiments_are_listed_and_in_a_trend(tmp_path: Path) -> 
     ]  # fmt: skip
     # The experiment begun last has no such cell, and does not count.
     assert _json(tmp_path, *trend, "--last", "2")["points"][0]["record"] == FILES[1]
-
-
-def test_a_number_of_experiments_is_one_at_least(tmp_path: Path) -> None:
-    ended = run_in(tmp_path, "trend", "--last", "0")
-    assert ended.returncode == 2 and "--last" in ended.stderr
-    ended = run_in(tmp_path, "list", "systems", "--last", "1")
-    assert ended.returncode == 2 and "assay list runs" in ended.stderr
 
 
 def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
@@ -256,21 +248,6 @@ def test_a_kill_leaves_the_seconds_of_an_unfinished_run(
         (run,) = store.latest().runs
     assert (run.state, run.reason, run.observation) == ("interrupted", "process ended", None)
     assert [(one.second, one.ok) for one in run.seconds] == [row[::2][:2] for row in left]
-
-
-@pytest.mark.parametrize("mode", ["EXCLUSIVE", "IMMEDIATE"])
-def test_a_locked_record_does_not_hold_up_a_measurement(tmp_path: Path, mode: str) -> None:
-    with started(tmp_path, "--duration", "3") as running:
-        wait_until(lambda: asked(tmp_path, SECONDS), "a second has passed")
-        path = tmp_path / DEFAULT_FILE_NAME
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
-            connection.execute(f"BEGIN {mode}")
-            time.sleep(2.5)
-            connection.execute("ROLLBACK")
-        _, message = running.communicate(timeout=HANG_S)
-    assert running.returncode == 0, message
-    counts = [row[2] for row in asked(tmp_path, SECONDS)]
-    assert len(counts) >= 3 and all(count > 100 for count in counts[:3])
 
 
 RUN = ("--transactions", "20", "--repetitions", "2", "--no-probe", "--no-durability")

@@ -28,14 +28,6 @@ def written(form: str) -> str:
     return stream.getvalue()
 
 
-def test_a_table_aligns_numbers_to_the_right() -> None:
-    assert written("table") == (
-        "name         count  more\n"
-        "a|b              7  x, y\n"
-        "longer name  12345\n"
-    )  # fmt: skip
-
-
 def test_limits_begin_with_what_cannot_be_made_or_searched(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -63,13 +55,6 @@ def test_markdown_shows_what_would_be_a_sign_of_its_own() -> None:
 def test_csv_and_json_can_be_read_back() -> None:
     assert list(csv.reader(io.StringIO(written("csv"))))[2] == ["longer name", "12345", ""]
     assert json.loads(written("json"))[1] == {"name": "longer name", "count": 12345, "hidden": None}
-
-
-@pytest.mark.parametrize("form", rows.FORMS)
-def test_no_rows_are_no_error(form: str) -> None:
-    stream = io.StringIO()
-    rows.write([], ("name",), form, stream)
-    assert stream.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

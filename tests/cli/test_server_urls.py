@@ -11,7 +11,6 @@ import re
 import signal
 import socket
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -34,8 +33,6 @@ from commands import Assay, run_in
 from forked_programs import Started
 from running import started, wait_for_second
 from waiting import HANG_S
-
-BIN = Path(sys.executable).parent
 
 
 def run(folder: Path, url: str, *, language: str = "sql") -> tuple[int, str]:
@@ -412,14 +409,6 @@ def test_a_report_of_both_has_the_machine_as_a_factor(assay: Assay, record: Path
         assert weaker.split()[0] in made.out, form
 
 
-def test_machines_have_the_names_that_a_report_gives_them(assay: Assay, record: Path) -> None:
-    ended = assay("report", "Modern Server=1", "Workstation=2", "--records", str(record))
-    assert ended.status == 0, ended.err
-    assert "Setup on Modern Server" in ended.out and "Setup on Workstation" in ended.out
-    compared = assay("compare", "1,2", "--between", "machine", "--records", str(record))
-    assert compared.status == 0, compared.err
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -436,17 +425,6 @@ def test_what_cannot_be_reported_together_is_said(
     words = tuple(word.format(folder=record.parent) for word in words)
     ended = assay("report", *words, "--records", str(record))
     assert ended.status == 2 and said in ended.err, ended.err
-
-
-def test_the_name_of_a_machine_is_kept(assay: Assay, tmp_path: Path) -> None:
-    records = str(tmp_path / "records.sqlite")
-    ended = assay(
-        "run", "tpcb.select-only", "--on", "null", "--duration", "0.1", "--warm-up", "0",
-        "--no-probe", "--records", records, ASSAY_MACHINE="left",
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    document = json.loads(assay("report", "--records", records, "--format", "json").out)
-    assert [run["machine"] for run in document["tables"]["runs"]] == ["left"]
 
 
 def test_the_clients_of_a_distant_server_wait_for_each_round_trip(

@@ -36,19 +36,6 @@ from running import started, wait_for_state
 from waiting import HANG_S
 
 
-@pytest.mark.parametrize(
-    ("words", "column"),
-    [("list workloads", "title"), ("list storages", "what"), ("list storages --detail", "what")],
-)
-def test_descriptions_in_lists_are_titles(
-    words: str, column: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_program([*words.split(), "--format", "json"]) == 0
-    titles = [row[column] for row in json.loads(capsys.readouterr().out)]
-    assert len(titles) > 5
-    assert [one for one in titles if not one or one[0].islower() or one.endswith(".")] == []
-
-
 def test_why_a_storage_is_not_available_stands_beside_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,14 +133,6 @@ def test_storages_and_systems_that_are_missing_are_refused_together(
     assert [run["state"] for run in found] == [
         None, "unavailable", "not installed", "not installed",
     ]  # fmt: skip
-
-
-def test_memory_that_the_machine_has_not_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
-    words = ["tpcb", "--on", "sqlite", "--memory", "none,100TB"]
-    found, said = planned(capfd, *words)
-    assert [run["state"] for run in found] == [None, "unavailable"]
-    assert "sqlite memory=100TB is unavailable, so `assay run` would not begin" in said
-    assert run_program(["run", *words]) == 3
 
 
 def test_space_is_that_of_the_rows_until_the_data_were_loaded_once(
@@ -439,23 +418,3 @@ def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder
     (count,) = connection.execute("SELECT count(*) FROM probes").fetchone()
     connection.close()
     assert count == 2
-
-
-@pytest.mark.parametrize("words", [("--no-probe",), ("--probe-seconds", "0")])
-def test_a_run_without_a_probe(assay: Assay, words: tuple[str, ...]) -> None:
-    ended = assay(
-        "run", "tpcb.simple-update", "--on", "sqlite", "--warm-up", "0",
-        "--transactions", "5", *words,
-        "--format", "json", ASSAY_PROBE_SECONDS="30",
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    assert ended.document["tables"]["storage_probes"] == []
-
-
-def test_probing_options_without_effect_or_against_each_other_are_refused(assay: Assay) -> None:
-    both = assay("run", "tpcb", "--on", "sqlite", "--no-probe", "--probe-seconds", "1")
-    assert both.status == 2
-    assert "--no-probe and --probe-seconds" in both.err
-    by_url = assay("run", "tpcb", "--on", "postgresql://u@nowhere/db", "--probe-seconds", "1")
-    assert by_url.status == 2
-    assert "--probe-seconds does not apply" in by_url.err

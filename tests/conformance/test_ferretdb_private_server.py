@@ -23,7 +23,7 @@ from assay.contracts.engine.load import LoadReport
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
+from assay.errors import PasswordNeeded, RunFailed, SystemRefused
 from assay.lab.conformance.sessions import a_wrong_password_is_refused
 from assay.lab.conformance.verify import verify as verify_system
 from assay.load.digest import verify
@@ -155,12 +155,6 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     with pytest.raises(SystemRefused) as refusal, provisioned(FERRETDB, storage, asked):
         pass
     assert expected in f"{refusal.value.message} {refusal.value.hint}"
-
-
-def test_settings_of_assay_cannot_be_set(storage: StorageFacts) -> None:
-    for name in ("port", "Cron.Host", "shared_preload_libraries"):
-        with pytest.raises(ArgumentError, match=name), provisioned(FERRETDB, storage, {name: "x"}):
-            pass
 
 
 @pytest.mark.parametrize(("node", "number"), [(0, signal.SIGQUIT), (1, signal.SIGKILL)])

@@ -113,19 +113,6 @@ def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Pa
     assert ended.status == 3
 
 
-def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
-    need("mariadb")
-    _need_groups()
-    ended = assay("run", "tpcb", "--on", "mariadb[buffer=143MB]", "--memory", "144MB",
-                  "--set", "scale=5", "--warm-up", "0", "--transactions", "3")  # fmt: skip
-    [run] = ended.runs
-    assert run.state == "failed"
-    assert run.driven is None
-    assert "a process was ended by the memory limit of 144MB" in str(run.reason)
-    assert "fix: a smaller buffer" in str(run.reason)
-    assert ended.status == 3
-
-
 @pytest.mark.parametrize("system", LIMITED)
 def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
     assay: Assay, system: str
@@ -216,15 +203,6 @@ ONE = "transactions = 1\nclients = [1]\n"
 READS_ALL = "SELECT id FROM data;\n\\expect rows 10\n"
 
 
-HIDDEN = {
-    "sqlite": "WITH one AS (SELECT 1 AS id) DELETE FROM data WHERE id IN (SELECT id FROM one);\n",
-    "postgresql": "DO $$ BEGIN DELETE FROM data WHERE id = 1; END $$;\n",
-    "mariadb": "SELECT 1\\; DELETE FROM data WHERE id = 1;\n",
-    "mysql": "SELECT 1\\; DELETE FROM data WHERE id = 1;\n",
-}
-"""Statements that write although their first word is not that of a writing statement."""
-
-
 @SYSTEMS
 def test_a_test_without_changes_data_gets_fresh_data(
     assay: Assay, tmp_path: Path, system: str
@@ -234,21 +212,6 @@ def test_a_test_without_changes_data_gets_fresh_data(
     folder = folder_of(tmp_path / "w", f'scripts = ["sly.sql"]\n{ONE}', sly=sly)
     ended = assay("run", folder, "--on", system, *TWICE)
     assert ended.status == 0, ended.err
-
-
-@SYSTEMS
-@pytest.mark.parametrize("hides", [False, True])
-def test_changes_data_false_is_enforced(
-    assay: Assay, tmp_path: Path, system: str, hides: bool
-) -> None:
-    need(system)
-    writes = HIDDEN[system] if hides else "DELETE FROM data WHERE id = 1;\n"
-    declared = f'scripts = ["sly.sql"]\nchanges_data = false\n{ONE}'
-    folder = folder_of(tmp_path / "w", declared, sly=READS_ALL + writes)
-    ended = assay("run", folder, "--on", system, *TWICE)
-    assert ended.status == 1
-    for run in ended.runs:
-        assert "the test says changes_data = false" in run.reason
 
 
 @SYSTEMS
@@ -317,14 +280,6 @@ def test_two_versions_run_side_by_side_and_are_compared(assay: Assay, system: st
     assert f"{system}.version {new}" in compared.out
 
 
-def test_equal_versions_are_one_system(assay: Assay) -> None:
-    old, new = two_versions("duckdb")
-    assert "given twice" in assay("plan", "tpcb", "--on", f"duckdb@{new},duckdb").err
-    assert "given twice" in assay("plan", "tpcb", "--on", f"duckdb@{old},duckdb@{old[:3]}").err
-    planned = assay("plan", "tpcb", "--on", "duckdb", "--set", f"duckdb.version={old},{new}")
-    assert f"duckdb@{old}" in planned.out and f"duckdb@{new}" in planned.out
-
-
 def test_versions_in_an_experiment_file_with_names_and_settings(assay: Assay) -> None:
     old, new = two_versions("duckdb")
     ended = assay(
@@ -335,12 +290,3 @@ def test_versions_in_an_experiment_file_with_names_and_settings(assay: Assay) ->
     assert [run.system_label for run in ended.runs] == ["before", "after"]
     settings = [run.deployment.settings["threads"] for run in ended.runs if run.deployment]
     assert settings == ["1", "1"]
-
-
-def test_a_version_that_is_not_here_is_refused_before_anything_starts(assay: Assay) -> None:
-    old, new = two_versions("duckdb")
-    ended = assay(*WORK, "--on", f"duckdb@{old},duckdb@9.9")
-    assert ended.status == 3
-    assert f"duckdb 9.9 is not on this machine, which has duckdb {new}, {old}" in ended.err
-    assert "assay install duckdb@9.9" in ended.err
-    assert "not installed" in assay("plan", "tpcb", "--on", "duckdb@9.9").out

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
-from assay import _engine, registry
+from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mysql import MYSQL as DIALECT
-from assay.errors import ArgumentError, SystemRefused
+from assay.errors import SystemRefused
 from assay.provision.engine.session import session
 from assay.provision.machine.users import server_user
 from assay.systems.mariadb import MARIADB
@@ -49,16 +47,6 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert sample.processes == 1
 
 
-def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
-    with provisioned(MARIADB, storage, options={"transport": "tcp"}) as deployment:
-        assert deployment.connection_limit == 151
-        assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
-        for user in ("root", "assay"):
-            stranger = structs.replace(deployment.address.for_engine(), user=user, password=None)
-            with pytest.raises(_engine.EngineError, match="Access denied"):
-                _engine.Session(stranger.json)
-
-
 @pytest.mark.parametrize(("word", "found"), [("OFF", "OFF"), ("on", "ON")])
 def test_its_binary_log_can_be_switched_on_and_off(
     storage: StorageFacts, word: str, found: str
@@ -68,27 +56,6 @@ def test_its_binary_log_can_be_switched_on_and_off(
         assert deployment.data_directory is not None
         names = {file.name.partition(".")[0] for file in deployment.data_directory.iterdir()}
         assert not names & {"ON", "on", "OFF"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected", "hint"),
-    [
-        ({"key_bufer_size": "1G"}, "unknown variable 'key_bufer_size=1G'", "key_buffer_size"),
-        ({"key_buffer_size": "much"}, "asked as 'much' and is '0'", "take as it is"),
-        ({"binlog_format": "no"}, "value 'no' to 'binlog_format'", "binlog_format=no"),
-        ({"key_buffer": "64M"}, "no variable of that name", "SHOW GLOBAL VARIABLES"),
-        ({"innodb_page_size": "5000"}, "Invalid page size=5000", "innodb_page_size=5000"),
-        ({"max_connections": "1"}, "asked as '1' and is '10'", "take as it is"),
-    ],
-)
-def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
-    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
-) -> None:
-    refused = pytest.raises(SystemRefused, match=expected)
-    with refused as refusal, provisioned(MARIADB, storage, settings):
-        pass
-    assert refusal.value.hint is not None
-    assert hint in refusal.value.hint
 
 
 def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageFacts) -> None:
@@ -106,12 +73,6 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
         assert others.exists()
     finally:
         others.unlink(missing_ok=True)
-
-
-def test_the_paths_of_its_files_cannot_be_set(storage: StorageFacts) -> None:
-    asked = {"Pid-File": "x"}
-    with pytest.raises(ArgumentError, match="Pid-File"), provisioned(MARIADB, storage, asked):
-        pass
 
 
 def attached(deployment: Deployment, **settings: str) -> AbstractContextManager[Deployment]:
@@ -164,14 +125,6 @@ def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) ->
         assert during.open_files - before.open_files >= 39
         assert during.threads - before.threads >= 38, "some threads wait for the next session"
         assert deployment.durability_lowered_by == ("engine = MyISAM",)
-
-
-def test_a_text_cannot_be_a_primary_key() -> None:
-    table = Table("t", (Column("name", "text", not_null=True),), primary_key=("name",))
-    with pytest.raises(ArgumentError, match="name in its primary key") as refusal:
-        DIALECT.create_table(table, {})
-    assert refusal.value.hint is not None
-    assert "varchar" in refusal.value.hint
 
 
 PLUGINS = Path(os.environ.get("ASSAY_TEST_MARIADB_PLUGINS", "/usr/lib/mysql/plugin"))

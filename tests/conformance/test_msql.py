@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from assay import _engine
-from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.dialects.msql import MSQL as DIALECT
-from assay.errors import ArgumentError, SystemRefused
+from assay.errors import ArgumentError
 from assay.provision.engine.session import session
 from assay.systems.msql import MSQL
 from assay.workload.reader import read
@@ -122,13 +122,6 @@ def test_a_row_that_msql_cannot_hold_ends_the_load(server: MsqlServer) -> None:
             _engine.load(json.dumps(document), {"t": rows})
 
 
-def test_an_unknown_database_is_refused_with_the_fix(server: MsqlServer) -> None:
-    choice = SystemChoice("msql", url=_url(server, "nowhere"))
-    with pytest.raises(SystemRefused, match="Unknown database") as caught, MSQL.attach(choice):
-        pytest.fail("there is no such database")
-    assert "correct user and database" in (caught.value.hint or "")
-
-
 @pytest.mark.parametrize(
     ("url", "words"),
     [
@@ -165,9 +158,3 @@ def test_the_table_of_e831_as_msql_has_it() -> None:
 def test_tables_that_msql_cannot_hold_are_refused(table: Table, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         DIALECT.create_table(table, {})
-
-
-def test_an_index_is_refused() -> None:
-    table = Table("t", (Column("a", "int"),), indexes=(Index("t_a", ("a",)),))
-    with pytest.raises(ArgumentError, match="no index t_a"):
-        DIALECT.create_indexes(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -99,23 +98,6 @@ def test_a_password_is_proved_in_the_clear_by_key_and_over_tls(storage: StorageF
 def who(address: Address) -> str | None:
     with session(address) as opened:
         return opened.execute("SELECT CURRENT_USER()").rows[0][0]
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected", "hint"),
-    [
-        ({"key_bufer_size": "1G"}, "unknown variable 'key_bufer_size=1G'", "key_buffer_size"),
-        ({"innodb_page_size": "5000"}, "asked as '5000'|[Ii]nvalid page size", "innodb_page_size"),
-        ({"query_cache_size": "1M"}, "MySQL no longer has query_cache_size", ""),
-    ],
-)
-def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
-    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
-) -> None:
-    refused = pytest.raises(SystemRefused, match=expected)
-    with refused as refusal, provisioned(MYSQL, storage, settings):
-        pass
-    assert hint in (refusal.value.hint or "")
 
 
 def test_its_size_is_that_of_the_data_and_of_now(storage: StorageFacts) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -127,11 +126,6 @@ def test_only_an_address_of_this_machine_is_listened_at(
     monkeypatch.setenv(SERVER_ADDRESS.name, address)
     with pytest.raises(ArgumentError, match="expected an IP address of this machine"):
         server_address()
-
-
-def test_the_address_is_one_of_loopback_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SERVER_ADDRESS.name, raising=False)
-    assert ipaddress.ip_address(server_address()).is_loopback
 
 
 class _Cluster:

@@ -182,12 +182,6 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     assert value in f"{refusal.value.message} {refusal.value.hint}"
 
 
-def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> None:
-    asked = {"Port": "5432"}
-    with pytest.raises(ArgumentError, match="Port"), provisioned(server, storage, asked):
-        pass
-
-
 @pytest.fixture(autouse=True)
 def _no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in VARIABLES:
@@ -222,13 +216,6 @@ def test_missing_parts_of_a_url_are_as_with_libpq(monkeypatch: pytest.MonkeyPatc
     assert (tcp.host, tcp.port, tcp.database, tcp.tls) == ("::1", 5432, "user", "prefer")
     monkeypatch.setenv("PGPASSWORD", "secret")
     assert address_of("postgres://").password == "secret"
-
-
-def test_a_folder_as_host_means_a_socket() -> None:
-    by_parameter = address_of("postgresql://user@/base?host=/run/PG/&port=6543")
-    by_host = address_of("postgresql://user@%2Frun%2FPG:6543/base")
-    assert by_parameter.unix == by_host.unix == "/run/PG/.s.PGSQL.6543"
-    assert by_parameter.host is None
 
 
 @pytest.mark.parametrize(

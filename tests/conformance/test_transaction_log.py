@@ -139,15 +139,6 @@ def test_a_sample_is_the_same_for_the_same_seed(assay: Assay, working_folder: Pa
     assert run.driven.log.sample == 0.05 and 800 < run.driven.log.rows < 1200
 
 
-def test_a_log_is_a_difference_between_cells(assay: Assay, working_folder: Path) -> None:
-    (working_folder / "one.sql").write_text("SELECT 1;\n")
-    common = ("run", "one.sql", "--on", "null", "-t", "100")
-    assert assay(*common).status == 0
-    assert assay(*common, "--log", "t.csv").status == 0
-    compared = assay("compare", "1", "2", "--detail")
-    assert "log_sample" in compared.out, compared.out
-
-
 def test_a_module_of_python_in_processes_is_logged_too(assay: Assay, working_folder: Path) -> None:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
     ended = assay(

@@ -61,12 +61,6 @@ def test_it_is_what_is_drawn_from_its_numbers() -> None:
     assert len(_MARK.findall(kept)) == len(_MARK.findall(drawn)), "make docs"
 
 
-def test_it_stands_first_in_the_readme_with_the_command_that_measures_it() -> None:
-    first, _, _ = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")
-    assert f"]({picture.PICTURE.relative_to(ROOT)})" in first
-    assert f"assay run {picture.EXPERIMENT.relative_to(ROOT)}" in first
-
-
 def test_its_numbers_are_those_of_its_experiment() -> None:
     """Every system at every number of clients, each with its repetitions and a verdict."""
     experiment, _ = from_file.read(picture.EXPERIMENT)

@@ -3,13 +3,10 @@ failures do."""
 
 from __future__ import annotations
 
-import json
-import signal
 import sqlite3
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from able import one_of_each_line
@@ -259,41 +256,6 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
 
 
 @pytest.mark.parametrize("system", one_of_each_line(SERVERS))
-def test_the_server_of_a_killed_assay_is_removed_at_the_next_start(
-    working_folder: Path, beebe: Path, assay: Assay, system: str
-) -> None:
-    need(system)
-    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
-    endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
-    with started(working_folder, *endless) as running:
-        wait_for_state(working_folder, "driving")
-        server = server_of(running)
-        running.kill()
-        running.communicate()
-    ended = assay("run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib")
-    assert ended.status == 0, ended.err
-    assert not server.is_running() or server.status() == psutil.STATUS_ZOMBIE
-    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-        assert store.experiment(1).runs[0].state == "interrupted"
-
-
-@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
-def test_ctrl_c_takes_the_server_down(working_folder: Path, beebe: Path, system: str) -> None:
-    need(system)
-    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"), "--set", "copies=100000")
-    with started(working_folder, "run", "bibsql.sequential", *words) as running:
-        wait_for_state(working_folder, "driving")
-        server = server_of(running)
-        running.send_signal(signal.SIGINT)
-        _, err = running.communicate()
-    assert running.returncode == 130, err
-    assert "Traceback" not in err
-    assert not server.is_running()
-    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-        assert store.latest().runs[0].state == "interrupted"
-
-
-@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> None:
     need(system)
     ended = assay(
@@ -385,13 +347,6 @@ def test_an_update_takes_entries_without_a_comma_after_their_last_field(
     (run,) = ended.runs
     assert isinstance(run.observation, UpdateReport)
     assert run.observation.equals_fresh_load is True
-
-
-def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:
-    ended = assay(
-        "run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib", "--format", "json"
-    )
-    assert json.loads(ended.out)["experiment"]["id"] == 1
 
 
 STORAGES = {
