@@ -40,9 +40,7 @@ os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place_of_folders()))
 
 _ON_DISK = {"conformance", "docs", "papers", "proofs", "truth"}
 """Folders whose tests run systems as users do."""
-
 _LONGEST_FILE = "test_examples.py"
-
 _STARTED = StartedPrograms()
 
 forked_programs.keep_environment()

@@ -19,8 +19,6 @@ from assay.record import DEFAULT_FILE_NAME, Store
 from commands import IN_MEMORY, Assay
 
 SCRIPT = "\\set aid random(1, 100 * :scale)\nselect :aid;\nselect 2;\n"
-
-
 ONE_MS = "null[delay=constant:1ms]"
 
 
@@ -253,8 +251,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20 -s 9 -f one.pgbench@2"
-
-
 LONG = (
     "--clients 2,4 --threads 1 --duration 300 --transactions 7 --set x=3 --protocol extended "
     "--offered-rate 10 --latency-limit 20ms --scale 9 --script one.pgbench@2"

@@ -23,8 +23,6 @@ from forked_programs import BIN
 from programs import need_program
 
 needs_sqlite3 = pytest.mark.skipif(not SHELL.find_in_path(), reason=f"no client: {SHELL.hint}")
-
-
 BIB = """\
 @String{j-TUGboat = "{\\TUB{}}"}
 

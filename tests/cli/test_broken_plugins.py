@@ -53,8 +53,6 @@ MAGIC = Like("magic", capabilities=NULL.capabilities | {"magic"}, driver="telepa
 QUITS, RAISES, NOTHING, YIELDS = map(Like, ("quits", "raises", "nothing", "yields-none"))
 ROWS = Rows()
 """
-
-
 ENTRY_POINTS = """
 [assay.systems]
 absent = no_such_module:X
@@ -69,11 +67,7 @@ yields-none = broken_plugins:YIELDS
 [assay.row_sources]
 rows = broken_plugins:ROWS
 """
-
-
 PACKAGE = "(package broken-plugins 1.2)"
-
-
 PARTS = WORKLOAD.format(source="rows", columns='name = "text"\namount = "int"')
 
 
@@ -185,8 +179,6 @@ def test_a_python_program_catches_what_a_plugin_raises(
 
 
 WORKLOAD_ENTRY_POINTS = "[assay.workloads]\nparts = parts_workloads.parts\n"
-
-
 PARTS_WORKLOAD = WORKLOAD.format(source="none", columns='name = "text"')
 
 

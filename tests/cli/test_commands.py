@@ -173,8 +173,6 @@ def test_what_cannot_be_installed_is_refused(
 
 
 HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas", "starlette", "uvicorn")
-
-
 IMPORTED = """
 import atexit, sys
 sys.argv = ["assay", *sys.argv[1:]]
@@ -224,23 +222,17 @@ START = {
     "zsh": ["-f", "-i"],
     "fish": ["--no-config", "-i"],
 }
-
-
 SHOW_THE_LINE = {
     "bash": r"""bind -x '"\C-o": printf "\074%s\076" "$READLINE_LINE"'""",
     "zsh": r"""show() { printf '\074%s\076' "$BUFFER" }; zle -N show; bindkey '^O' show""",
     "fish": r"""bind \co 'printf "\074%s\076" (commandline)'""",
 }
 """Makes Control-O print the line between < and >, which are in no command below."""
-
-
 SOURCE = {
     "bash": 'eval "$(assay completion bash)"',
     "zsh": 'autoload -U compinit; compinit -u -D; eval "$(assay completion zsh)"',
     "fish": "assay completion fish | source",
 }
-
-
 TYPED = {
     "assay durab": "assay durability ",
     "assay run tpcb.sel": "assay run tpcb.select-only ",
@@ -263,8 +255,6 @@ TYPED = {
     "assay report --records rec": "assay report --records recorded.sqlite ",
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
-
-
 QUOTED_BY_THE_SHELL = [
     "assay durab", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
     "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",

@@ -178,8 +178,6 @@ WITH RECURSIVE n(x) AS (
 SELECT x FROM n WHERE x < 0;
 """
 """A check that does not end once clients have written; behind the load it does."""
-
-
 STAGES = {
     "provision": "  provision",
     "probe": "  probe",

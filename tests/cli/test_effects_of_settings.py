@@ -225,8 +225,6 @@ INSERT INTO data (id, value) VALUES (1000 + 100 * :client_id + :transaction_numb
 \\abort
 \\endif
 """
-
-
 DRIVE = """
 [[tests.t.steps]]
 do = "drive"
@@ -235,11 +233,7 @@ scripts = ["insert.sql"]
 clients = 2
 {how}
 """
-
-
 OPEN = 'queue = 8\narrival = "constant"\noffered_rate_per_s = 500'
-
-
 LOAD = '\n[[tests.t.steps]]\ndo = "load"\nname = "{name}"\n'
 
 

@@ -31,8 +31,6 @@ from forked_programs import Started
 from waiting import HANG_S, wait_until
 
 """The limit after which a test counts as hung."""
-
-
 ENDLESS = (
     "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n;\n"
 )
@@ -269,8 +267,6 @@ FILLS = """PRAGMA max_page_count = 20;
 CREATE TABLE IF NOT EXISTS grown (text varchar(9000));
 INSERT INTO grown VALUES (hex(randomblob(4000)));
 """
-
-
 TINY = """workload = "tpcb"
 systems = ["sqlite"]
 storages = ["tiny"]

@@ -23,17 +23,11 @@ from plugins import WORKLOAD, assay, write_package, write_workload
 from step_workloads import folder_of
 
 SYSTEM = registry.system("postgresql")
-
-
 CELL = "sqlite at d.sqlite, 1 client"
-
-
 SUPER = (
     "UPDATE mysql.global_priv SET priv = "
     "JSON_SET(priv, '$.access', JSON_VALUE(priv, '$.access') | 1 << 15)"
 )
-
-
 COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
 
 
@@ -311,11 +305,7 @@ class Rows(RowSource):
 
 ROWS = Rows()
 """
-
-
 ENTRY_POINTS = "[assay.row_sources]\nrows = own_rows:ROWS\n"
-
-
 SAME = "'same'"
 
 
@@ -393,8 +383,6 @@ name = "clean-up"
 scripts = ["vacuum.sql"]
 passes = 1
 {again}"""
-
-
 RESULT = "result = true\n"
 
 

@@ -27,11 +27,7 @@ from commands import run_in
 from servers import provisioned, url_of
 
 RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
-
-
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
-
-
 SCRIPT = "experiment/scripts/one.sql"
 
 
@@ -256,11 +252,7 @@ def test_an_error_names_the_capsule_and_no_temporary_file(
 
 
 ONCE = ("--clients", "1", "--transactions", "2", "--warm-up", "0", "--storage", "tmpfs")
-
-
 PLAIN = ("--no-probe", "--no-durability", "--progress", "0")
-
-
 SECRET = "a line that no capsule may read"
 
 
@@ -278,8 +270,6 @@ class Attack:
 
 
 WRITING_LOG = ("general_log=ON", "general_log_file={made}")
-
-
 ATTACKS = (
     Attack("program", "postgresql", "COPY (SELECT 1) TO PROGRAM 'touch {made}';"),
     Attack("file", "postgresql", "COPY (SELECT 1) TO '{made}';"),

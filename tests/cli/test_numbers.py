@@ -29,7 +29,6 @@ NEVER = (
     "1e999",
 )
 """Outside the range of every option."""
-
 EXPERIMENT = """\
 workload = "tpcb"
 systems = ["null"]

@@ -29,8 +29,6 @@ from assay.text.visible import indented, visible, visible_lines
 from commands import Assay, run_in
 
 RUN = ("run", "one.sql", "--on", "null,null[protocol=postgresql]", "--transactions", "9")
-
-
 OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "run": (RUN[1:],),
     "plan": (RUN[1:], ("tpcb", "--on", "null", "--set", "scale=2", "--duration", "2.5")),
@@ -50,28 +48,16 @@ OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "durability": (("--on", "sqlite", "--storage", "loop[fs=ext4,size=64M]"),),
 }  # fmt: skip
 """Command → words with which it prints JSON."""
-
-
 EXACT = 2**53
 """Greater whole numbers are rounded by readers that have doubles only."""
-
-
 TIMES = re.compile(r"_unix_ns$|\.stages\b")
 """Nanoseconds, of which such a reader loses less than one in a million million."""
-
-
 OF_A_RECORD = ("report", "compare", "trend", "list", "show")
 """What they print is of an experiment that has been run."""
-
-
 STORED = ("show",)
 """What a system, a script or a machine said is printed as it was."""
-
-
 NAMES = re.compile(r"\.group$")
 """Of a single group of clients, empty."""
-
-
 TEXTS = re.compile(
     r"seed$|version$|\.(machines?|build|installed)\b|default$|values$|options\b|latest_year$"
 )
@@ -133,14 +119,8 @@ def test_values_are_typed_and_exact_and_null_if_unknown(
 
 
 ASSAY = "import sys; from assay.cli import main; sys.argv[0] = 'assay'; main()"
-
-
 THREE_TRANSACTIONS = "run one.sql --on null --transactions 3"
-
-
 FULL = "standard output: No space left on device"
-
-
 CLOSED = "standard output is closed"
 
 
@@ -255,11 +235,7 @@ def test_rows_after_copy_are_refused_with_what_to_do(tmp_path: Path) -> None:
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp.\u2028\U000e0041"
-
-
 CONTROL = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2028\U000e0041]")
-
-
 SEQUENCE = re.compile(r"\x1b\]|\x1b\[(?:31m|2J)")
 
 

@@ -46,11 +46,7 @@ RUN = RunBegun(
     levels={"cache": "as-is", "client_program": "engine"},
     repetition=2,
 )
-
-
 LOADED = LoadProgress("t", 500, 10, 12, 0.1)
-
-
 DRIVEN = DriveProgress(1.0, done=3, scheduled=6, ok=2, failed=1, clients_running=8)
 
 
@@ -285,8 +281,6 @@ def test_throughput_is_shown_during_a_run(
 
 WITH_PAUSES = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6",
        "--think-time", "constant:2ms"]  # fmt: skip
-
-
 NO_PROBES = ["--no-probe", "--no-durability"]
 
 

@@ -117,8 +117,6 @@ def ask(record: Path, question: str) -> list[tuple[object, ...]]:
 
 
 TEST = 'scripts = ["few"]\ntransactions = 3\n'
-
-
 VIEWS = """
 [[views]]
 name = "few"
@@ -131,8 +129,6 @@ query = "SELECT nothing FROM few"
 sqlite = "SELECT id FROM few WHERE id < 3"
 duckdb = "SELECT id FROM few WHERE id < 3"
 """
-
-
 READS = "SELECT id FROM fewer;\n\\expect rows 2\n"
 
 

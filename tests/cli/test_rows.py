@@ -155,14 +155,8 @@ class Csv(RowSource):
 
 CSV = Csv()
 """
-
-
 ENTRY_POINTS = "[assay.row_sources]\ncsv = csv_rows:CSV\n"
-
-
 PARTS = WORKLOAD.format(source="csv", columns='name = "text"\nprice = "decimal(9,2)"')
-
-
 UNEXPECTED = """\
 SELECT * FROM parts WHERE NOT coalesce(name = 'bolt' AND price = 0.1, false)
 AND NOT coalesce(name = 'nut' AND price = 12.5, false) AND NOT (name IS NULL AND price = 3);
@@ -281,16 +275,10 @@ type = "float"
 default = 2.0
 help = "Rows"
 """
-
-
 ROWGEN_PARTS = WORKLOAD.format(source="program", columns='id = "int"\nname = "text"').replace(
     'source = "program"\n', DATA
 )
-
-
 PROGRAM = '#!/bin/sh\nfor one in $(seq $1); do echo "$one|bolt $one|"; done > parts.txt\n'
-
-
 CHECK = "select * from parts where name <> 'bolt ' || cast(id as char(1));\n"
 
 

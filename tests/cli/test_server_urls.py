@@ -124,11 +124,7 @@ def test_a_refusal_is_explained(
 
 
 NO_LINE = 'no pg_hba.conf entry for host "h", user "me", database "d", no encryption'
-
-
 DENIED = "Access denied for user 'me'@'h' (using password: YES)"
-
-
 CORRECT = "correct user and password"
 
 
@@ -364,8 +360,6 @@ RUN = (
     "run", "glidemon.tasks", "--on", "sqlite", "--set", "scale=0.0005", "--set", "queries=20",
     "--clients", "1,2", "--repetitions", "2", "--no-probe",
 )  # fmt: skip
-
-
 WEAKER = {"cpu_model": "Core 2 Duo E8500", "processors_usable": 1, "memory_bytes": 8_000_000_000}
 
 

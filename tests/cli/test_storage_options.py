@@ -232,8 +232,6 @@ def test_an_ordinary_user_has_a_thread_limit(folder: Path) -> None:
 NEEDS_MODELLED = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )
-
-
 PAUSES = ("--clients", "2", "--think-time", "constant:5ms")
 
 
@@ -310,8 +308,6 @@ FAILURES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "full": ("full", {"after_bytes": 100_000}, ["the modelled disk is full"]),
 }
 """Command to the disk, its arguments, and what is said."""
-
-
 _ANYWAY = {("killed", "sqlite"), ("power", "postgresql"), ("errors", "postgresql"),
            ("full", "sqlite")}  # fmt: skip
 """Each failure on one system; the other one with `--every-system`."""
@@ -365,8 +361,6 @@ def test_the_next_start_removes_what_a_killed_assay_left(
 
 
 needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
-
-
 SHORT = ("--probe-seconds", "0.5")
 
 

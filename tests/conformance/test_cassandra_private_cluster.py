@@ -30,11 +30,7 @@ from shown_passwords import runs_by_url_keep_it_to_themselves
 from waiting import wait_until
 
 TABLE = Table("t", (Column("id", "int", not_null=True), Column("name", "text")), ("id",))
-
-
 KEYSPACE = "assay_conformance"
-
-
 COLUMNS = {
     "id": ("int", "int"),
     "small": ("smallint", "smallint"),
@@ -48,11 +44,7 @@ COLUMNS = {
     "raw": ("blob", "bytes"),
 }
 """Each column's type in CQL, and the neutral one."""
-
-
 TYPES = [neutral for _, neutral in COLUMNS.values()]
-
-
 ROWS = 2_000
 
 
@@ -194,8 +186,6 @@ def test_clients_of_a_run_share_nothing(keyspace: dict[str, Any]) -> None:
 
 
 CLIENTS = 6
-
-
 SCRIPT = """\
 \\set id :client_id * 1000000 + :transaction_number
 INSERT INTO t (id, client) VALUES (:id, :client_id);

@@ -68,8 +68,6 @@ MODULES = {name: module.dialect for name, module in KNOWN.items() if module.is_v
 """Those that are said to be run here, and the name of their dialect."""
 SYSTEM_OF = {"mysql": "mariadb"}
 """Dialect → the system that speaks it, if it is not called so."""
-
-
 SOME = ("psycopg2", "sqlite3")
 """Of a server and in this process: where what differs between modules is tried elsewhere."""
 

@@ -114,12 +114,8 @@ def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(
 
 
 ROWS = 2000
-
-
 TABLE = """CREATE TABLE t (id integer PRIMARY KEY, k integer, name varchar(20), fee decimal(8,2),
 share double precision, day date, at timestamp, remark varchar(9))"""
-
-
 SCRIPT = (
     "\\set k random(0, 19)\n"
     f"\\set id random(1, {ROWS})\n"
@@ -127,11 +123,7 @@ SCRIPT = (
     "SELECT name, fee, avg(share), sum(fee) FROM t WHERE id = :id GROUP BY name, fee;\n"
     "SELECT k, avg(fee), count(remark) FROM t GROUP BY k;\n"
 )
-
-
 SERVERS = ("postgresql", "mariadb")
-
-
 WORDS = ("--clients", "2", "--transactions", "30", "--warm-up", "0", "--repetitions", "3")
 
 
@@ -225,8 +217,6 @@ help = "Reads and changes documents"
 scripts = ["read", "write"]
 passes = 5
 """
-
-
 CHECK = """
 \\if :d -> 'id' <> :id OR :d -> 'in' -> 'x' <> :id / 2.0 OR :d -> 'in' -> 'tags' ISNULL
 \\abort
@@ -238,16 +228,12 @@ CHECK = """
 \\abort
 \\endif
 """
-
-
 WRITE = """
 \\set id random(0, 19)
 \\set d document('id', :id, 'in', document('tags', list(document('y', 1)), 'x', :id / 2.0))
 \\set n list(:id, -1)
 \\set t list(concat('it''s "', :id))
 """
-
-
 SCRIPTS = {
     "read.sql": f"\\set id random(0, 19)\nSELECT d, n, t FROM data WHERE id = :id \\gset{CHECK}",
     "read.json": "\\set id random(0, 19)\n"
@@ -259,11 +245,7 @@ SCRIPTS = {
     ' "updates": [{"q": {"id": :id}, "u": {"$set": {"d": :d, "n": :n, "t": :t}}}]}\n'
     "\\if :rows_changed <> 1\n\\abort\n\\endif\n",
 }
-
-
 _SYSTEMS = [name for language in ("sql", "json") for name in able("documents", language=language)]
-
-
 _ANOTHER = beside_their_line(_SYSTEMS)
 
 

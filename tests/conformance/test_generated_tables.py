@@ -284,24 +284,12 @@ def test_inserted_updated_and_deleted_rows_are_counted(name: str, storage: Stora
 
 
 TYPES = "int bigint decimal(30,2) double text varchar(9) date timestamp bool bytes"
-
-
 TABLE = Table("t", tuple(Column(f"c{n}", one) for n, one in enumerate(TYPES.split())))
-
-
 EMPTY = Table("empty", (Column("c0", "int"),))
-
-
 PLAIN = Table("plain", (Column("a", "int"), Column("b", "bytes")))
 """Without a decimal: some protocols have a shorter form for such rows."""
-
-
 BYTES = b"\x00\\\xff\n"
-
-
 NOON = datetime(2026, 1, 31, 12, 0, 0, 250_000)
-
-
 ROWS = [
     [-1, 2**62, Decimal("1.50"), 0.1, "it's\t\\N\n", "ä☃", date(2026, 1, 31), NOON, True, BYTES],
     [0, None, 3, 2, "", "9", None, None, False, b""],

@@ -28,11 +28,7 @@ from servers import SERVERS
 from step_workloads import folder_of
 
 MB = 1 << 20
-
-
 LIMITED = [name for name in SERVERS if isinstance(registry.system(name), BufferSize)]
-
-
 TOO_SLOW = {"mysql": "it takes minutes to start at half a processor"}
 
 
@@ -144,12 +140,8 @@ PROFILES = [
     if isinstance(system, HasProfiles)
     for profile in system.profiles().values()
 ]
-
-
 _POLL_S = 0.01
 """In place of a millisecond: the class is asked for, and not the delay of a flush."""
-
-
 _TRIES = 3
 """A server's own checkpoint, every half a minute, may flush what commits left while they are
 followed; on a busy machine they are followed for so long."""
@@ -192,14 +184,8 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
 
 
 SYSTEMS = pytest.mark.parametrize("system", one_of_each_line(able("read only sessions")))
-
-
 TWICE = ("--repetitions", "2", "--storage", "tmpfs")
-
-
 ONE = "transactions = 1\nclients = [1]\n"
-
-
 READS_ALL = "SELECT id FROM data;\n\\expect rows 10\n"
 
 

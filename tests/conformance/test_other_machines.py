@@ -38,8 +38,6 @@ from programs import NFT, TC, need_program
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
-
 REACHABLE = [
     name
     for name in able.STORING
@@ -173,14 +171,8 @@ def test_a_server_at_an_address_of_ipv6(
 
 
 SERVER = "postgresql"
-
-
 MACHINES = 2
-
-
 CLIENTS = 4
-
-
 ACTIVE = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND state = 'active'"
 
 

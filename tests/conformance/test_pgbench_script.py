@@ -26,11 +26,7 @@ TABLES = {
     "pgbench_branches": "bid INTEGER NOT NULL PRIMARY KEY, bbalance INTEGER",
     "pgbench_history": "tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime TIMESTAMP",
 }
-
-
 ACCOUNTS = 100_000
-
-
 BALANCES = """
 SELECT (SELECT count(*) FROM pgbench_history),
        (SELECT coalesce(sum(delta), 0) FROM pgbench_history),
@@ -146,8 +142,6 @@ def _schema(deployment: Deployment | None) -> list[str]:
 
 
 CLIENTS, TRANSACTIONS = 2, 2
-
-
 SCHEMA = """
 CREATE TABLE said (t text);
 CREATE TABLE customer (c_id int PRIMARY KEY, c_last text, c_balance numeric, c_phone text);
@@ -162,8 +156,6 @@ class Wild:
 
 
 ALL = ("simple", "extended", "prepared")
-
-
 SCRIPTS = {
     "values pasted everywhere": Wild(r"""
 \set d 1.0 / 3

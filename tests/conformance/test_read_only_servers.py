@@ -25,8 +25,6 @@ from servers import provisioned
 from standbys import standby_of
 
 POSTGRESQL = registry.system("postgresql")
-
-
 TCP = {"transport": "tcp"}
 
 
@@ -212,8 +210,6 @@ FUNCTIONS = {
     ],
     "sqlite": [],
 }
-
-
 EVERYWHERE = [
     "INSERT INTO t SELECT a + 1 FROM t",
     "UPDATE t SET a = 3",
@@ -222,8 +218,6 @@ EVERYWHERE = [
     "CREATE TABLE u (a int)",
     "ALTER TABLE t ADD COLUMN b int",
 ]
-
-
 OWN = {
     "postgresql": [
         "SELECT f()",

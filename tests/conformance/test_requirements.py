@@ -33,8 +33,6 @@ from servers import SERVERS, ask, directory_for_servers, provisioned
 from waiting import HANG_S
 
 OF_MODULES = [name for name in registry.systems() if name != "null"]
-
-
 CHOICES = {
     "cassandra": SystemChoice(
         "cassandra",
@@ -150,8 +148,6 @@ ENDLESS = {
     "mariadb": "select benchmark(1000000000000, md5('a'))",
     "mysql": "select benchmark(1000000000000, sha2('a', 256))",
 }
-
-
 UNDER_WAY = {
     "postgresql": "select count(*) from pg_stat_activity where query like 'select pg_sleep%'"
     " and state = 'active'",

@@ -90,8 +90,6 @@ WORDS = {
         open_database="information_schema",
     ),
 }
-
-
 WORDS["mysql"] = replace(
     WORDS["mariadb"],
     cipher="SELECT nullif(variable_value, '') FROM performance_schema.session_status "
@@ -409,8 +407,6 @@ NAMES = [
     for name in registry.systems()
     if isinstance(registry.system(name), ReachedByUrl) and name != "null"
 ]
-
-
 SHARED = {"cassandra": "tests/conformance/test_cassandra_private_cluster.py"}
 """Of those that take long to start: where the same is asked of a server that is up anyway."""
 

@@ -31,8 +31,6 @@ from step_workloads import folder_of
 
 BUCKET = 2**-9
 """Of histograms with three digits, with the rank's own rounding."""
-
-
 SERVERS = ("sqlite", "postgresql")
 
 
@@ -217,19 +215,11 @@ def test_rows_are_kept_as_parquet(assay: Assay, working_folder: Path) -> None:
 NEEDS_LOOP = pytest.mark.skipif(
     LOOP.why_unavailable() is not None, reason="needs root and loop devices"
 )
-
-
 UPDATE = """\\set aid random(1, 100000)
 update pgbench_accounts set abalance = abalance + 1 where aid = :aid;
 """
-
-
 PAUSES = ("--think-time", "constant:5ms")
-
-
 SET = "set synchronous_commit = off;\n"
-
-
 SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false); end $$;\n"
 """The same, within a block that is not looked into."""
 

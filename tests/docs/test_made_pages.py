@@ -20,8 +20,6 @@ from programs import SYSTEMD_ANALYZE, need_program
 from tools import picture, servers
 
 ROOT = Path(__file__).parents[2]
-
-
 FOLDERS = ("python", "crates", "tests", "docs", "fuzz", "packaging", "proofs", "benches", "tools")
 
 
@@ -49,8 +47,6 @@ def _files() -> list[Path]:
 
 
 _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
-
-
 _MARK = re.compile(r'aria-roledescription="[^"]*"|<path ')
 
 
@@ -189,8 +185,6 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
-
-
 ON = "dbapi:assay_firebird.embedded+firebird[database=bench.fdb]"
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-
-
 PACKAGE = ROOT / "python" / "assay"
 
 
@@ -156,17 +154,9 @@ def test_only_the_bridge_depends_on_python() -> None:
 
 
 CRATES = Path(__file__).resolve().parents[2] / "crates"
-
-
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
-
-
 MOD = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?mod (\w+);", re.MULTILINE)
-
-
 INLINE = re.compile(r"\b(?:crate|super)(?:::\w+)+")
-
-
 UPWARDS = ("crate", "super", "self")
 
 
@@ -273,8 +263,6 @@ def test_modules_of_a_crate_import_in_one_direction(crate: str) -> None:
 
 SMALL, LONGEST = 60, 600
 """Lines: a file has one idea, and an idea some 60 to 600 lines."""
-
-
 SHELVES = {
     "dialects": "a dialect is a file",
     "systems": "the parts of a system have the same names in all systems",
@@ -286,8 +274,6 @@ SHELVES = {
     "workload": "a table of the workload file is a file",
 }
 """Folders that are lists of one kind, in which each entry is a file."""
-
-
 OWN_IDEA = {
     "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",

@@ -20,19 +20,11 @@ from assay.record.file import opening, schema
 from assay.record.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parents[2] / "python" / "assay"
-
-
 EMPTY = {"found", "one"}
-
-
 SHELVES = {"systems": "the parts of a system have the same names in all systems"}
 """Folders in which each folder may have a class of the name."""
-
-
 FACES = {"api": "what a Python program is given of the value of that name"}
 """Folders whose classes may have the name of what they show."""
-
-
 AS_WRITTEN = {
     "Check": "beside `expected`: keys of the record and of reports for programs",
     "ConditionDocument": "a key of comparisons for programs",
@@ -87,8 +79,6 @@ def test_no_name_fits_everything() -> None:
 
 
 TESTS = Path(__file__).parents[1]
-
-
 BY_PATH = re.compile(r"^\s*(?:from|import) +tests\.(?:conftest|support)\b", re.MULTILINE)
 
 
@@ -106,17 +96,11 @@ def test_helpers_are_imported_by_one_name() -> None:
 
 
 PRODUCT = Path(assay.__file__).parent
-
-
 NAMES = {
     name for one in (*OF_LEVELS.values(), *OF_MACHINE.values()) for name in (one.name, one.column)
 }
-
-
 MOST = 2
 """More of them in one literal are a list."""
-
-
 _WORD = re.compile(r"\w+")
 
 
@@ -145,11 +129,7 @@ def _lists(text: str) -> Iterator[int]:
 
 
 HOME = "contracts/languages.py"
-
-
 _NAMED = re.compile("|".join(rf"\.{name}\b" for name in LANGUAGES))
-
-
 MOST_ENDINGS = 1
 """Endings of files in one text that is shown: several are a list."""
 

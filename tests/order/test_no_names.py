@@ -11,29 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-
-
 EXAMPLE = re.compile(r"^\s*(\$ )?(assay|bibsql|bibtosql) ")
 """A command shown as an example in a help text."""
-
-
 RECORD_FILE = re.compile(r"assay-records\.sqlite|https://www\.postgresql\.org/docs/\S*")
-
-
 OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|sqlite_errorcode|SQLite")
 """The record is an SQLite file: there SQLite is not a system under test."""
-
-
 PROGRAM = {".py", ".pyi", ".rs", ".sql", ".js", ".css"}
-
-
 DESCRIPTIONS = {".toml", ".json", ".md"}
-
-
 RUN = {"workloads", "papers"}
 """Folders of what is run."""
-
-
 SHARED_DIALECT_FILES = {"__init__", "declared", "protocol", "standard"}
 
 
@@ -89,18 +75,12 @@ def test_bibliographies_are_known_to_their_own_row_source_alone() -> None:
 
 
 PACKAGE = ROOT / "python" / "assay"
-
-
 HOMES = {"dialects", "systems", "record"}
 """The record's SQL is never sent to a system under test."""
-
-
 STATEMENT = re.compile(
     r"\b(SELECT|INSERT INTO|DELETE FROM|TRUNCATE|UPDATE \S+ SET|(CREATE|DROP|ALTER) (TABLE|INDEX)"
     r"|START TRANSACTION|BEGIN|COMMIT|ROLLBACK|ANALYZE)\b"
 )
-
-
 FIRST_WORD = re.compile(
     "SELECT|INSERT|DELETE|TRUNCATE|UPDATE|CREATE|DROP|ALTER|START|BEGIN|COMMIT|ROLLBACK|ANALYZE"
 )

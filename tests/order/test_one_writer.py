@@ -32,8 +32,6 @@ def test_a_form_is_written_in_one_file(written: str, writer: str) -> None:
 
 
 PLACE = PACKAGE / "record" / "file" / "opening.py"
-
-
 OPENS = {"open", "fdopen", "read_bytes", "write_bytes", "copy", "copy2", "copyfile", "mmap"}
 
 

@@ -42,8 +42,6 @@ error: test failed, to rerun pass `-p assay-engine --test engine`
      Running tests/rows.rs (target/release/deps/rows-296fb368ecfef3b2)
 test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
 """
-
-
 JUNIT = """<testsuites><testsuite name="pytest">
 <testcase classname="tests.cli.test_a" file="tests/cli/test_a.py" name="test_b[c d]">
 <failure message="assert">E</failure></testcase>
@@ -69,11 +67,7 @@ def test_all_stages_are_in_one_line_and_a_failure_has_its_command(tmp_path: Path
 
 
 SUPPORT = Path(__file__).parents[1] / "support"
-
-
 CONFTEST = "from busy_machine import pytest_runtest_protocol\n"
-
-
 TESTS = """
 import pathlib, pytest, time
 

@@ -17,11 +17,7 @@ from programs import GROFF, need_program
 from tools import make_site
 
 ROOT = Path(__file__).parents[2]
-
-
 MAN_PAGES = ROOT / "assay._engine.data/data/share/man/man1"
-
-
 OF_A_BUILD = {"Cargo.toml", "Cargo.lock", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 
 

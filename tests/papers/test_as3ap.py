@@ -18,17 +18,9 @@ from commands import IN_MEMORY, Assay, need
 from programs import need_program
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "as3ap"
-
-
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
-
-
 ACKNOWLEDGED = "10-acknowledged"
-
-
 RELATIONS = CHECKS - {ACKNOWLEDGED}
-
-
 UNCHANGED = {"updates after 0", "hundred after 0"}
 
 
@@ -125,8 +117,6 @@ MISTAKES = (
     ("10000000 * (:col_signed - 100)", "10000000 * random(0, 99)", "05-hundred"),
     ("when :col_key = :magic_key then", "when :col_key = 1 then", "08-magic"),
 )
-
-
 ANOTHER = ("% 10 = 0 then 'THE+ASAP+", "% 20 = 0 then 'THE+ASAP+", "06-tenpct")
 
 
@@ -152,8 +142,6 @@ def test_a_wrong_distribution_is_found_after_the_load(
 
 
 SETQUERY = Path(registry.__file__).parent / "workloads" / "setquery"
-
-
 SIZE = "rows=10000"
 
 
@@ -194,8 +182,6 @@ def test_a_mistake_in_the_set_query_benchmark_is_found(
 
 
 WISCONSIN = Path(registry.__file__).parent / "workloads" / "wisconsin"
-
-
 WISCONSIN_CHECKS = {path.stem for path in (WISCONSIN / "checks").iterdir()} | {"tenktup1 after 0"}
 
 

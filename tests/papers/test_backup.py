@@ -195,11 +195,7 @@ def test_a_system_without_such_statements_is_refused(assay: Assay) -> None:
 
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "scalable-hardware"
-
-
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
-
-
 WORDS = (
     "--set", "tuples=1000", "--set", "users=3", "--clients", "2", "--warm-up", "0",
     "--transactions", "60", *IN_MEMORY,

@@ -24,8 +24,6 @@ from servers import SERVERS
 from shown_report import table_of
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
-
-
 COUNTS = {
     "S01": 156, "S02": 0, "S03": 0, "S04": 89, "S05": 25, "S06": 1, "S07": 1, "S08": 0, "S09": 0,
     "S10": 0, "S11": 0, "S12": 5, "S13": 0, "S14": 2, "S15": 69, "S16": 31, "S17": 2, "S18": 9,
@@ -134,8 +132,6 @@ def test_the_year_of_the_paper_has_no_expected_rows_and_is_compared_between_syst
 
 
 GOOD = '@Book{good:1,\n  title = "fine",\n  year = 2001,\n}\n\n'
-
-
 BAD = {
     "an unclosed brace": (b'@Misc{x,\n  title = "a {b",\n}\n', 1, "never"),
     "a missing key": (b'@Misc{,\n  title = "b",\n}\n', 1, "citation key"),
@@ -354,11 +350,7 @@ STORAGES = {
     "loop": "loop=loop[fs=ext4,size=300M]",
     "disk (modelled)": "disk=modelled[profile=scsi-15k,size=300M]",
 }
-
-
 NEEDS_FIO = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
-
-
 NEEDS_MODELLED = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )

@@ -28,8 +28,6 @@ from commands import Assay
 from shown_report import table_of
 
 EXPERIMENTS = registry.EXPERIMENTS_FOLDER
-
-
 IN_MEMORY = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--repetitions", "1")
 
 
@@ -190,8 +188,6 @@ copies = 1
 [test.parallel]
 clients = [2, 8]
 """
-
-
 NEEDS_MODELLED = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )
@@ -262,12 +258,8 @@ PACKAGES = {
     "r-cran-knitr": ("knitr/examples", ("knitr-manual.bib", "knitr-packages.bib")),
 }
 """Package → the end of the folder in it, and files there."""
-
-
 FEWEST = {"ExampleReferences.bib": 200, "bib.bib": 30, "knitr-packages.bib": 10}
 """The least number of entries of the larger ones, since two parsers that find nothing agree too."""
-
-
 EXPLAINED: dict[tuple[str, str], str] = {}
 """(file, key) → why only one of the two has the entry. No difference is known."""
 

@@ -17,8 +17,6 @@ from commands import IN_MEMORY, Assay, need, run_in
 from smaller_workloads import smaller_tpcb
 
 TESTS = "tpcb.tpcb-like,simple-update,select-only,strict"
-
-
 BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEMORY)
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
@@ -136,8 +134,6 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
 
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "oltp"
-
-
 OLTP_TESTS = (
     "oltp.point-select,read-only,read-write,write-only,update-index,update-non-index,insert,delete"
 )

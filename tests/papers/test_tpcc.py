@@ -25,14 +25,8 @@ from servers import ask, directory_for_servers, provisioned, url_of
 from smaller_workloads import smaller_tpcc
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpcc"
-
-
 SKIPPED = "skipped-deliveries"
-
-
 CHECKS = {path.stem for path in (FOLDER / "checks").glob("[01]*.sql")}
-
-
 DECK = {"new-order": 10, "payment": 10, "order-status": 1, "delivery": 1, "stock-level": 1}
 
 
@@ -46,8 +40,6 @@ def broken(run: RunRecord, *, of_calls: bool = False, is_deferred: bool = False)
 
 OF_SQL = [name for name in able_to_run("tpcc") if registry.system(name).dialect.language == "sql"]
 """Documents: `test_tpcc_documents.py`."""
-
-
 TESTS = {
     "unbound": OF_SQL,
     "paced": ("postgresql",),  # in event loops; with threads of a library below
@@ -146,23 +138,11 @@ def test_functions_of_the_user_are_not_replaced_and_none_are_left(
 
 
 Document = dict[str, Any]
-
-
 Data = dict[str, list[Document]]
-
-
 Change = Callable[[Data], object]
-
-
 TPCC = reader.read("tpcc")
-
-
 COUNTS = {"ok_new_order": 2, "unknown_new_order": 0, "ok_payment": 2, "unknown_payment": 0}
-
-
 KEY = {"w_id": 1, "d_id": 1}
-
-
 DATE = {"$date": "2026-11-27T12:00:00Z"}
 
 
@@ -336,8 +316,6 @@ def test_all_conditions_hold_after_transactions_of_several_clients(
 
 
 WORKLOADS = Path(registry.__file__).parent / "workloads"
-
-
 QUESTIONS = {f"q{number:02}" for number in range(1, 23)}
 
 

@@ -15,7 +15,6 @@ from assay import registry
 from commands import IN_MEMORY, Assay, need, why_missing
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpch"
-
 SCALE = "scale=0.01"
 
 

@@ -15,11 +15,7 @@ from commands import IN_MEMORY, Assay, need
 from smaller_workloads import smaller_tpcb
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "ycsb"
-
-
 TESTS = "ycsb.a,b,c,d,e,f"
-
-
 BRIEFLY = (
     "--set", "recordcount=60", "--clients", "4", "--warm-up", "0", "--transactions", "40",
 )  # fmt: skip

@@ -18,11 +18,7 @@ from assay.cli.program import group, run_program
 from assay.comparison.sides.values import Comparison, Difference, Direction
 
 SEED = Difference("seed", "seed", "1", "2")
-
-
 VERSION = Difference("system", "version of the system", "1.0", "1.1")
-
-
 MEMORY = Difference("machine", "memory", "1 GB", "2 GB")
 
 
@@ -39,11 +35,7 @@ def compared(
 
 
 SAME = ("no difference seen", Direction.NONE)
-
-
 BUSY = ("not decided: other programs used 23 % of the processors", Direction.NONE)
-
-
 FASTER = ("faster", Direction.BETTER)
 
 

@@ -191,11 +191,7 @@ def test_cells_are_paired_with_the_clients_of_a_group_left_out(tmp_path: Path) -
 
 
 CQL = SystemChoice("cassandra")
-
-
 RIGHT, WRONG = "0123456789abcdef", "f" * 16
-
-
 NOT_COMPARED = "answers not compared: the statements are in other languages"
 
 

@@ -47,8 +47,6 @@ from assay.report.page.document import render as page
 from shown_report import text_of
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
-
-
 B = (91.0, 96.0, 90.0, 92.5, 88.0)
 
 
@@ -309,11 +307,7 @@ def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None
 
 
 NOISE = (1.0, 1.012, 0.991, 1.004, 0.997)
-
-
 SETTINGS = {"jit": ("on", "off"), "work_mem": ("4MB", "64MB"), "wal_level": ("minimal", "logical")}
-
-
 Levels = Mapping[str, str]
 
 

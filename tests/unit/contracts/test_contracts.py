@@ -194,16 +194,10 @@ def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> 
 
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
-
-
 NODES = tuple(
     Node(f"node {pid}", storage, pid) for pid, storage in zip((11, 12, 13), STORAGES, strict=True)
 )
-
-
 ADDRESS = Address("postgresql", host="10.0.0.1", port=5432, user="reader", password="known to few")
-
-
 ENDPOINTS = (ADDRESS, replace(ADDRESS, host="10.0.0.2"), replace(ADDRESS, port=5433))
 
 

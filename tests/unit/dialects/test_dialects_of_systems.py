@@ -216,8 +216,6 @@ ERROR_CLASSES = {
     "too many connections", "authentication", "lost connection", "timeout", "deadlock",
     "serialization", "constraint", "syntax", "unknown object", "permission", "data", "resources",
 }  # fmt: skip
-
-
 DIALECTS = (DB2, INGRES, ORACLE, SQL_SERVER)
 
 

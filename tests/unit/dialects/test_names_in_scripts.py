@@ -19,8 +19,6 @@ from assay.workload import ad_hoc_script, reader
 from assay.workload.in_dialect import DeclaredNames
 
 SPOKEN: dict[str, Dialect] = {**registry.dialects(), **DIALECTS}
-
-
 WORKLOAD = """\
 title = "Words that are reserved"
 source = "nowhere"
@@ -54,8 +52,6 @@ scripts = ["sums.sql"]
 passes = 1
 checks = ["*"]
 """
-
-
 SUMS = """\
 -- "sums" of "order"
 \\set x 'of "order"'
@@ -178,8 +174,6 @@ def test_a_word_without_its_arguments_is_refused(text: str) -> None:
 
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "writing-a-dialect.md"
-
-
 TEXT = """\
 name = "mine"
 quote = "`"
@@ -202,8 +196,6 @@ mark_table = "MARK {table} {mark} {{}}"
 [error_classes]
 deadlock = "40001 60"
 """
-
-
 TABLE = Table(
     "order",
     (Column("name", "varchar(9)"), Column("is_good", "bool", default="true")),

@@ -45,14 +45,8 @@ from commands import need
 from step_workloads import folder_of, ran
 
 HOSTS = {"a": PRIMARY, "b": STANDBY, "c": STANDBY}
-
-
 DELAYS_MS = {"a": 1, "b": 4, "c": 12}
-
-
 WRITERS = {"name": "writers", "scripts": ["write"], "clients": 2, "stop": {"passes": 30}}
-
-
 READERS = {
     "name": "readers",
     "scripts": ["read", "write"],
@@ -170,14 +164,8 @@ passes = 1
 needs = ["transactions"]
 retries = 5
 """
-
-
 GOES_WITHOUT = '\n[tests.pay.goes_without]\njson = ["transactions"]\n'
-
-
 SQL = "\\begin\nupdate t set a = 1;\n\\commit\n"
-
-
 JSON = """\
 \\if :has_transactions
 \\begin

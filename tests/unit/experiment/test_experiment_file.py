@@ -268,8 +268,6 @@ def test_a_mistake_in_what_single_tests_have_is_placed(
 
 
 RATES = "0s:200,60s:800,500"
-
-
 Planned = tuple[dict[str, Any], set[tuple[str, int, int]], str]
 """What is asked for, as a record keeps it; its runs; its workload."""
 
@@ -356,8 +354,6 @@ systems = ["sqlite", "postgresql"]
 synchronous = "off"
 journal_mode = ["wal", "delete"]
 """
-
-
 ONE = FILE.replace('["wal", "delete"]', '"wal"')
 
 

@@ -31,11 +31,7 @@ from assay.text.mentions import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""
-
-
 ONLY_IN_PYTHON = {"workload", "durability", "show_progress", "unknown"}
-
-
 SAMPLES = {
     "on": "sqlite,null",
     "storage": "'here,disk=here:/tmp'",
@@ -83,14 +79,8 @@ SAMPLES = {
     "feed": "plain.sql",
 }
 """Of each option that takes a value, one, as hints have them."""
-
-
 OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
-
-
 OF_GOALS = ("goal_over", "goal_tolerance", "goal_trials")
-
-
 FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
 
 

@@ -30,14 +30,8 @@ from assay.workload import reader
 from assay.workload.ad_hoc_script import workload_of
 
 A, B = SystemChoice("a"), SystemChoice("b", settings={"size": "1"})
-
-
 HERE, FAST = StorageChoice(), StorageChoice("fast", "tmpfs")
-
-
 TPCB = reader.read("tpcb")
-
-
 FILE = """\
 title = "Sizes"
 workload = "tpcb"
@@ -265,8 +259,6 @@ def test_an_experiment_is_found_again_by_its_file_and_the_options_beside_it(
 
 
 MANIFEST = {"format": 1, "assay": "0.1.0", "members": {}}
-
-
 EXPERIMENT = 'workload = "tpcb"\nsystems = ["null"]\n'
 
 
@@ -329,8 +321,6 @@ REFUSED = {
         "user_defined_functions_enabled=true",
     ),
 }
-
-
 TAKEN = {
     "postgresql": ("shared_buffers=1GB", "fsync=off", "synchronous_standby_names=", "TimeZone=UTC"),
     "mariadb": ("innodb_flush_log_at_trx_commit=2", "log_bin=mysql-bin", "general_log=ON"),

@@ -190,8 +190,6 @@ def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Pat
 
 
 MB = 1 << 20
-
-
 _LIMITED_DISK = "throttled[read_iops=100,size=512M]"
 
 

@@ -42,8 +42,6 @@ from assay.workload.values import Script
 from observations import observation
 
 READ = "SELECT v FROM t WHERE k = :k"
-
-
 SAME, OTHER = "00000000000000aa", "00000000000000bb"
 
 
@@ -207,11 +205,7 @@ def runs(**by_system: list[Check]) -> Any:
 
 
 RIGHT = [check("rows", True), check("sums", True)]
-
-
 MISSING = [not_run("rows", "", "no joins"), not_run("sums", "", "no joins")]
-
-
 WRONG = [check("rows", False), check("sums", True)]
 
 
@@ -257,11 +251,7 @@ def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expec
 
 
 BIBSQL = reader.read("bibsql")
-
-
 CHECKS = BIBSQL.test("checks")
-
-
 FRAGMENTS = {
     "isbn": ["0123456789", "012345678X", "97801234567", "9780123456789", "979", "x", " ", ", "],
     "isbn13": ["0123456789", "012345678x", "9780123456789", "978", "X", "-", " "],

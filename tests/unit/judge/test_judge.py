@@ -213,8 +213,6 @@ def test_conflicts_that_are_counted_fail_a_run_where_they_are_many(
 
 
 _ANSWERED = {"transactions": 5, "median_ns": 1, "longest_ns": 2}
-
-
 BACKUP = {
     "kind": "backup", "way": "dump", "size_bytes": 12_000_000, "shares_blocks": False,
     "backup_ns": 3 * invented.S, "reads": _ANSWERED, "writes": _ANSWERED,

@@ -230,11 +230,7 @@ def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool
 
 
 COMPARED = 'scripts = ["read.sql"]\ncompare_results = true\nqueue = 40\nclients = [3]\n'
-
-
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n"
-
-
 SAME = "\\set id random(1, 10)\nSELECT id, {value} FROM data WHERE id = :id;\n"
 
 

@@ -184,11 +184,7 @@ def test_values_within_their_spread_share_a_rank(
 
 
 Series = NDArray[np.float64]
-
-
 Noise = Callable[[np.random.Generator, int], Series]
-
-
 CASES = 300
 
 

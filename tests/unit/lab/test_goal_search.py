@@ -27,11 +27,7 @@ from assay.record.metrics import catalogue
 from simulated_runs import SimulatedRuns
 
 A, B = invented.POSTGRESQL, invented.SQLITE
-
-
 GOAL = "p99 < 5ms"
-
-
 Truth = Callable[[PlannedRun], TrialAnswer]
 
 
@@ -320,8 +316,6 @@ def test_the_lower_percentiles_are_those_that_there_are(name: str, lower: list[s
 
 LIMIT_NS = 5e6
 """Of `test_goal_search.GOAL`."""
-
-
 Value = Callable[[float], float | None]
 """Offered rate → p99 in ns; None: the rate is not reached."""
 

@@ -82,8 +82,6 @@ clients = [3]
 transactions = 20
 deferred = { scripts = ["write.sql"], clients = 2 }
 """
-
-
 ASK = "\\defer write\n\\think 100ms\n"
 
 
@@ -240,8 +238,6 @@ def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -
 
 
 A, B = invented.POSTGRESQL, invented.SQLITE
-
-
 Truth = Callable[[PlannedRun], bool]
 
 
@@ -306,8 +302,6 @@ def test_an_experiment_that_is_continued_measures_the_same_again(ended: int) -> 
 
 
 RUN = 7
-
-
 EXCESS = excess.of_goal(goals.goal("elapsed < 1s"))
 
 

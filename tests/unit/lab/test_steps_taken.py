@@ -26,8 +26,6 @@ from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
 
 pytestmark = pytest.mark.slow
-
-
 PLAIN = 'scripts = ["read.sql"]\ntransactions = 5\nclients = [2]\n'
 
 

@@ -26,7 +26,6 @@ from observations import observation
 from step_workloads import HEAD, folder_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.disk]
-
 BYTES = 3 * 1024 * 1024 + 17
 
 

@@ -42,8 +42,6 @@ data = "empty"
 scripts = ["read"]
 duration_s = 1
 """
-
-
 EXPERIMENT = 'systems = "null"\nscript = "s.sql"\n'
 
 
@@ -79,8 +77,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PG = "postgresql://me@h/shop"
-
-
 ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     # identity.md's second section: pooled though different
     "other port": (f"s.sql --on {PG}", "s.sql --on postgresql://me@h:5433/shop", Other(
@@ -340,8 +336,6 @@ PLAIN = Cell(
     parameters={"scale": 10},
     levels=levels({"protocol": "prepared", "threads": 0}),
 )
-
-
 RICH = Cell(
     workload="mine.sql",
     test="script",
@@ -368,14 +362,10 @@ RICH = Cell(
         per_statement=True,
     ),
 )
-
-
 GOLDEN = {
     "plain": "60cbf6daae976ffe114f664da71d0edf65ae6c3c8711bc8fd4674c53f99164d0",
     "rich": "2b572a364511e093d6b63e0776de91783bc737e6a8ee331a4817ef2bd532af57",
 }
-
-
 CELLS = {"plain": PLAIN, "rich": RICH}
 
 

@@ -257,14 +257,8 @@ def test_clients_that_cannot_be_distributed_are_refused_with_the_reason(
 
 
 TEST = 'scripts = ["write"]\ntransactions = 1\n'
-
-
 LEVELS = 'isolation = { postgresql = "read committed", mysql = "serializable" }\n'
-
-
 STEPS = f'[[tests.t.steps]]\ndo = "load"\n[[tests.t.steps]]\ndo = "drive"\n{LEVELS}'
-
-
 EXPECTED = {"postgresql": "read committed", "mysql": "serializable", "sqlite": ""}
 
 

@@ -85,8 +85,6 @@ def test_a_test_says_only_what_a_client_program_can_run(
 
 
 MIX = "transactions = 1\nmix = { write = 1, look = 3, find = 3 }\n"
-
-
 GROUPS = """duration_s = 1
 {read}
 [[tests.t.steps]]

@@ -28,7 +28,6 @@ from forked_programs import BIN
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
 IS_ROOT = os.geteuid() == 0
 needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
 

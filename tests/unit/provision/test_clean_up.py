@@ -41,7 +41,6 @@ from own_device import own_device
 from programs import UNSHARE
 
 pytestmark = pytest.mark.slow
-
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
 HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)

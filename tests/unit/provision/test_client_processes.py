@@ -28,7 +28,6 @@ from assay.provision.provision import provision
 from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
-
 MODULE = """
 import ctypes, os, resource, signal, sys, time
 from assay.provision.engine.dbapi.null import *

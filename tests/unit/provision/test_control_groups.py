@@ -27,14 +27,10 @@ from assay.record.machine.machine import machine as facts_of_machine
 from assay.storages.block import io_limits
 
 MB = 1 << 20
-
-
 LIMITS = (
     *limits_of(ServerMachine(memory_bytes=64 * MB, cpus=0.5)),
     io_limits.group_limit("7:3", {"read_iops": 150, "write_bps": 20 * MB}),
 )
-
-
 VERSION_2_ALONE = "30 23 0:26 / ROOT rw - cgroup2 cgroup2 rw,nsdelegate\n"
 
 

@@ -40,8 +40,6 @@ from assay.provision.undo.leftovers import clear_leftovers
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
-
 IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
 
 
@@ -294,8 +292,6 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
 
 
 MB = 1 << 20
-
-
 LIMITED = ServerMachine(memory_bytes=64 * MB, cpus=0.5)
 
 
@@ -330,8 +326,6 @@ child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
 print("ready", child.pid, flush=True)
 time.sleep(1000)
 """
-
-
 HOG = """
 import time
 print("ready", flush=True)

@@ -27,8 +27,6 @@ from assay.provision.machine.listeners import listener
 from assay.provision.machine.machine_sampling import sample_machine
 
 SESSIONS = 60
-
-
 SHARED_BYTES, OWN_BYTES = 8 << 20, 1 << 20
 
 

@@ -17,7 +17,6 @@ from assay.record import Store
 from assay.record.file import schema
 
 pytestmark = pytest.mark.slow
-
 DATA = Path(__file__).parents[2] / "data" / "records"
 EXPERIMENTS = range(1, 14)
 RUNS = 26

@@ -22,7 +22,6 @@ from assay.systems import file_url
 from assay.text.files import text_file
 
 pytestmark = pytest.mark.slow
-
 RUN = """
 import sys, assay
 for _ in range(6):

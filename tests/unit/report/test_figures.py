@@ -232,14 +232,8 @@ def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() 
 
 
 CLIENTS = (1, 2, 4, 8, 16)
-
-
 EVEN = (1.0, 1.02, 0.99, 1.01, 0.98)
-
-
 UNEVEN = (1.0, 0.6, 1.7, 0.8, 1.4)
-
-
 SYSTEMS = (invented.POSTGRESQL, replace(invented.MARIADB, options={}))
 
 

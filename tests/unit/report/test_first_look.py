@@ -31,8 +31,6 @@ from assay.report.summaries import cell_summary, first_look, several_cells
 from assay.text.reasons import with_log
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
-
-
 OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=True)
 
 

@@ -19,8 +19,6 @@ from assay.report.page.document import render
 from browsers import NEEDS_CHROMIUM, chromium, opened
 
 pytestmark = NEEDS_CHROMIUM
-
-
 HOSTILE = "<script>document.title='evil'</script>\"'&"
 
 

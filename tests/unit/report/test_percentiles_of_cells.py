@@ -38,8 +38,6 @@ from assay.text import units
 from shown_report import text_of
 
 OPEN = Driving(duration_s=6.0, arrival="constant", offered_rate_per_s=4000.0)
-
-
 FINE = {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * 10**9}
 
 
@@ -191,8 +189,6 @@ def answer(made: Comparison, text: str) -> ConditionAnswer:
 
 
 S = 10**9
-
-
 MS = 1_000_000
 
 

@@ -132,11 +132,7 @@ def test_the_year_that_a_check_asks_for_is_named_with_the_one_that_was_used(tabl
 WITH_PAPERS = sorted(
     file.parent.name for file in Path(registry.__file__).parent.glob("workloads/*/published.toml")
 )
-
-
 WORKLOADS = {name: reader.read(name) for name in WITH_PAPERS}
-
-
 PRINTED = {name: printed_records.cells(workload) for name, workload in WORKLOADS.items()}
 
 
@@ -340,11 +336,7 @@ def test_numbers_that_are_not_printed_are_those_of_printed_values(tmp_path: Path
 
 
 DATA = Path(__file__).parents[2] / "data" / "papers"
-
-
 PAPERS = sorted(file.name.partition(".")[0] for file in DATA.glob("*.sqlite.xz"))
-
-
 NOT_MEASURED = ("was not measured", "was not run", "one storage only", "it was not measured")
 
 

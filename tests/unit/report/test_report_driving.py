@@ -33,8 +33,6 @@ from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transa
 from shown_report import row_of, table_of
 
 CLOSED = Driving(duration_s=20.0)
-
-
 COUNTED = Driving(transactions=20)
 
 
@@ -272,8 +270,6 @@ def test_flushes_without_data_are_no_writes_where_they_are_counted(tmp_path: Pat
 
 
 S = invented.S
-
-
 CLIENTS = 8
 
 

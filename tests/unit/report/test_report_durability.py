@@ -33,23 +33,11 @@ from shown_report import table_of
 FLUSHED = Durability(
     "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192
 )
-
-
 SOON = Durability("D2", commits=50, longest_delay_ns=430_000_000, written_bytes=50 * 4096)
-
-
 WRITTEN = Durability("D1", commits=48, payload_bytes=48 * 1024, written_bytes=48 * 4096)
-
-
 LOOP, TMPFS = StorageChoice("loop", "loop"), StorageChoice("tmpfs", "tmpfs")
-
-
 NOT_THERE = not_measured("the storage here has no device of its own")
-
-
 UNSAFE = SystemChoice("postgresql", settings={"fsync": "off"})
-
-
 LOWERED = {"durability_lowered_by": ("fsync = off",)}
 
 
@@ -261,8 +249,6 @@ def test_the_record_has_it_as_a_view(tmp_path: Path) -> None:
 
 
 MS = 1_000_000
-
-
 PATH_COST = [
     {
         "operation": operation,
@@ -278,8 +264,6 @@ PATH_COST = [
         ("flush", 1, 80_000, 6 * MS),
     )
 ]
-
-
 DISK = StorageFacts(
     "old disk",
     "modelled",
@@ -290,8 +274,6 @@ DISK = StorageFacts(
     facts={"model": {"profile": "scsi-15k", "source": "a data sheet"}, "path_cost": PATH_COST},
     label_notes=("modelled",),
 )
-
-
 SECONDS = (
     AccountedSecond(0, "flush", 10, 0, 0, 40 * MS, 9 * MS, 10_000),
     AccountedSecond(0, "write", 10, 0, 81_920, 20 * MS, 3 * MS, 10_000),
@@ -331,11 +313,7 @@ def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -
 
 
 LIMITED = "t=throttled[read_iops=200,write_bps=5M,size=512M]"
-
-
 MODELLED = "m=modelled[disks=4,raid=10,rpm=5400,size=512M]"
-
-
 DEVICE = {"device": "loop1", "read_bytes": 0, "reads": 0, "writes": 10, "flushes": 10}
 
 

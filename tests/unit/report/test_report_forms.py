@@ -269,8 +269,6 @@ def test_a_derived_metric_has_no_name_of_a_metric_of_every_run(tmp_path: Path) -
 
 
 SECONDS = 10.0
-
-
 MS = 1_000_000
 
 

@@ -53,8 +53,6 @@ from assay.report.values import (
 from shown_report import text_of
 
 ROOT = Path(__file__).parents[3]
-
-
 KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"
 
 

@@ -36,7 +36,6 @@ from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_de
 from programs import need_program
 
 pytestmark = pytest.mark.slow
-
 needs_loop_devices = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 
 

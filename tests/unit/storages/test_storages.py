@@ -37,8 +37,6 @@ from block_devices import MAY_MOUNT
 from programs import need_program
 
 pytestmark = pytest.mark.slow
-
-
 IS_ROOT = os.geteuid() == 0
 
 
@@ -241,8 +239,6 @@ FSTAB = """\
 /dev/sdd1 /mnt/ssd/inner xfs defaults 0 0
 /dev/sde1 none swap sw 0 0
 """
-
-
 MOUNTED = """\
 21 1 8:2 / / rw - ext4 /dev/sda2 rw
 22 21 8:5 / /mnt/ssd/inner rw - xfs /dev/sdd1 rw

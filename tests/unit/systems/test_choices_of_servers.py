@@ -109,8 +109,6 @@ def test_a_setting_is_compared_by_what_it_means(asked: str, found: str, is_same:
 
 
 P = Role(PRIMARY)
-
-
 S = Role(STANDBY, follows="a:1", why_read_only="it is in recovery")
 
 
@@ -299,8 +297,6 @@ case "$*" in
 *--download-only*) touch "$(dirname "$APT_CONFIG")/cache/archives/documentdb.deb" ;;
 esac
 """
-
-
 _CLIENTS = {
     "apt-get": _APT_GET,
     "apt-cache": "echo '  Candidate: 1.0-1'",

@@ -29,26 +29,18 @@ SUFFIX = (
     "2026-11-28  2:46:55 0 [ERROR] Unknown suffix 'o' used for variable "
     "'innodb-flush-log-at-trx-commit' (value 'on'). Legal suffix characters are: K, M, G, T, P, E"
 )
-
-
 SUFFIX_WITH_NUMBERS = (
     "2026-11-28T02:46:56.214021Z 0 [ERROR] [MY-000058] [Server] Unknown suffix 'o' used for "
     "variable 'innodb-flush-log-at-trx-commit' (value 'on')."
 )
-
-
 ADJUSTED = (
     "2026-11-28  2:46:55 0 [Warning] Buffered warning: option 'max_connections': unsigned value 1 "
     "adjusted to 10"
 )
-
-
 IGNORED = (
     "2026-11-28  2:48:17 0 [Warning] mariadbd: ignoring option '--innodb-change-buffering' due to "
     "invalid value 'maybe'"
 )
-
-
 FILES = "2026-11-28  2:46:55 0 [Warning] Could not increase number of max_open_files to more"
 
 
@@ -124,16 +116,12 @@ POSTGRESQL_15 = {
     "data_checksums": "off",
 }
 """As a new server of version 15 reports them."""
-
-
 MYSQL_9 = {
     "log_bin": "ON",
     "sync_binlog": "1",
     "innodb_doublewrite": "ON",
     "innodb_checksum_algorithm": "crc32",
 }
-
-
 MARIADB_SETTINGS = {
     **MYSQL_9,
     "log_bin": "OFF",
@@ -275,8 +263,6 @@ FOUND = {
     "long_query_time": "1.500000",
     "old_mode": "UTF8_IS_UTF8MB3",
 }
-
-
 DESCRIBED = {
     "binlog_format": Described("enum", ("mixed", "statement", "row")),
     "sql_mode": Described("set", ("real_as_float", "pipes_as_concat")),

@@ -172,8 +172,6 @@ def test_a_text_has_the_unit_that_fits_and_keeps_to_the_resolution() -> None:
 
 
 KINDS = {"a": Keys((Key("do", TEXT), Key("number", NumberWithin(COUNT))))}
-
-
 KEYS = Keys(
     (
         Key("title", TEXT, is_required=True),

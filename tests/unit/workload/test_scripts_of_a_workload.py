@@ -143,8 +143,6 @@ title = "T"
 help = "A test"
 transactions = 1
 """
-
-
 FILES = (
     "buy.sql",
     "reads/one.sql",
@@ -216,8 +214,6 @@ type = "int"
 default = 9
 help = "Reads of ten transactions"
 """
-
-
 BY_PARAMETER = (
     'scripts = ["read@:reads", "write@1"]\nduration_s = 1\n',
     'mix = { read = "reads", "write.sql" = 1 }\nduration_s = 1\n',

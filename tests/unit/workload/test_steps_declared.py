@@ -45,8 +45,6 @@ clients = 2
 offered_rate_per_s = 100
 mix = { write = 3, all = 1 }
 """
-
-
 FIRST_LINE = HEAD.count("\n") + 1
 
 
@@ -351,8 +349,6 @@ def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
 
 
 S = 10**9
-
-
 SPEED = """
 [derived.speed]
 title = "Speed"

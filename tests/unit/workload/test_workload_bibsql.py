@@ -156,8 +156,6 @@ passes = 1
 title = "How far"
 file = "README.md"
 """
-
-
 README = """\
 # Small
 

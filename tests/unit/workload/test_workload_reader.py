@@ -328,8 +328,6 @@ help = "All of it"
 scripts = ["one", "two"]
 passes = 1
 """
-
-
 TOP = """\
 extends = "{base}"
 title = "Top"
