@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import secrets
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,11 +38,82 @@ from assay.provision.machine.ports import server_address
 from assay.provision.provision import provision
 from assay.systems.options import TRANSPORT
 from commands import why_missing
-from networks import Network, network, run
-from programs import NFT, TC, need_program
+from programs import IP, NFT, TC, need_program
 from waiting import wait_until
 
-pytestmark = pytest.mark.slow
+_FAR_PROGRAM = Path(__file__).parents[1] / "support" / "far_program.py"
+_numbers = itertools.count()
+
+
+class Network:
+    def __init__(self, name: str, subnet: str, machines: int) -> None:
+        self.address = f"{subnet}.1"
+        """Of this machine, at the bridge."""
+        self._name, self._subnet = name, subnet
+        self.namespaces = [f"{name}-{number}" for number in range(1, machines + 1)]
+
+    def link(self, machine: int) -> str:
+        """Of that machine, at the bridge."""
+        return f"{self._name}v{machine + 1}"
+
+    def inside(self, machine: int, *command: str) -> None:
+        run("ip", "netns", "exec", self.namespaces[machine], *command)
+
+    def command(self, machine: int) -> list[str]:
+        """The beginning of a command of `LocalFleet`, for a program behind the network."""
+        address = f"{self._subnet}.{machine + 2}"
+        return [sys.executable, str(_FAR_PROGRAM), self.namespaces[machine], address]
+
+    def cut(self, machine: int) -> None:
+        run("ip", "link", "set", self.link(machine), "down")
+
+    def pids(self, machine: int) -> list[int]:
+        """The processes that are there."""
+        return [int(pid) for pid in run("ip", "netns", "pids", self.namespaces[machine]).split()]
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout
+
+
+@contextmanager
+def network(machines: int) -> Iterator[Network]:
+    """Skips the test where it cannot be made."""
+    need_program(IP)
+    if os.geteuid() != 0:
+        pytest.skip("needs network namespaces (ip netns, as root)")
+    name = f"as{os.getpid() % 100000}n{next(_numbers)}"
+    made = Network(name, f"10.213.{os.getpid() % 250}", machines)
+    with ExitStack() as stack:
+
+        def make(*command: str, undo: tuple[str, ...]) -> None:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"needs network namespaces: {' '.join(command)}: {done.stderr.strip()}")
+            stack.callback(subprocess.run, undo, capture_output=True, check=False)
+
+        make("ip", "link", "add", name, "type", "bridge", undo=("ip", "link", "del", name))
+        run("ip", "addr", "add", f"{made.address}/24", "dev", name)
+        run("ip", "link", "set", name, "up")
+        for number, namespace in enumerate(made.namespaces):
+            make("ip", "netns", "add", namespace, undo=("ip", "netns", "del", namespace))
+            link = made.link(number)
+            make(
+                "ip", "link", "add", link, "type", "veth", "peer", "eth0", "netns", namespace,
+                undo=("ip", "link", "del", link),
+            )  # fmt: skip
+            run("ip", "link", "set", link, "master", name, "up")
+            within = ("ip", "-n", namespace)
+            run(
+                *within, "addr", "add", f"10.213.{os.getpid() % 250}.{number + 2}/24", "dev", "eth0"
+            )
+            run(*within, "link", "set", "eth0", "up")
+            run(*within, "link", "set", "lo", "up")
+        yield made
+
+
 REACHABLE = [
     name
     for name in able.STORING
@@ -63,6 +139,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Network, list[Address
         yield net, endpoints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REACHABLE)
 def test_generators_of_other_machines_reach_a_server_of_ours(
     name: str, far: tuple[Network, list[Address]], tmp_path: Path
@@ -84,6 +161,7 @@ def test_generators_of_other_machines_reach_a_server_of_ours(
     assert not [one for one in passwords if one and one.encode() in kept]
 
 
+@pytest.mark.slow
 def test_what_asks_for_no_password_does_not_listen_beyond_loopback(
     far: tuple[Network, list[Address]], tmp_path: Path
 ) -> None:
@@ -96,6 +174,7 @@ def test_what_asks_for_no_password_does_not_listen_beyond_loopback(
     assert not (tmp_path / "r.sqlite").exists(), "before anything is started"
 
 
+@pytest.mark.slow
 def test_a_wrong_address_is_refused_before_there_is_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +185,7 @@ def test_a_wrong_address_is_refused_before_there_is_an_experiment(
     assert not records.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cassandra", "cubrid"])
 def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None:
     system = registry.system(name)
@@ -115,6 +195,7 @@ def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None
         system.refuse_address(SystemChoice(name), "203.0.113.7")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address", ["203.0.113.7", "localhost", "0.0.0.0", "::", "fe80::1", "nonsense"]
 )
@@ -139,6 +220,7 @@ class _Cluster:
         _Cluster.stopped += 1
 
 
+@pytest.mark.slow
 def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +235,7 @@ def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     assert _Cluster.stopped == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REACHABLE)
 def test_a_server_at_an_address_of_ipv6(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -225,6 +308,7 @@ def _wait_until_left(net: Network) -> None:
     wait_until(lambda: not any(net.pids(one) for one in range(MACHINES)), "no generator is left")
 
 
+@pytest.mark.slow
 def test_a_link_that_is_cut_loses_the_generator_behind_it(
     far_generators: tuple[Network, Deployment], tmp_path: Path
 ) -> None:
@@ -251,6 +335,7 @@ def test_a_link_that_is_cut_loses_the_generator_behind_it(
     assert kept.outcomes.ok + kept.outcomes.unknown <= lost.ok + lost.unknown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["loss", "bandwidth"])
 def test_a_bad_network_changes_no_count(
     fault: str, far_generators: tuple[Network, Deployment]
