@@ -26,9 +26,10 @@ from assay.probe import fio
 from assay.record import Store
 from assay.storages.loop import LOOP
 from assay.text.visible import indented, visible, visible_lines
-from commands import Assay, run_in
+from commands import Assay, Ended, run_in
 
 RUN = ("run", "one.sql", "--on", "null,null[protocol=postgresql]", "--transactions", "9")
+SCRIPT = "SELECT 1;\nSELECT nothing;\n"
 OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "run": (RUN[1:],),
     "plan": (RUN[1:], ("tpcb", "--on", "null", "--set", "scale=2", "--duration", "2.5")),
@@ -88,21 +89,30 @@ def test_every_command_with_json_is_tried() -> None:
     assert {name for name in COMMANDS if has_json(name)} == {*OUTPUTS, *served}
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the record of one experiment."""
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "one.sql").write_text(SCRIPT)
+    ran = run_in(folder, *RUN)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_values_are_typed_and_exact_and_null_if_unknown(
-    name: str, assay: Assay, tmp_path: Path
+    name: str, assay: Assay, tmp_path: Path, measured: Path
 ) -> None:
-    (tmp_path / "one.sql").write_text("SELECT 1;\nSELECT nothing;\n")
+    (tmp_path / "one.sql").write_text(SCRIPT)
     if name == "probe" and not fio.is_installed():
         pytest.skip("fio is not installed")
     if name == "durability" and LOOP.why_unavailable() is not None:
         pytest.skip("needs root and loop devices")
-    if name in OF_A_RECORD:
-        ran = assay(*RUN)
-        assert ran.status == 0, ran.err
     wrong = []
     for words in OUTPUTS[name]:
-        ended = assay(name, *words, "--format", "json")
+        asked = (name, *words, "--format", "json")
+        is_of_it = name in OF_A_RECORD
+        ended = Ended(run_in(measured, *asked), measured) if is_of_it else assay(*asked)
         assert ended.status == 0, ended.err
         for place, value in values(ended.document):
             if isinstance(value, int) and abs(value) >= EXACT and not TIMES.search(place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +21,18 @@ from assay.provision.engine.session import session
 from assay.provision.machine.users import server_user
 from assay.systems.mariadb import MARIADB
 from commands import need
-from servers import ask, provisioned
+from servers import ask, provisioned, shared
 
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("mariadb")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with shared("mariadb", tmp_path_factory.mktemp("state")) as deployment:
+        yield deployment
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -80,33 +87,25 @@ def attached(deployment: Deployment, **settings: str) -> AbstractContextManager[
     return MARIADB.attach(SystemChoice("mariadb", url=url, settings=settings))
 
 
-def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
-    storage: StorageFacts,
-) -> None:
-    with provisioned(MARIADB, storage) as deployment:
-        with attached(deployment, sort_buffer_size="65536") as reached:
-            assert reached.settings["sort_buffer_size"] == "65536"
-            assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
-            assert ask(deployment, "SELECT @@sort_buffer_size") != [("65536",)]
-            ask(deployment, "CREATE TABLE t AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
-            assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
-        with pytest.raises(SystemRefused, match="key_buffer_size"):
-            attached(deployment, key_buffer_size="1000").__enter__()
+def test_a_server_is_reached_by_its_url_with_settings_for_each_session(running: Deployment) -> None:
+    with attached(running, sort_buffer_size="65536") as reached:
+        assert reached.settings["sort_buffer_size"] == "65536"
+        assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
+        assert ask(running, "SELECT @@sort_buffer_size") != [("65536",)]
+        ask(running, "CREATE TABLE sized AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
+        assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
+    with pytest.raises(SystemRefused, match="key_buffer_size"):
+        attached(running, key_buffer_size="1000").__enter__()
 
 
-def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(storage: StorageFacts) -> None:
+def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(running: Deployment) -> None:
     table = Table("t", (Column("words", "text"),))
-    with provisioned(MARIADB, storage) as deployment:
-        for engine in ("InnoDB", "MyISAM", "Aria"):
-            for statement in [
-                *DIALECT.drop_table(table),
-                *DIALECT.create_table(table, {"engine": engine}),
-            ]:
-                ask(deployment, statement)
-            lives_in = "SELECT engine, table_collation FROM information_schema.tables"
-            assert ask(deployment, f"{lives_in} WHERE table_name = 't'") == [
-                (engine, "utf8mb4_bin")
-            ]
+    lives_in = "SELECT engine, table_collation FROM information_schema.tables"
+    for engine in ("InnoDB", "MyISAM", "Aria"):
+        made = DIALECT.create_table(table, {"engine": engine})
+        for statement in (*DIALECT.drop_table(table), *made):
+            ask(running, statement)
+        assert ask(running, f"{lives_in} WHERE table_name = 't'") == [(engine, "utf8mb4_bin")]
 
 
 def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -24,12 +25,18 @@ from assay.provision.engine.session import session
 from assay.provision.provision import provision
 from assay.systems.mysql import MYSQL
 from commands import need
-from servers import ask, provisioned
+from servers import ask, provisioned, shared
 
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("mysql")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with shared("mysql", tmp_path_factory.mktemp("state")) as deployment:
+        yield deployment
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -100,26 +107,25 @@ def who(address: Address) -> str | None:
         return opened.execute("SELECT CURRENT_USER()").rows[0][0]
 
 
-def test_its_size_is_that_of_the_data_and_of_now(storage: StorageFacts) -> None:
+def test_its_size_is_that_of_the_data_and_of_now(running: Deployment) -> None:
     rows = "SELECT REPEAT('x', 1000) FROM information_schema.columns LIMIT 2000"
-    with provisioned(MYSQL, storage) as deployment:
-        before, empty = MYSQL.size_on_disk_bytes(deployment), MYSQL.data_bytes(deployment)
-        ask(deployment, f"CREATE TABLE t AS {rows}")
-        ask(deployment, "ANALYZE TABLE t")
-        assert MYSQL.size_on_disk_bytes(deployment) - before > 2_000_000
-        assert MYSQL.data_bytes(deployment) - empty > 2_000_000
-        with attached("mysql", deployment) as reached:
-            assert MYSQL.size_on_disk_bytes(reached) > 2_000_000
-        counted = MYSQL.counters(deployment)
-        assert counted["buffer_hits"] > 0
+    before, empty = MYSQL.size_on_disk_bytes(running), MYSQL.data_bytes(running)
+    ask(running, f"CREATE TABLE t AS {rows}")
+    ask(running, "ANALYZE TABLE t")
+    assert MYSQL.size_on_disk_bytes(running) - before > 2_000_000
+    assert MYSQL.data_bytes(running) - empty > 2_000_000
+    with attached("mysql", running) as reached:
+        assert MYSQL.size_on_disk_bytes(reached) > 2_000_000
+    assert MYSQL.counters(running)["buffer_hits"] > 0
 
 
-def test_the_url_of_another_product_is_refused_with_the_right_one(storage: StorageFacts) -> None:
-    with provisioned(MYSQL, storage) as deployment:
-        with pytest.raises(SystemRefused, match="expected MariaDB, found MySQL 9") as refusal:
-            attached("mariadb", deployment).__enter__()
-        assert refusal.value.hint == "the same URL with mysql://"
-        rows_are_the_same_through_pymysql(deployment)
+def test_the_url_of_another_product_is_refused_with_the_right_one(
+    running: Deployment, storage: StorageFacts
+) -> None:
+    with pytest.raises(SystemRefused, match="expected MariaDB, found MySQL 9") as refusal:
+        attached("mariadb", running).__enter__()
+    assert refusal.value.hint == "the same URL with mysql://"
+    rows_are_the_same_through_pymysql(running)
     need("mariadb")
     with provisioned(registry.system("mariadb"), storage) as deployment:
         with pytest.raises(SystemRefused, match="expected MySQL, found MariaDB 1") as refusal:

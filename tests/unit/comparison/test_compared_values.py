@@ -8,7 +8,6 @@ import statistics
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from assay import comparison
 from assay.comparison import conditions, fail_conditions
 from assay.comparison.conditions import condition
 from assay.comparison.fail_conditions import ConditionAnswer, ConditionResult
-from assay.comparison.ratios import pairs
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.experiment import SystemChoice
@@ -356,19 +354,6 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
     )
 
 
-def test_where_both_sides_were_measured_again_the_last_runs_are_the_pair() -> None:
-    """Each side's second run follows its first one at once."""
-    order = [("a", 1), ("a", 1), ("b", 1), ("b", 1), ("b", 2), ("a", 2)]
-    runs = [
-        (side, (0, SimpleNamespace(of_repetition=one, begun_unix_ns=at, ended_unix_ns=at + 1)))
-        for at, (side, one) in enumerate(order, 1)
-    ]
-    a, b = ([run for name, run in runs if name == side] for side in "ab")
-    found = pairs.interleaved(a, b)  # type: ignore[arg-type]
-    assert found is not None
-    assert [(x.begun_unix_ns, y.begun_unix_ns) for x, y in found] == [(2, 4), (6, 5)]
-
-
 def test_where_all_were_disturbed_twice_medians_and_ratio_are_of_the_last_runs(
     tmp_path: Path,
 ) -> None:
@@ -401,18 +386,3 @@ def test_a_ratio_far_beyond_the_limit_is_decided_by_all_runs(tmp_path: Path) -> 
     found = judged(worse, "throughput_per_s < 0.9x")
     assert found.answer is ConditionAnswer.UNKNOWN
     assert "other programs used 40 % of the processors in the worst of 8" in found.reason
-
-
-def test_two_experiments_are_decided_beyond_what_other_programs_explain(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], repetitions=5)
-    key = ("postgresql", "here", 8)
-    records = []
-    for name, times in (("a", 1.0), ("b", 2.0)):
-        (tmp_path / name).mkdir()
-        elapsed = {key: tuple(one * times for one in NOISE[:5])}
-        record = invented.experiment(tmp_path / name / "records.sqlite", planned, elapsed)
-        records.append(beside_others(record, range(1, 6), 0.1, "here"))
-    sides = (comparison.side(name, "", [one]) for name, one in zip("AB", records, strict=True))
-    made = comparison.compare(*sides)
-    assert judged(made, "throughput_per_s < 0.9x").answer is ConditionAnswer.MET
-    assert judged(made, "throughput_per_s < 0.55x").answer is ConditionAnswer.UNKNOWN

@@ -27,7 +27,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as comparison_report
@@ -154,19 +154,6 @@ def test_what_changes_the_work_is_said_in_the_words_of_all_systems(tmp_path: Pat
     assert "writes none" not in sentence(guarded(experiment)), "it is a line of its own"
 
 
-def test_an_index_that_one_server_lacks_is_said(tmp_path: Path) -> None:
-    """Of two servers of one system: it explains a ratio, and leaves a verdict."""
-    indexes = {"postgresql": "unique btree (a); btree (b)", "mariadb": "unique btree (a)"}
-
-    def of_one_system(run: RunRecord) -> RunRecord:
-        held = ExistingTable("t", 5, "", False, "", indexes[run.system])
-        return structs.replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
-
-    experiment = measured(tmp_path, CLOSE, TWICE)
-    changed = structs.replace(experiment, runs=tuple(map(of_one_system, experiment.runs)))
-    assert differs(changed) == ("postgresql has the index btree (b) of t, mariadb does not")
-
-
 def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> None:
     """Before all settings, of which a report lists a few, and with the settings that say so."""
     many = {f"setting_{number}": "1" for number in range(30)}
@@ -251,14 +238,6 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
     assert sentence(structs.replace(experiment, runs=runs)) == (
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
-    )
-
-
-@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
-def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
-    experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
-    assert sentence(experiment) == (
-        f"not compared: postgresql with mariadb; on postgresql: {kind.id.replace('-', ' ')}"
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -387,20 +386,3 @@ def test_fields_at_their_defaults_change_nothing(name: str) -> None:
             del document[factor.name]
     document["driving"]["of_a_later_program"] = None
     assert fingerprint.of_document(document) == GOLDEN[name]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        replace(PLAIN, clients=9),
-        replace(PLAIN, levels={**PLAIN.levels, "cache": "cold"}),
-        replace(PLAIN, parameters={"scale": 11}),
-        replace(PLAIN, driving=Driving(drain_s=5)),
-        replace(PLAIN, system=SystemChoice("postgresql", settings={"fsync": "off"})),
-        replace(PLAIN, storage=StorageChoice("here", "here", "/mnt/ssd")),
-        replace(PLAIN, scripts=(ScriptFile("read.sql"),)),
-        replace(PLAIN, scripts=(ScriptFile("read.sql", 2),)),
-    ],
-)
-def test_a_different_cell_has_a_different_fingerprint(other: Cell) -> None:
-    assert fingerprint.of_cell(other) != GOLDEN["plain"]
