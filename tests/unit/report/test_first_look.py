@@ -55,16 +55,17 @@ def kept_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("number", range(1, 14))
-def test_any_number_of_cells_takes_few_lines(number: int, width: int, kept_record: Path) -> None:
+def test_any_number_of_cells_takes_few_lines(number: int, kept_record: Path) -> None:
     with Store(kept_record, must_exist=True) as store:
         experiment = store.experiment(number)
-    lines = look(experiment, width)
-    assert len(lines) <= first_look.MOST_WITH_QUOTED, "\n".join(lines)
-    assert max(map(len, lines)) <= width
-    assert beginning(lines, "verdict")
-    assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
+    report = build(experiment)
+    for width in (60, 80, 200):
+        lines = first_look.lines(experiment, report, width, "assay report 1")
+        assert len(lines) <= first_look.MOST_WITH_QUOTED, "\n".join(lines)
+        assert max(map(len, lines)) <= width
+        assert beginning(lines, "verdict")
+        assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
 
 
 def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counted(
@@ -282,15 +283,14 @@ def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
     assert f"warning durability-lowered: {detail} fix: give each setting the value that" in shown
 
 
-@pytest.mark.parametrize("width", range(40, 90))
-def test_a_number_and_its_unit_stand_in_one_line(
-    width: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("r") / "r.sqlite"
+def test_a_number_and_its_unit_stand_in_one_line(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], clients=[400])
-    lines = look(invented.experiment(path, planned, 2.0), width)
-    assert not any(re.match(r" +(ms|s|µs)\b", line) for line in lines), "\n".join(lines)
-    assert "\u00a0" not in "".join(lines)
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    report = build(experiment)
+    for width in range(40, 90):
+        lines = first_look.lines(experiment, report, width, "assay report 1")
+        assert not any(re.match(r" +(ms|s|µs)\b", line) for line in lines), "\n".join(lines)
+        assert "\u00a0" not in "".join(lines)
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
