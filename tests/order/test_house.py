@@ -18,6 +18,7 @@ LIMITS = {
 LEAST_MEDIAN_LINES = 94
 
 
+@pytest.mark.slow
 def test_no_count_is_above_its_limit() -> None:
     try:
         found = counts()

@@ -13,7 +13,6 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-import assay
 from assay.contracts.factors import OF_LEVELS, OF_MACHINE
 from assay.contracts.languages import ENDINGS, LANGUAGES
 from assay.record.file import opening, schema
@@ -95,28 +94,20 @@ def test_helpers_are_imported_by_one_name() -> None:
     assert BY_PATH.search("    from tests.support.records import printed_records")
 
 
-PRODUCT = Path(assay.__file__).parent
 NAMES = {
     name for one in (*OF_LEVELS.values(), *OF_MACHINE.values()) for name in (one.name, one.column)
 }
 MOST = 2
 """More of them in one literal are a list."""
-_WORD = re.compile(r"\w+")
 
 
 def test_no_other_list_of_factors() -> None:
-    found = {
-        f"{path.relative_to(PRODUCT)}:{line}"
-        for path in PRODUCT.rglob("*.py")
-        for line in _lists(path.read_text(encoding="utf-8"))
-    }
+    found = {f"{path}:{line}" for path, tree in _trees().items() for line in _lists(tree)}
     assert not found, f"derive it from contracts/factors.py: {sorted(found)}"
 
 
-def _lists(text: str) -> Iterator[int]:
-    if len(NAMES.intersection(_WORD.findall(text))) <= MOST:
-        return  # before it is parsed, which takes long for the whole product
-    for node in ast.walk(ast.parse(text)):
+def _lists(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
         parts: list[ast.expr | None] = []
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             parts = [*node.elts]
@@ -152,10 +143,10 @@ def _lists_of_endings(tree: ast.Module) -> Iterator[int]:
 
 def test_no_other_list_of_languages() -> None:
     places = [
-        f"{path.relative_to(PACKAGE)}:{line}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if str(path.relative_to(PACKAGE)) != HOME
-        for line in _lists_of_endings(ast.parse(path.read_text(encoding="utf-8")))
+        f"{path}:{line}"
+        for path, tree in _trees().items()
+        if str(path) != HOME
+        for line in _lists_of_endings(tree)
     ]
     assert not places, f"derive it from {HOME}: {places}"
 

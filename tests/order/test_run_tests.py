@@ -109,12 +109,14 @@ def _outcome(folder: Path, limit: float) -> tuple[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("busy")
+@pytest.mark.slow
 def test_beside_other_programs_it_runs_three_times_and_is_skipped(tmp_path: Path) -> None:
     shown, tries = _outcome(tmp_path, limit=0.1)
     assert tries == 3 and "1 passed, 1 skipped" in shown, shown
     assert "the machine was busy (" in shown
 
 
+@pytest.mark.slow
 def test_on_a_quiet_machine_it_fails_at_once(tmp_path: Path) -> None:
     shown, tries = _outcome(tmp_path, limit=1.1)  # this one may be busy: no share is above that
     assert tries == 1 and "1 failed, 1 passed" in shown, shown

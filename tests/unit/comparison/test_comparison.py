@@ -63,6 +63,13 @@ def compared(a: ExperimentRecord, b: ExperimentRecord, **given: Any) -> Comparis
     )
 
 
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """B is slower."""
+    path = tmp_path_factory.mktemp("sides")
+    return compared(measured(path / "a"), measured(path / "b", SLOW))
+
+
 def on_storages(
     path: Path, here: tuple[float, ...], ssd: tuple[float, ...], others: float = 0.0
 ) -> Comparison:
@@ -105,14 +112,13 @@ def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer
     return [one.answer for one in fail_conditions.judge(made, asked, **given)]
 
 
-def test_a_slower_side_is_called_slower(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    (cell,) = made.cells
+def test_a_slower_side_is_called_slower(slower: Comparison) -> None:
+    (cell,) = slower.cells
     assert cell.primary.metric.name == "throughput_per_s"
     assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
     assert cell.primary.estimate and cell.primary.estimate.design is Design.INDEPENDENT
     assert cell.primary.estimate.ratio == pytest.approx(1 / 1.195, rel=0.01)
-    assert "not interleaved, so indicative" in shown(made)
+    assert "not interleaved, so indicative" in shown(slower)
 
 
 def test_two_repetitions_do_not_show_that_nothing_differs(folder: Path) -> None:
@@ -717,9 +723,8 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
         ("failed <= 0", ConditionAnswer.MET),
     ],
 )
-def test_conditions_are_judged(folder: Path, text: str, answer: ConditionAnswer) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    assert answers(made, text) == [answer]
+def test_conditions_are_judged(slower: Comparison, text: str, answer: ConditionAnswer) -> None:
+    assert answers(slower, text) == [answer]
 
 
 def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path) -> None:
@@ -934,9 +939,8 @@ def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) ->
     assert judged.reason == "checks_wrong of B was not counted", "not that there is none"
 
 
-def test_means_have_no_rests_of_rounding(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    for row in comparison_document.rows(made):
+def test_means_have_no_rests_of_rounding(slower: Comparison) -> None:
+    for row in comparison_document.rows(slower):
         for value in (row["a"], row["b"]):
             assert value is None or len(repr(value)) <= 15, row
             assert row["unit"] != "count" or value is None or value == int(value)

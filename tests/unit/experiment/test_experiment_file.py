@@ -288,6 +288,7 @@ def written_again(folder: Path, asked: Planned, quick: TomlData | None = None) -
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.experiments())
 def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path) -> None:
     whole, quick = planned(Words(f"{name}.toml")), planned(Words(f"{name}.toml", quick=True))

@@ -331,6 +331,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", with_ability(ConfinesSessions))
 def test_settings_that_reach_out_are_refused(name: str) -> None:
     system = registry.system(name)

@@ -383,11 +383,14 @@ def cost(**known: int) -> ClientCost:
     return msgspec.structs.replace(ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0), **known)
 
 
-@pytest.fixture
-def run() -> Evidence:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     on = "null[protocol=postgresql,delay=constant:5ms]"
-    assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
-    return last_run()
+    with pytest.MonkeyPatch.context() as within:
+        within.chdir(tmp_path_factory.mktemp("run"))
+        Path("one.sql").write_text("SELECT 1;\n")
+        assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
+        return last_run()
 
 
 def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(

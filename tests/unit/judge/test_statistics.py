@@ -212,7 +212,7 @@ def share(
     return sum(bool(found(series(random))) for _ in range(CASES)) / CASES
 
 
-@pytest.mark.parametrize("n", [10, 15, 120])
+@pytest.mark.parametrize("n", [10, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("noise", STEADY)
 def test_steady_noise_is_called_steady(noise: str, n: int) -> None:
     def steady(random: np.random.Generator) -> Series:

@@ -248,6 +248,7 @@ def _block(data: bytearray, first: int, last: int) -> None:
     data[first:last] = b"\xba" * (min(last, len(data)) - first)
 
 
+@pytest.mark.slow
 def test_damaged_bytes_are_never_an_internal_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

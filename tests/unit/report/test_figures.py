@@ -184,6 +184,7 @@ def _variables(figure: Figure) -> list[str]:
     return [draw.VARIABLES[draw.SERIES[place]] for place in range(len(own))]
 
 
+@pytest.mark.slow
 def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:
     figure = figures(report)["parallel_timeline_1"]
     assert figure.title in draw.svg(figure)

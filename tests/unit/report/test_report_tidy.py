@@ -299,8 +299,7 @@ def eventful() -> list[ShownSecond]:
     return found
 
 
-@pytest.mark.parametrize("planned_s", [40.0, None])
-@pytest.mark.parametrize("at_once", [1, 5])
+@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 1)])
 def test_what_came_piece_by_piece_is_what_a_report_draws(
     planned_s: float | None, at_once: int
 ) -> None:

@@ -229,6 +229,7 @@ def _in_scripts_of_packages() -> list[Path]:
     return [one for one in found if line_with_password(one.read_text(errors="replace"))]
 
 
+@pytest.mark.slow
 def test_no_workload_has_one() -> None:
     texts = [*WORKLOADS.rglob("*.sql"), *WORKLOADS.rglob("*.toml")]
     assert len(texts) > 100
