@@ -344,14 +344,10 @@ def test_a_signal_ends_the_wait_for_a_pipe_without_a_writer(tmp_path: Path) -> N
 
 
 OPTIONS = (
-    Option("author", ""),
-    Option("create", ""),
-    Option("database", "", "NAME"),
-    Option("server", "", "NAME"),
-    Option("strict", "", is_original=False),
-    Option("replicas", "", "N", is_original=False),
-    Option("report", "", is_original=False),
-)
+    Option("author", ""), Option("create", ""), Option("database", "", "NAME"),
+    Option("server", "", "NAME"), Option("strict", "", is_original=False),
+    Option("replicas", "", "N", is_original=False), Option("report", "", is_original=False),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("spelling", ["-s m", "--s m", "-serv m", "--server m", "--serv=m", "-s=m"])

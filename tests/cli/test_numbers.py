@@ -16,18 +16,8 @@ from assay.text import quantities
 from assay.workload import reader
 
 NEVER = (
-    "nan",
-    "inf",
-    "-inf",
-    "1e308",
-    "1" + "0" * 23,
-    "-1",
-    "",
-    "9" * 5000,
-    "x",
-    "\u0661",
-    "1e999",
-)
+    "nan", "inf", "-inf", "1e308", "1" + "0" * 23, "-1", "", "9" * 5000, "x", "\u0661", "1e999",
+)  # fmt: skip
 """Outside the range of every option."""
 EXPERIMENT = """\
 workload = "tpcb"
@@ -186,15 +176,11 @@ def test_a_key_of_an_experiment_file(
 @pytest.mark.parametrize(
     ("key", "at"),
     [
-        ("clients", "[tests.t]"),
-        ("data_to_buffer", "[tests.t]"),
-        *((key, "[tests.t]") for key in quantities.DRIVING),
-        ("s", "[tests.t.mix]"),
-        ("least", "[parameters.p]"),
-        ("most", "[parameters.p]"),
-        ("default", "[parameters.p]"),
+        ("clients", "[tests.t]"), ("data_to_buffer", "[tests.t]"),
+        *((key, "[tests.t]") for key in quantities.DRIVING), ("s", "[tests.t.mix]"),
+        ("least", "[parameters.p]"), ("most", "[parameters.p]"), ("default", "[parameters.p]"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("value", ["inf", "1" + "0" * 23])
 def test_a_key_of_a_workload_file(
     key: str, at: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -218,15 +218,8 @@ def test_a_namespace_with_one_user_has_systems_in_this_process(tmp_path: Path) -
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs user namespaces")
     words = [
-        "run",
-        "tpcb.select-only",
-        "--warm-up",
-        "0",
-        "--transactions",
-        "3",
-        "--no-probe",
-        "--on",
-    ]
+        "run", "tpcb.select-only", "--warm-up", "0", "--transactions", "3", "--no-probe", "--on",
+    ]  # fmt: skip
     program = [*unshare, sys.executable, "-m", "assay", *words]
     for system, status, said in (
         ("sqlite", 0, "checks 2 of 2 right"),

@@ -72,16 +72,9 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     record = tmp_path / "r.sqlite"
     words = [
-        "one.sql",
-        "--on",
-        "null[delay=constant:1ms]",
-        "--clients",
-        "1",
-        "--duration",
-        "2",
-        "--records",
-        record,
-    ]
+        "one.sql", "--on", "null[delay=constant:1ms]", "--clients", "1", "--duration", "2",
+        "--records", record,
+    ]  # fmt: skip
     environment = {**os.environ, "ASSAY_RECORD_TIMEOUT_S": "2"}
     with forked_programs.start(
         "assay", ["run", *words], folder=tmp_path, environment=environment

@@ -97,15 +97,11 @@ def test_what_all_rows_share_is_said_once_and_words_stay_whole(
     systems = ("127.0.0.1 and Debian 15.18-0+deb12u1", "postgresql at 127.0.0.1")
     found: list[rows.Row] = [
         {
-            "run": n,
-            "same": "tpcb",
-            "empty": "",
-            "long_name_of_it": n,
-            "system": text,
+            "run": n, "same": "tpcb", "empty": "", "long_name_of_it": n, "system": text,
             "more": "e" * n,
         }
         for n, text in enumerate(systems, 1)
-    ]
+    ]  # fmt: skip
     for width in (40, 30):
         monkeypatch.setenv("COLUMNS", str(width))
         stream = io.StringIO()

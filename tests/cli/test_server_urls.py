@@ -136,19 +136,15 @@ CORRECT = "correct user and password"
         ("postgresql://h:1/d", "prefer", "clear text", "no", "sslmode=require", False),
         ("postgresql://h:1/d", "off", "28P01", "no", CORRECT, True),
         (
-            "postgresql://h:1/d",
-            "require",
-            "28000",
-            "connection requires a valid client certificate",
-            "sslcert=FILE&sslkey=FILE",
-            False,
+            "postgresql://h:1/d", "require", "28000",
+            "connection requires a valid client certificate", "sslcert=FILE&sslkey=FILE", False,
         ),
         ("mariadb://h:1/d", "off", "1045", DENIED, "ssl-mode=REQUIRED", True),
         ("mariadb://h:1/d", "prefer", "1045", DENIED, "ssl-cert=FILE&ssl-key=FILE", True),
         ("mariadb://h:1/d", "off", "3159", "no", "ssl-mode=REQUIRED", False),
         ("mariadb://localhost/d", "prefer", "1045", DENIED, "?socket=FILE", True),
     ],
-)
+)  # fmt: skip
 def test_a_refused_login_is_explained_by_what_the_server_misses(
     monkeypatch: pytest.MonkeyPatch,
     url: str,

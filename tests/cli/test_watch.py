@@ -415,15 +415,8 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
     script(working_folder)
     words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
     words += (
-        "--on-lost",
-        "continue",
-        "--clients",
-        "4",
-        "--offered-rate",
-        "400",
-        "--duration",
-        "20",
-    )
+        "--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "20",
+    )  # fmt: skip
     with started(working_folder, "run", *words) as run, watched(working_folder) as server:
         seconds_passed: list[Any] = []
 

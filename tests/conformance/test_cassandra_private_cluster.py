@@ -32,17 +32,11 @@ from waiting import wait_until
 TABLE = Table("t", (Column("id", "int", not_null=True), Column("name", "text")), ("id",))
 KEYSPACE = "assay_conformance"
 COLUMNS = {
-    "id": ("int", "int"),
-    "small": ("smallint", "smallint"),
-    "big": ("bigint", "bigint"),
-    "price": ("decimal", "decimal(9,2)"),
-    "ratio": ("double", "double"),
-    "name": ("text", "text"),
-    "born": ("date", "date"),
-    "seen": ("timestamp", "timestamp"),
-    "is_good": ("boolean", "bool"),
+    "id": ("int", "int"), "small": ("smallint", "smallint"), "big": ("bigint", "bigint"),
+    "price": ("decimal", "decimal(9,2)"), "ratio": ("double", "double"), "name": ("text", "text"),
+    "born": ("date", "date"), "seen": ("timestamp", "timestamp"), "is_good": ("boolean", "bool"),
     "raw": ("blob", "bytes"),
-}
+}  # fmt: skip
 """Each column's type in CQL, and the neutral one."""
 TYPES = [neutral for _, neutral in COLUMNS.values()]
 ROWS = 2_000

@@ -211,13 +211,9 @@ FUNCTIONS = {
     "sqlite": [],
 }
 EVERYWHERE = [
-    "INSERT INTO t SELECT a + 1 FROM t",
-    "UPDATE t SET a = 3",
-    "DELETE FROM t",
-    "DROP TABLE t",
-    "CREATE TABLE u (a int)",
-    "ALTER TABLE t ADD COLUMN b int",
-]
+    "INSERT INTO t SELECT a + 1 FROM t", "UPDATE t SET a = 3", "DELETE FROM t", "DROP TABLE t",
+    "CREATE TABLE u (a int)", "ALTER TABLE t ADD COLUMN b int",
+]  # fmt: skip
 OWN = {
     "postgresql": [
         "SELECT f()",
@@ -232,12 +228,8 @@ OWN = {
         "BEGIN; DELETE FROM t; COMMIT",
     ],
     "mariadb": [
-        "SELECT f()",
-        "SELECT nextval(s)",
-        "CALL p()",
-        "INSERT INTO m VALUES (1)",
-        "REPLACE INTO t VALUES (1)",
-        "TRUNCATE TABLE t",
+        "SELECT f()", "SELECT nextval(s)", "CALL p()", "INSERT INTO m VALUES (1)",
+        "REPLACE INTO t VALUES (1)", "TRUNCATE TABLE t",
     ],
     "mysql": [
         "SELECT f()",
@@ -252,7 +244,7 @@ OWN = {
         "PRAGMA user_version = 7",
         "VACUUM",
     ],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", able("read only sessions"))

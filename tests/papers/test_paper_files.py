@@ -53,13 +53,8 @@ def test_kreymer_1995(assay: Assay) -> None:
     rows = table_of(report, "published_and_measured_table").rows
     assert [row.cells[2].shown for row in rows] == ["published", "measured", "measured ÷ published"]
     assert [cell.shown for cell in rows[0].cells[3:]] == [
-        "0.07",
-        "0.3",
-        "0.023",
-        "1.5",
-        "4.2",
-        "1.6",
-    ]
+        "0.07", "0.3", "0.023", "1.5", "4.2", "1.6",
+    ]  # fmt: skip
     assert all(cell.number for cell in rows[1].cells[3:])
     is_divided = [cell.number is not None for cell in rows[2].cells[3:]]
     assert is_divided == [True, False, True, False, False, False], "one record is one of any set"

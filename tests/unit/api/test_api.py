@@ -243,12 +243,8 @@ def _compare(result: assay.Result, name: str, wrong: Any) -> None:
 
 def _run(name: str, wrong: Any) -> None:
     words = {
-        "workload": "tpcb",
-        "on": "null",
-        "transactions": 2,
-        "warm_up_s": 0,
-        "records": "w.sqlite",
-    }
+        "workload": "tpcb", "on": "null", "transactions": 2, "warm_up_s": 0, "records": "w.sqlite",
+    }  # fmt: skip
     assay.run(**{**words, name: wrong})
 
 

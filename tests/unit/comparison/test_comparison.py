@@ -390,20 +390,13 @@ def test_changed_settings_stand_before_those_that_a_version_may_lack(folder: Pat
 @pytest.mark.parametrize(
     ("one", "other", "is_so"),
     [
-        ("128.0 MiB", "134217728B", True),
-        ("976.5 KiB", "1000000 bytes", True),
-        ("1.0 GiB", "1024.0 MiB", True),
-        ("128.0 MiB", "128.1 MiB", False),
-        ("128 MiB", "134217729B", False),
-        ("on", "TRUE", True),
-        ("on", "off", False),
-        ("2", "2.0", True),
-        ("2", "3", False),
-        ("1GB", "1.0 GiB", False),
-        ("1", "1B", False),
+        ("128.0 MiB", "134217728B", True), ("976.5 KiB", "1000000 bytes", True),
+        ("1.0 GiB", "1024.0 MiB", True), ("128.0 MiB", "128.1 MiB", False),
+        ("128 MiB", "134217729B", False), ("on", "TRUE", True), ("on", "off", False),
+        ("2", "2.0", True), ("2", "3", False), ("1GB", "1.0 GiB", False), ("1", "1B", False),
         ("true", "preserve_case", False),
     ],
-)
+)  # fmt: skip
 def test_settings_are_compared_by_their_meaning(one: str, other: str, is_so: bool) -> None:
     assert mean_the_same(one, other) is is_so
     assert mean_the_same(other, one) is is_so

@@ -44,18 +44,13 @@ from waiting import wait_until
 @pytest.mark.parametrize(
     ("statement", "reads"),
     [
-        ("SELECT a FROM t WHERE b = 'update'", True),
-        ("((select 1) union (select 2))", True),
+        ("SELECT a FROM t WHERE b = 'update'", True), ("((select 1) union (select 2))", True),
         ("-- insert\n/* update\n */ values (1)", True),
         ("with a as (select 1) select * from a", True),
-        ("WITH a AS (SELECT 1) DELETE FROM t", False),
-        ("BEGIN", True),
-        ("commit", True),
-        ("insert into t values (1)", False),
-        ("call p()", False),
-        ("copy t from stdin", False),
+        ("WITH a AS (SELECT 1) DELETE FROM t", False), ("BEGIN", True), ("commit", True),
+        ("insert into t values (1)", False), ("call p()", False), ("copy t from stdin", False),
     ],
-)
+)  # fmt: skip
 def test_a_statement_reads_by_its_first_word(statement: str, reads: bool) -> None:
     assert seems_to_read(statement) is reads
 

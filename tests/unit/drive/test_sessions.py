@@ -378,13 +378,9 @@ class Sessions:
 
 
 ORDER: Order = {
-    "primary": {"replica": False},
-    "replicas": [{"replica": True}],
-    "prepare": ["create"],
-    "write": "write :number",
-    "read": "read",
-    "clean_up": ["drop"],
-}
+    "primary": {"replica": False}, "replicas": [{"replica": True}], "prepare": ["create"],
+    "write": "write :number", "read": "read", "clean_up": ["drop"],
+}  # fmt: skip
 
 
 def found(

@@ -146,13 +146,9 @@ def driven(script: str, **options: str) -> Any:
     """The observation of one pass of one client."""
     document = {
         "deployment": deployment(**options),
-        "scripts": [{"name": "s", "path": "s.sql", "text": script}],
-        "order": "sequence",
-        "clients": 1,
-        "protocol": "prepared",
-        "stop": {"passes": 1},
-        "seed": 1,
-    }
+        "scripts": [{"name": "s", "path": "s.sql", "text": script}], "order": "sequence",
+        "clients": 1, "protocol": "prepared", "stop": {"passes": 1}, "seed": 1,
+    }  # fmt: skip
     return json.loads(_engine.drive(json.dumps(document)))
 
 

@@ -112,20 +112,11 @@ def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
 def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     folder_of(tmp_path)
     changes: list[dict[str, Any]] = [
-        {},
-        {"warm_up_s": 3.0},
-        {"ramp_up_s": 1.0},
-        {"duration_s": 5.0},
-        {"latency_limit_s": 0.02},
-        {"retries": 1},
-        {"isolation": "read committed"},
-        {"connection": "per transaction"},
-        {"read": "replica"},
-        {"per_statement": True},
-        {"allow_shell": True},
-        {"keying_time": "constant:1ms"},
-        {"script": (str(tmp_path / "one.sql"),)},
-    ]
+        {}, {"warm_up_s": 3.0}, {"ramp_up_s": 1.0}, {"duration_s": 5.0}, {"latency_limit_s": 0.02},
+        {"retries": 1}, {"isolation": "read committed"}, {"connection": "per transaction"},
+        {"read": "replica"}, {"per_statement": True}, {"allow_shell": True},
+        {"keying_time": "constant:1ms"}, {"script": (str(tmp_path / "one.sql"),)},
+    ]  # fmt: skip
     fingerprints = [cells(tmp_path, **change)[0].fingerprint for change in changes]
     assert len(set(fingerprints)) == len(changes)
 

@@ -286,41 +286,26 @@ def test_an_experiment_below_a_manifest_is_a_capsules(tmp_path: Path) -> None:
 
 REFUSED = {
     "postgresql": (
-        "archive_command=touch x",
-        "Archive_Library=x",
-        "shared_preload_libraries=x",
-        "ssl_passphrase_command=x",
-        "log_directory=x",
-        "unix_socket_directories=x",
-        "primary_conninfo=host=x",
-        "plperl.on_init=x",
+        "archive_command=touch x", "Archive_Library=x", "shared_preload_libraries=x",
+        "ssl_passphrase_command=x", "log_directory=x", "unix_socket_directories=x",
+        "primary_conninfo=host=x", "plperl.on_init=x",
     ),
     "mariadb": (
-        "general_log_file=/tmp/x",
-        "log-bin=/tmp/x",
-        "plugin_load_add=x",
-        "loose-plugin-dir=x",
-        "init_file=x",
-        "init-connect=SELECT 1",
-        "wsrep_notify_cmd=x",
-        "tmpdir=x",
+        "general_log_file=/tmp/x", "log-bin=/tmp/x", "plugin_load_add=x", "loose-plugin-dir=x",
+        "init_file=x", "init-connect=SELECT 1", "wsrep_notify_cmd=x", "tmpdir=x",
         "secure_file_priv=x",
     ),
     "mysql": ("slow_query_log_file=/tmp/x", "early_plugin_load=x"),
     "duckdb": (
-        "temp_directory=/tmp",
-        "log_query_path=x",
-        "extension_directory=x",
-        "enable_external_access=true",
-        "profile_output=x",
-        "lock_configuration=false",
+        "temp_directory=/tmp", "log_query_path=x", "extension_directory=x",
+        "enable_external_access=true", "profile_output=x", "lock_configuration=false",
     ),
     "cassandra": (
         "audit_logging_options.archive_command=x",
         "cdc_raw_directory=x",
         "user_defined_functions_enabled=true",
     ),
-}
+}  # fmt: skip
 TAKEN = {
     "postgresql": ("shared_buffers=1GB", "fsync=off", "synchronous_standby_names=", "TimeZone=UTC"),
     "mariadb": ("innodb_flush_log_at_trx_commit=2", "log_bin=mysql-bin", "general_log=ON"),

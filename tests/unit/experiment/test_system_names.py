@@ -204,15 +204,9 @@ def test_each_combination_of_levels_is_a_cell_with_its_label() -> None:
     )
     runs = plan(experiment, workload).runs
     assert [run.cell.system.label.removeprefix("postgresql") for run in runs] == [
-        " cpus=2",
-        " cpus=2 rtt=1.5ms",
-        " cpus=0.5",
-        " cpus=0.5 rtt=1.5ms",
-        " memory=64MB cpus=2",
-        " memory=64MB cpus=2 rtt=1.5ms",
-        " memory=64MB cpus=0.5",
-        " memory=64MB cpus=0.5 rtt=1.5ms",
-    ]
+        " cpus=2", " cpus=2 rtt=1.5ms", " cpus=0.5", " cpus=0.5 rtt=1.5ms", " memory=64MB cpus=2",
+        " memory=64MB cpus=2 rtt=1.5ms", " memory=64MB cpus=0.5", " memory=64MB cpus=0.5 rtt=1.5ms",
+    ]  # fmt: skip
     assert len({run.cell.fingerprint for run in runs}) == 8
     assert len({run.seed for run in runs}) == 1, "they do the same work"
 

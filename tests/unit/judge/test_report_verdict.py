@@ -214,17 +214,11 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
 @pytest.mark.parametrize(
     ("asked", "effective", "same"),
     [
-        ("1GB", "1024MB", True),
-        ("1G", "1073741824", True),
-        ("on", "1", True),
-        ("ON", "off", False),
-        ("30s", "30000ms", True),
-        ("0", "OFF", True),
-        ("O_DIRECT", "o_direct", True),
-        ("1GB", "1048576", False),
-        ("10", "100", False),
+        ("1GB", "1024MB", True), ("1G", "1073741824", True), ("on", "1", True),
+        ("ON", "off", False), ("30s", "30000ms", True), ("0", "OFF", True),
+        ("O_DIRECT", "o_direct", True), ("1GB", "1048576", False), ("10", "100", False),
     ],
-)
+)  # fmt: skip
 def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
     assert mean_the_same(asked, effective) is same
 

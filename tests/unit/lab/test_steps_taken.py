@@ -49,13 +49,9 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
     (run,) = ran(folder_of(tmp_path, PLAIN + declared), "sqlite").runs
     assert (run.state, run.reason) == ("done", "")
     assert [(one.do, one.name, one.state) for one in run.steps] == [
-        ("load", "", "done"),
-        ("drive", "cold", "done"),
-        ("wait", "", "done"),
-        ("ddl", "", "done"),
-        ("restart", "", "done"),
-        ("drive", "warm", "done"),
-    ]
+        ("load", "", "done"), ("drive", "cold", "done"), ("wait", "", "done"), ("ddl", "", "done"),
+        ("restart", "", "done"), ("drive", "warm", "done"),
+    ]  # fmt: skip
     measured = [one.driven.outcomes.ok for one in run.steps if one.driven]
     assert measured == [2 * 5, 2 * 7]
     assert run.driven is not None

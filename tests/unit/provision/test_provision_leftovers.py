@@ -140,15 +140,9 @@ def _dead_entry(**fields: object) -> Path:
     identity = ledger.new_id()
     path = ledger.state_directory() / f"{identity}.json"
     document = {
-        "version": 1,
-        "id": identity,
-        "owner_pid": 1,
-        "made": "2026-01-02T03:04:05+00:00",
-        "directories": [],
-        "mounts": [],
-        "leader": None,
-        **fields,
-    }
+        "version": 1, "id": identity, "owner_pid": 1, "made": "2026-01-02T03:04:05+00:00",
+        "directories": [], "mounts": [], "leader": None, **fields,
+    }  # fmt: skip
     path.write_text(json.dumps(document))
     return path
 
@@ -262,16 +256,8 @@ def test_a_state_directory_that_cannot_be_written_is_named_with_a_fix(
         else:
             subprocess.run(["mount", "-o", "remount,ro", state], check=True)
         words = [
-            "run",
-            "tpcb",
-            "--on",
-            "sqlite",
-            "--warm-up",
-            "0",
-            "--transactions",
-            "1",
-            "--no-probe",
-        ]
+            "run", "tpcb", "--on", "sqlite", "--warm-up", "0", "--transactions", "1", "--no-probe",
+        ]  # fmt: skip
         assert run_program(words) == 3
         message = capsys.readouterr().err
     finally:

@@ -151,18 +151,10 @@ def test_a_limit_on_the_size_of_files_is_named(
     try:
         status = run_program(
             [
-                "run",
-                "tpcb",
-                "--on",
-                "null",
-                "--warm-up",
-                "0",
-                "--transactions",
-                "1",
-                "--records",
+                "run", "tpcb", "--on", "null", "--warm-up", "0", "--transactions", "1", "--records",
                 str(path),
             ]
-        )
+        )  # fmt: skip
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     message = capsys.readouterr().err
@@ -199,14 +191,9 @@ def _paths(document: Any, depth: int) -> Iterator[tuple[Any, ...]]:
 
 
 DOCUMENTS = {
-    "observations": "document",
-    "deployments": "document",
-    "datasets": "document",
-    "checks": "document",
-    "drives": "document",
-    "experiments": "workload_facts",
-    "runs": "cell",
-}
+    "observations": "document", "deployments": "document", "datasets": "document",
+    "checks": "document", "drives": "document", "experiments": "workload_facts", "runs": "cell",
+}  # fmt: skip
 
 
 @pytest.mark.slow

@@ -39,14 +39,9 @@ def begin(store: Store) -> invented.Plan:
 
 def without_place(run: RunRecord) -> tuple[object, ...]:
     return (
-        run.observation,
-        run.dataset,
-        run.deployment_document,
-        run.scripts,
-        run.samples,
-        run.checks,
+        run.observation, run.dataset, run.deployment_document, run.scripts, run.samples, run.checks,
         run.state,
-    )
+    )  # fmt: skip
 
 
 def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(

@@ -170,17 +170,13 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(tmp_
 @pytest.mark.parametrize(
     ("ratios", "published", "word"),
     [
-        ((1.05, 1.08), 1.06, "same ratio"),
-        ((1.9, 2.1), 1.06, "same direction"),
-        ((1.01, 1.6), 1.06, "same direction"),
-        ((0.99, 1.08), 1.06, "no order seen"),
-        ((1.9, 2.1), 0.96, "reversed"),
-        ((0.001, 0.01), 0.01, "same direction"),
-        ((1.9, 2.1), 1.0, "different"),
-        ((0.95, 1.1), 1.0, "about equal"),
+        ((1.05, 1.08), 1.06, "same ratio"), ((1.9, 2.1), 1.06, "same direction"),
+        ((1.01, 1.6), 1.06, "same direction"), ((0.99, 1.08), 1.06, "no order seen"),
+        ((1.9, 2.1), 0.96, "reversed"), ((0.001, 0.01), 0.01, "same direction"),
+        ((1.9, 2.1), 1.0, "different"), ((0.95, 1.1), 1.0, "about equal"),
         ((0.95, 1.4), 1.0, "not decided"),
     ],
-)
+)  # fmt: skip
 def test_a_published_speed_up_of_1_claims_no_order(
     ratios: tuple[float, float], published: float, word: str
 ) -> None:

@@ -67,14 +67,10 @@ def test_scalability_is_in_percent_as_it_was_printed_and_divided(
 ) -> None:
     """In half the time 10 clients do 10 times as much as one."""
     published = {
-        "source": "the paper",
-        "unit": "%",
-        "columns": ["10 cores"],
-        "column_factor": "clients",
-        "column_levels": [10],
-        "layout": {"rows": ["system"]},
+        "source": "the paper", "unit": "%", "columns": ["10 cores"], "column_factor": "clients",
+        "column_levels": [10], "layout": {"rows": ["system"]},
         "rows": [{"system": "SQLite", "values": [50]}],
-    }
+    }  # fmt: skip
     elapsed_s = {
         (system, "here", clients): (3.0 if clients == 1 else 1.5,)
         for system in ("sqlite", "mariadb")

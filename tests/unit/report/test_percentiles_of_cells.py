@@ -283,15 +283,10 @@ def _run(run: RunRecord, medians_ms: dict[str, float]) -> RunRecord:
         times = {**times, "p99_ns": round(medians_ms[name] * MS * 2)}
         transactions.append(
             {
-                "name": name,
-                "outcome": "ok",
-                "count": count,
-                "late": 0,
-                "latency": times,
-                "service_time": times,
-                "schedule_lag": None,
+                "name": name, "outcome": "ok", "count": count, "late": 0, "latency": times,
+                "service_time": times, "schedule_lag": None,
             }
-        )
+        )  # fmt: skip
     whole = {**transactions[0], "count": sum(TRANSACTIONS.values())}
     all_ok = {key: whole[key] for key in ("count", "latency", "service_time", "schedule_lag")}
     found: dict[str, Any] = {

@@ -255,15 +255,10 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
         for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
             store.begin_run(run)
             observation = {
-                "kind": "update",
-                "changed_files": files,
-                "vanished_files": 0,
-                "deleted_rows": 2,
-                "inserted_rows": 3,
-                "elapsed_ns": ms * 1_000_000,
-                "equals_fresh_load": True,
+                "kind": "update", "changed_files": files, "vanished_files": 0, "deleted_rows": 2,
+                "inserted_rows": 3, "elapsed_ns": ms * 1_000_000, "equals_fresh_load": True,
                 "tables": {},
-            }
+            }  # fmt: skip
             store.observed(read_observed(observation, registry.step_reports()))
             store.checked([])
             store.end_run("done", verdict=("valid", ""))

@@ -62,14 +62,10 @@ def choice_of(word: str, *, may_erase: bool = False) -> StorageChoice:
 @pytest.mark.parametrize(
     ("word", "file_system"),
     [
-        ("loop", "ext4"),
-        ("loop[fs=btrfs]", "btrfs"),
-        ("throttled[write_iops=10,fs=xfs]", "xfs"),
-        ("modelled[fs=xfs]", "xfs"),
-        ("modelled[fs=none]", ""),
-        ("device[fs=xfs]:/dev/sdx", "xfs"),
+        ("loop", "ext4"), ("loop[fs=btrfs]", "btrfs"), ("throttled[write_iops=10,fs=xfs]", "xfs"),
+        ("modelled[fs=xfs]", "xfs"), ("modelled[fs=none]", ""), ("device[fs=xfs]:/dev/sdx", "xfs"),
     ],
-)
+)  # fmt: skip
 def test_the_file_system_is_known_before_it_is_made(word: str, file_system: str) -> None:
     assert known_file_system(choice_of(word)) == file_system
 

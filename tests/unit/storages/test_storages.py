@@ -248,15 +248,10 @@ MOUNTED = """\
 @pytest.mark.parametrize(
     ("path", "point"),
     [
-        ("/mnt/ssd", "/mnt/ssd"),
-        ("/mnt/ssd/data", "/mnt/ssd"),
-        ("/mnt/ssd/inner/data", None),
-        ("/mnt/a b", "/mnt/a b"),
-        ("/mnt/ssd2", None),
-        ("/commented", None),
-        ("/srv", None),
+        ("/mnt/ssd", "/mnt/ssd"), ("/mnt/ssd/data", "/mnt/ssd"), ("/mnt/ssd/inner/data", None),
+        ("/mnt/a b", "/mnt/a b"), ("/mnt/ssd2", None), ("/commented", None), ("/srv", None),
     ],
-)
+)  # fmt: skip
 def test_the_innermost_mount_point_counts(path: str, point: str | None) -> None:
     found = mounts.unmounted_point(Path(path), FSTAB, MOUNTED)
     assert found == (None if point is None else Path(point))

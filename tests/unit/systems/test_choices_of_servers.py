@@ -93,17 +93,11 @@ def test_a_url_that_cannot_be_right_is_refused(url: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "found", "is_same"),
     [
-        ("10s", "10000ms", True),
-        ("1024KiB", "1MiB", True),
-        ("64MiB/s", "64MiB/s", True),
-        ("Batch", "batch", True),
-        ("yes", "true", True),
-        ("null", "None", True),
-        ("8", "32", False),
-        ("10s", "10ms", False),
-        ("1MiB", "1s", False),
+        ("10s", "10000ms", True), ("1024KiB", "1MiB", True), ("64MiB/s", "64MiB/s", True),
+        ("Batch", "batch", True), ("yes", "true", True), ("null", "None", True), ("8", "32", False),
+        ("10s", "10ms", False), ("1MiB", "1s", False),
     ],
-)
+)  # fmt: skip
 def test_a_setting_is_compared_by_what_it_means(asked: str, found: str, is_same: bool) -> None:
     assert is_in_effect(asked, found) is is_same
 
@@ -272,19 +266,12 @@ def test_bad_urls_are_refused_without_their_password(url: str, words: str) -> No
 @pytest.mark.parametrize(
     ("asked", "found", "is_so"),
     [
-        ("64M", "64.0M", True),
-        ("1526G", "1.5T", True),
-        ("720min", "43200.000 sec", True),
-        ("1000", "1000", True),
-        ("1000", "1000 msec", True),
-        ("yes", "y", True),
-        ("notification", "NOTIFICATION", True),
-        ("1526G", "1.6T", False),
-        ("yes", "n", False),
-        ("720min", "720.0M", False),
-        ("2M", "", False),
+        ("64M", "64.0M", True), ("1526G", "1.5T", True), ("720min", "43200.000 sec", True),
+        ("1000", "1000", True), ("1000", "1000 msec", True), ("yes", "y", True),
+        ("notification", "NOTIFICATION", True), ("1526G", "1.6T", False), ("yes", "n", False),
+        ("720min", "720.0M", False), ("2M", "", False),
     ],
-)
+)  # fmt: skip
 def test_a_setting_is_in_effect_however_the_server_writes_it(
     asked: str, found: str, is_so: bool
 ) -> None:

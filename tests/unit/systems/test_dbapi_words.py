@@ -30,12 +30,8 @@ def test_brackets_become_keyword_arguments_of_their_types() -> None:
     assert choice.name == "dbapi:pymysql"
     assert choice.url is not None
     assert keywords.of_url(choice.url) == {
-        "host": "db.example",
-        "port": 3307,
-        "user": "u",
-        "ssl": True,
-        "x": "a,b",
-    }
+        "host": "db.example", "port": 3307, "user": "u", "ssl": True, "x": "a,b",
+    }  # fmt: skip
     assert choice.label == "dbapi:pymysql at db.example"
     file = system_choice("dbapi:sqlite3[database=/tmp/a b%?.db]")
     assert keywords.of_url(file.url or "") == {"database": "/tmp/a b%?.db"}
@@ -56,19 +52,12 @@ def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "words",
     [
-        "password=secret1",
-        "pwd=secret1",
-        'dsn="host=h;PWD=secret1"',
-        "user_password=secret1",
-        "dsn=host=h user=u password=secret1",
-        "dsn=host=h password = secret1",
-        "dsn=postgresql://u:secret1@h/d",
-        "dsn=u/secret1@h",
-        "access_token=secret1",
-        "api_key=secret1",
-        "auth=u:secret1",
+        "password=secret1", "pwd=secret1", 'dsn="host=h;PWD=secret1"', "user_password=secret1",
+        "dsn=host=h user=u password=secret1", "dsn=host=h password = secret1",
+        "dsn=postgresql://u:secret1@h/d", "dsn=u/secret1@h", "access_token=secret1",
+        "api_key=secret1", "auth=u:secret1",
     ],
-)
+)  # fmt: skip
 def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -> None:
     with pytest.raises(ArgumentError, match="password") as raised:
         system_choice(f"dbapi:pymysql[{words}]")

@@ -108,13 +108,9 @@ def test_a_switch_has_no_name_that_the_server_makes_of_the_machines(
 
 
 POSTGRESQL_15 = {
-    "wal_level": "replica",
-    "archive_mode": "off",
-    "synchronous_standby_names": "",
-    "synchronous_commit": "on",
-    "full_page_writes": "on",
-    "data_checksums": "off",
-}
+    "wal_level": "replica", "archive_mode": "off", "synchronous_standby_names": "",
+    "synchronous_commit": "on", "full_page_writes": "on", "data_checksums": "off",
+}  # fmt: skip
 """As a new server of version 15 reports them."""
 MYSQL_9 = {
     "log_bin": "ON",
@@ -274,31 +270,19 @@ DESCRIBED = {
 @pytest.mark.parametrize(
     ("name", "asked", "is_so"),
     [
-        ("log_bin", "mysql-bin", True),
-        ("log_bin", "mysql-bin.log", True),
-        ("log_bin", "/data/d/mysql-bin", True),
-        ("log_bin", "other-bin", False),
-        ("log_bin", "ON", True),
-        ("log_bin", "OFF", False),
-        ("binlog_format", "mixed", True),
-        ("binlog_format", "0", True),
-        ("binlog_format", "2", False),
-        ("sql_mode", "traditional", True),
-        ("sql_mode", "STRICT_TRANS_TABLES", False),
-        ("old_mode", "8", True),
-        ("optimizer_switch", "mrr=on", True),
-        ("optimizer_switch", "mrr_sort_keys=on", False),
-        ("slow_query_log", "true", True),
-        ("slow_query_log", "0", False),
-        ("tmpdir", "/data//tmp/", True),
-        ("tmpdir", "/other", False),
-        ("general_log_file", "/data/d/here.log", True),
-        ("innodb_buffer_pool_size", "128M", True),
-        ("innodb_buffer_pool_size", "129M", False),
-        ("long_query_time", "1.5", True),
-        ("long_query_time", "15e-1", True),
+        ("log_bin", "mysql-bin", True), ("log_bin", "mysql-bin.log", True),
+        ("log_bin", "/data/d/mysql-bin", True), ("log_bin", "other-bin", False),
+        ("log_bin", "ON", True), ("log_bin", "OFF", False), ("binlog_format", "mixed", True),
+        ("binlog_format", "0", True), ("binlog_format", "2", False),
+        ("sql_mode", "traditional", True), ("sql_mode", "STRICT_TRANS_TABLES", False),
+        ("old_mode", "8", True), ("optimizer_switch", "mrr=on", True),
+        ("optimizer_switch", "mrr_sort_keys=on", False), ("slow_query_log", "true", True),
+        ("slow_query_log", "0", False), ("tmpdir", "/data//tmp/", True),
+        ("tmpdir", "/other", False), ("general_log_file", "/data/d/here.log", True),
+        ("innodb_buffer_pool_size", "128M", True), ("innodb_buffer_pool_size", "129M", False),
+        ("long_query_time", "1.5", True), ("long_query_time", "15e-1", True),
     ],
-)
+)  # fmt: skip
 def test_values_of_mariadb_are_compared_by_meaning(name: str, asked: str, is_so: bool) -> None:
     assert is_in_effect(name, asked, FOUND, DESCRIBED) is is_so
 

@@ -242,20 +242,10 @@ def test_no_workload_has_one() -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "CREATE USER x ",
-        "host=h user=u ",
-        "'",
-        "pwd",
-        "OPTIONS (",
-        "Bearer ",
-        "$$",
-        "EXEC ",
-        "mysql ",
-        "curl ",
-        "http://a:b ",
-        "?token=",
+        "CREATE USER x ", "host=h user=u ", "'", "pwd", "OPTIONS (", "Bearer ", "$$", "EXEC ",
+        "mysql ", "curl ", "http://a:b ", "?token=",
     ],
-)
+)  # fmt: skip
 def test_a_long_text_of_one_kind_is_read_in_time(part: str) -> None:  # fmt: skip
     """Where what is looked for would be sought anew from each place to the end, it takes hours."""
     assert line_with_password(part * 5_000 + " password") is None

@@ -144,13 +144,9 @@ help = "A test"
 transactions = 1
 """
 FILES = (
-    "buy.sql",
-    "reads/one.sql",
-    "reads/two.sql",
-    "checks/lines.sql",
-    "checks/orders.sql",
+    "buy.sql", "reads/one.sql", "reads/two.sql", "checks/lines.sql", "checks/orders.sql",
     "checks/rows.json",
-)
+)  # fmt: skip
 
 
 def workload(folder: Path, test: str) -> Workload:
