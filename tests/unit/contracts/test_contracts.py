@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from assay import registry, storages, systems
+from assay.contracts import factors
 from assay.contracts.capabilities import CAPABILITIES, missing
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.driving import Driving
@@ -293,6 +294,10 @@ def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
     known = {one.name for one in fields(Experiment)}
     assert asked - {one.asked for one in VARIED.values()} <= known
     assert len(NAMES) == len(set(NAMES))
+
+
+def test_the_word_before_a_level_is_known_of_parameters_too() -> None:
+    assert (factors.placed("storage"), factors.placed("records")) == ("on", "with")
 
 
 GATE = StopReason("the gate", 1)

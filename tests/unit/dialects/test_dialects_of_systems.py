@@ -33,6 +33,7 @@ from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.drive import reserved_names
 from assay.drive.prepare import session_settings_of_statements
+from assay.errors import ArgumentError
 from assay.judge.evidence.durability import LEAST_COMMITS, as_it_held
 from assay.systems.dbapi.dialects import INGRES
 
@@ -212,6 +213,12 @@ def test_identifiers_are_quoted_where_the_parser_needs_it() -> None:
     assert SQLITE.identifier("key") == "key", "a keyword that may be a name stays as it is"
 
 
+@pytest.mark.parametrize("text", [None, "", "it's", "''", "back\\slash", "line\nend", "é\t\x01"])
+def test_a_literal_means_the_text(text: str | None) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute(f"SELECT {SQLITE.literal(text)}").fetchone() == (text,)
+
+
 ERROR_CLASSES = {
     "too many connections", "authentication", "lost connection", "timeout", "deadlock",
     "serialization", "constraint", "syntax", "unknown object", "permission", "data", "resources",
@@ -223,6 +230,15 @@ DIALECTS = (DB2, INGRES, ORACLE, SQL_SERVER)
 def test_each_code_has_one_class_that_the_engine_knows(dialect: BoundedIndexes) -> None:
     assert set(dialect.error_classes.values()) <= ERROR_CLASSES
     assert all(code.strip() == code for code in dialect.error_classes)
+
+
+def test_a_level_that_a_system_lacks_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="read uncommitted"):
+        ORACLE.session_isolation("read uncommitted")
+    assert DB2.session_isolation("serializable") == ["SET CURRENT ISOLATION = RR"]
+    assert ORACLE.begin_at("serializable") == [
+        "START TRANSACTION", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+    ]  # fmt: skip
 
 
 JOBS = Table("jobs", (Column("id", "int"), Column("user", "int")))

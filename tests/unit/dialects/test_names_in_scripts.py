@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Dialect, Index, Table
+from assay.contracts.dialects.protocol import Column, Dialect, Index, NamesTables, Table, View
 from assay.dialects.mysql import MysqlDialect
 from assay.dialects.named_tables import tables_named
 from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError, ExperimentError
+from assay.load.tables import views
 from assay.systems.dbapi import dialect_file
 from assay.systems.dbapi.dialects import DIALECTS, loaded_by_insert
 from assay.workload import ad_hoc_script, reader
@@ -144,6 +145,13 @@ def test_a_derived_dialect_has_the_overrides_of_its_line(shop: Path, by_insert: 
     assert title(Derived()) == title(Further()) == "of postgresql"
 
 
+def test_a_view_of_a_derived_dialect_is_spelled_as_in_its_line() -> None:
+    view = View("v", "SELECT 1", {"mysql": "SELECT 2", "postgresql": "SELECT 3"})
+    assert views(Further(), [Table("t", (Column("id", "int"),), views=(view,))]) == [
+        "CREATE VIEW v AS SELECT 2"
+    ]
+
+
 @pytest.mark.parametrize("name", registry.workloads())
 def test_no_common_script_has_a_bare_name_that_a_dialect_reserves(name: str) -> None:
     workload = reader.read(name)
@@ -255,6 +263,15 @@ def test_a_mistake_has_its_line_and_the_nearest_name(
     assert hint in (found.value.hint or "")
 
 
+def test_a_file_that_was_changed_is_read_again(file: Path) -> None:
+    file.write_text('name = "changing"')
+    word = f"dbapi:sqlite3+{file}"
+    assert registry.system(word).dialect.drop_table(TABLE) == ["DROP TABLE order"]
+    file.write_text('name = "changing"\nreserved_words = "order"')
+    assert registry.system(word).dialect.drop_table(TABLE) == ['DROP TABLE "order"']
+    assert "changing" in registry.dialects()
+
+
 def test_the_guide_has_every_key(file: Path) -> None:
     with pytest.raises(ExperimentError) as found:
         _read(file, 'name = "mine"\nbounded_indexes = true\n"" = 1')
@@ -306,6 +323,13 @@ def test_a_statement_names_its_tables(statement: str, read: str, added_to: str) 
 )
 def test_what_a_statement_does_not_name_is_said(statement: str, why: str) -> None:
     assert tables_named(statement).hidden == why
+
+
+def test_commands_of_documents_name_their_collections() -> None:
+    dialect = registry.system("mongodb").dialect
+    assert isinstance(dialect, NamesTables)
+    assert dialect.tables_named('{"find": "goods", "filter": {"_id": :id}}').read == {"goods"}
+    assert dialect.tables_named('{"insert": "log", "documents": []}').added_to == {"log"}
 
 
 @pytest.mark.parametrize(

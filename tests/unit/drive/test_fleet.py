@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import re
 import shutil
 import signal
@@ -50,6 +51,7 @@ from assay.errors import SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
 from assay.judge.check.verdict import why_failed
+from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.provision import provision
 from waiting import HANG_S, wait_until
@@ -481,6 +483,21 @@ def test_what_is_of_another_run_or_epoch_is_not_heard(run: int, later_ns: int) -
     assert programs.said > 2
     assert found.ended_by == "stop" and found.outcomes.ok < 10**6
     assert all(one.ok < 10**6 for one in reported)
+
+
+def test_a_program_hears_no_earlier_epoch() -> None:
+    said: queue.Queue[Message | None] = queue.Queue()
+    process = ChildProcess(receive=said.put)
+    try:
+        process.send({"call": "clock", "run": 12, "epoch": 7})
+        process.send({"call": "clock", "run": 11, "epoch": 6})
+        process.send({"call": "load_average", "run": 12, "epoch": 7})
+        clock, load = said.get(timeout=HANG_S), said.get(timeout=HANG_S)
+    finally:
+        process.kill()
+    assert clock is not None and load is not None
+    assert (clock["run"], clock["epoch"]) == (12, 7) and "unix_ns" in clock["value"]
+    assert isinstance(load["value"], float), "the second was answered"
 
 
 def _is_at_work(process: psutil.Process) -> bool:

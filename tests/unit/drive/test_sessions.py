@@ -29,15 +29,18 @@ from assay.dialects.sqlite import SQLITE
 from assay.drive.document import document_of, scripts_of
 from assay.drive.endpoints import sessions_at_each
 from assay.drive.isolation import begins
-from assay.drive.pacing import Pace, found_pace
+from assay.drive.pacing import Pace, at_work, found_pace
 from assay.drive.parts import split
+from assay.drive.prepare import _what_is_compiled
 from assay.drive.query import StatementAnswer
 from assay.drive.staleness import meter_process
 from assay.drive.staleness.meter import reports
 from assay.drive.staleness.meter_process import Findings, NumberAge, Order, Replica, measure
 from assay.errors import ExperimentError
 from assay.experiment import StorageChoice, SystemChoice
+from assay.judge import judge_run
 from assay.judge.check.dumps import check_dumps
+from assay.judge.warnings.kinds import WarningKind
 from assay.lab.preflight.refusal import why_lacking
 from assay.plan import PlannedRun, drives
 from assay.workload import reader
@@ -213,6 +216,28 @@ def test_scripts_know_it_and_what_is_half_done_is_not_repeated(
     assert ("retries" in document.json) is has_it
 
 
+def test_what_is_compiled_for_one_server_is_not_taken_for_another(tmp_path: Path) -> None:
+    """They are of one system and dialect, and one of them has transactions."""
+    declared = workload(tmp_path)
+    alone, of_a_set = (
+        _what_is_compiled(
+            *drives.drives(declared, run_on("mongodb", f"mongodb://127.0.0.1/{more}"))
+        )
+        for more in ("shop", "shop?replicaSet=rs0")
+    )
+    assert alone != of_a_set
+
+
+def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    (run,) = record.runs
+    lacking = invented.changed(run, "observation", went_without=["transactions"])
+    _, warnings = judge_run(lacking.evidence)
+    (warning,) = (one for one in warnings if one.name == WarningKind.WENT_WITHOUT.id)
+    assert "without transactions (several statements" in warning.detail
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
@@ -311,11 +336,34 @@ def test_a_level_that_is_stronger_than_all_of_a_system_refuses_its_runs_alone(
     )
 
 
+def test_clients_that_end_when_the_third_after_them_starts_are_three_at_a_time() -> None:
+    # starts 0, 10, 20, 30, 40; each takes 30
+    assert at_work([30, 40, 50, 60, 70], 10, 3) == [3, 3, 3]
+
+
+def test_faster_clients_overlap_less() -> None:
+    assert at_work([15, 25, 35, 45], 10, 3) == [2, 2]
+
+
+def test_slower_clients_overlap_more() -> None:
+    assert at_work([100, 110, 120, 130], 10, 3) == [3, 4]
+
+
 def test_concurrent_clients_load_the_system_no_more_than_one_without_pauses() -> None:
     pace = found_pace(Pace(), 3.0, 1000, 3, 0.2)
     own_s = 3.0 + 1000 * pace.pause_s
     assert (pace.stagger_s, own_s) == (4.0, 12.0)
     assert (3 + 1) * 3.0 / own_s == 1.0
+
+
+def test_starts_of_fast_clients_have_a_minimum_distance() -> None:
+    pace = found_pace(Pace(), 0.01, 100, 3, 0.2)
+    assert pace.stagger_s == 0.2
+    assert 0.01 + 100 * pace.pause_s == pytest.approx(3 * pace.stagger_s)
+
+
+def test_a_given_pace_is_kept() -> None:
+    assert found_pace(Pace(0.5, 0.01), 0.1, 100, 3, 0.2) == Pace(0.5, 0.01)
 
 
 def _answer(*rows: tuple[str, ...]) -> StatementAnswer:

@@ -13,7 +13,7 @@ from assay.contracts.systems.validation import validate
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
-from assay.experiment.choices.checked_choices import system_choice
+from assay.experiment.choices.checked_choices import apply, system_choice
 from assay.provision.engine.dbapi.describing import Describer
 from assay.provision.engine.dbapi.opening import describer
 from assay.record.file.json_text import json_text
@@ -93,6 +93,13 @@ def test_what_brackets_cannot_hold_is_shown_as_they_can(word: str, hint: str) ->
     with pytest.raises(ArgumentError) as raised:
         system_choice(word)
     assert hint in str(raised.value.hint)
+
+
+def test_an_option_of_a_module_whose_name_has_dots_is_varied() -> None:
+    chosen = (system_choice("dbapi:pg8000.dbapi[host=h]"),)
+    words = ["dbapi:pg8000.dbapi.client_processes=1,2"]
+    varied, _ = apply(words, chosen, reader.read("tpcb"))
+    assert [one.options["client_processes"] for one in varied] == ["1", "2"]
 
 
 @pytest.mark.parametrize(

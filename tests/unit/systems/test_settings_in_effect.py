@@ -16,14 +16,15 @@ from assay.systems.cubrid import safeguards as cubrid
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql import MYSQL
 from assay.systems.mysql_protocol import safeguards as mysql
+from assay.systems.mysql_protocol import server, spelling
 from assay.systems.mysql_protocol import settings as mysql_settings
-from assay.systems.mysql_protocol import spelling
 from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.mysql_protocol.product import Programs
 from assay.systems.postgresql import removed
 from assay.systems.postgresql import safeguards as postgresql
 from assay.systems.program_version import version_of
 from assay.systems.sqlite import safeguards as sqlite
+from assay.systems.sqlite import settings as sqlite_settings
 
 SUFFIX = (
     "2026-11-28  2:46:55 0 [ERROR] Unknown suffix 'o' used for variable "
@@ -297,6 +298,32 @@ def test_a_removed_setting_is_named_with_the_version() -> None:
     assert removed.why_it_is_gone("old_snapshot_threshold", 15) is None
     with pytest.raises(SystemRefused, match="MySQL no longer has query_cache_size: leave it out"):
         mysql_settings.insist(MYSQL.product, FOUND, {"query-cache-size": "1M"}, {})
+
+
+def test_sizes_of_sqlite_may_have_units() -> None:
+    assert sqlite_settings.statements({"mmap_size": "64MB"}) == ("PRAGMA mmap_size = 67108864",)
+    sqlite_settings.insist({"mmap_size": "67108864"}, {"mmap_size": "64MiB"})
+    with pytest.raises(SystemRefused):
+        sqlite_settings.insist({"mmap_size": "0"}, {"mmap_size": "64MB"})
+
+
+SAID = """\
+/usr/bin/mariadb-install-db: 603: cannot create /dev/null: Permission denied
+
+Installation of system tables failed!  Examine the logs in
+/data for more information.
+
+Please check all of the above before submitting a bug report
+at https://mariadb.org/jira
+"""
+
+
+def test_the_reason_stands_before_the_advice(tmp_path: Path) -> None:
+    log = tmp_path / "install.log"
+    log.write_text(SAID, encoding="utf-8")
+    assert server._last_words(log) == SAID.partition("\n")[0]
+    log.write_text("2026 0 [ERROR] unknown option '--x'\n" + SAID, encoding="utf-8")
+    assert server._last_words(log) == "unknown option '--x'"
 
 
 def test_a_number_in_the_path_of_the_program_is_no_version(tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import System
+from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
+from assay.load.tables import drop_abandoned
 from assay.provision.engine.session import session
 from assay.provision.provision import provision
 from assay.systems.null import NULL
@@ -65,6 +68,25 @@ def test_a_private_database_has_the_requested_settings_and_is_removed_afterwards
         assert SQLITE.why_it_died(deployment) is None
     assert not file.parent.exists()
     assert "is gone" in (SQLITE.why_it_died(deployment) or "")
+
+
+class _OtherDrop(SqliteDialect):
+    """Of a system that drops tables in another way."""
+
+    name = "other"
+
+    def drop_table(self, table: Table) -> list[str]:
+        return [f"DROP TABLE {table.name} PURGE"]
+
+
+def test_a_dialect_that_does_not_fit_is_not_taken_for_tables_that_were_left() -> None:
+    table = Table("t", (Column("a", "int"),))
+    with provision(SystemChoice("sqlite"), StorageChoice(), connections=None) as deployment:
+        with pytest.raises(SystemRefused, match="refuses how the dialect other drops a table"):
+            drop_abandoned(deployment, _OtherDrop(), [table])
+        _ask(deployment, "CREATE TABLE t (a int)")
+        with pytest.raises(ArgumentError, match="tables that an earlier Assay left in"):
+            drop_abandoned(deployment, _OtherDrop(), [table])
 
 
 @pytest.mark.slow

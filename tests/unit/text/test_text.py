@@ -165,6 +165,13 @@ def test_a_text_has_the_unit_that_fits_and_keeps_to_the_resolution() -> None:
     assert units.time_with_unit(1_234_000, "ms", resolution_ns=1000) == "1.23 ms"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.053, "5.3 %"), (0.0501, "5.01 %"), (0.06, "6 %"), (0.63, "63 %")]
+)
+def test_a_share_beyond_a_limit_is_not_printed_as_the_limit(value: float, shown: str) -> None:
+    assert units.share_beyond(value, 0.05) == shown
+
+
 KINDS = {"a": Keys((Key("do", TEXT), Key("number", NumberWithin(COUNT))))}
 KEYS = Keys(
     (

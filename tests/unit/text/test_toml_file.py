@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import ExperimentError
+from assay.errors import ExperimentError, RunFailed
 from assay.experiment import from_file as experiment_file
 from assay.text import quantities
 from assay.text.files import toml_file
@@ -86,6 +86,18 @@ def test_a_key_nobody_asked_for_is_refused_with_the_nearest(tmp_path: Path) -> N
         top.done()
     assert caught.value.line == 2
     assert "did you mean 'repetitions'" in str(caught.value.hint)
+
+
+def test_a_long_key_does_not_hide_the_message(tmp_path: Path) -> None:
+    top = written(tmp_path, f'"{"k " * 100_000}" = 1\n')
+    with pytest.raises(ExperimentError, match="unknown key 'k k") as caught:
+        top.done()
+    assert len(caught.value.message) < 200
+    long = ExperimentError("k" * 100_000, file="some.toml", hint="h" * 100_000)
+    assert "(100,000 characters)" in long.message
+    assert len(long.message) + len(long.hint or "") < 400
+    repeated = RunFailed(f"syntax error at or near \"'{'x y ' * 500}' !!!\"")
+    assert len(repeated.message) < 200 and repeated.message.endswith("' !!!\"")
 
 
 def test_a_key_that_also_has_a_table_is_named_with_the_fix(tmp_path: Path) -> None:
