@@ -144,6 +144,13 @@ def test_a_name_that_the_system_reserves_is_to_be_quoted(assay: Assay, shop: Pat
     assert done.status == 0, done.out
 
 
+@pytest.mark.usefixtures("shop")
+def test_a_system_that_cannot_prepare_is_named(assay: Assay) -> None:
+    done = assay("check", "shop", "--on", "dbapi:sqlite3[database=:memory:]")
+    assert "cannot prepare statements: only its tables were created" in done.err, done.err
+    assert done.status == 0
+
+
 def test_a_script_file_is_checked_as_a_run_would_see_it(assay: Assay, tmp_path: Path) -> None:
     file = tmp_path / "s.sql"
     file.write_text("SELECT :n;\n")

@@ -404,3 +404,9 @@ def test_the_declared_step_is_the_result(
     report = assay("report", "1", "--format", "markdown").out
     beside = [line for line in report.splitlines() if "| drive | " in line]
     assert len(beside) == 2  # a row for each step, with its TPS
+
+
+def test_two_results_are_refused(assay: Assay, working_folder: Path) -> None:
+    ended = assay("run", workload(working_folder, RESULT, RESULT), "--on", "sqlite")
+    assert ended.status == 2
+    assert "two steps are the result of the test: expected one" in ended.err

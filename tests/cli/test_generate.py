@@ -141,3 +141,8 @@ def test_tables_that_cannot_be_generated_are_refused(
     assert printed.out == ""
     assert message in printed.err
     assert hint in printed.err
+
+
+def test_an_external_source_generates_no_rows(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["generate", "bibsql", "--table", "bibtab"]) == 2
+    assert "generates no rows" in capfd.readouterr().err

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.cli.commands import new
 from assay.experiment import from_file
 from commands import Assay
 
@@ -194,3 +195,18 @@ def test_without_consent_nothing_is_written(here: Path, answer: str | None) -> N
     user.until("interrupted")
     assert user.process.wait() == 130
     assert not list(here.glob("*.toml")) and not list(here.glob(".*.toml"))
+
+
+def test_a_link_is_not_written_through(assay: Assay, here: Path) -> None:
+    """Neither one of the file's name, nor one that someone else has put where it is prepared."""
+    others = here / "others.toml"
+    others.write_text("theirs")
+    (here / "shop.toml").symlink_to(others)
+    words = ("--on", "null", "--test", "tpcb.select-only", "--clients", "1")
+    for force in ((), ("--force",)):
+        refused = assay("new", "shop.toml", *words, *force)
+        assert refused.status == 2 and "shop.toml is a symbolic link" in refused.err
+    (here / f".mine-{os.getpid()}.toml").symlink_to(others)
+    with new._written(here / "mine.toml", "ours") as not_yet:
+        assert not_yet.read_text() == "ours" and not not_yet.is_symlink()
+    assert others.read_text() == "theirs"

@@ -349,6 +349,12 @@ def test_charts_that_cannot_be_written_leave_nothing(
     assert list((here / "kept").iterdir()) == []
 
 
+@pytest.mark.usefixtures("here")
+def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["report", "--force"]) == 2
+    assert "--output or --charts" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "name", ["assay-records.sqlite", "link", "other", "assay-records.sqlite-wal"]
 )

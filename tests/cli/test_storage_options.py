@@ -412,3 +412,12 @@ def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder
     (count,) = connection.execute("SELECT count(*) FROM probes").fetchone()
     connection.close()
     assert count == 2
+
+
+def test_probing_options_without_effect_or_against_each_other_are_refused(assay: Assay) -> None:
+    both = assay("run", "tpcb", "--on", "sqlite", "--no-probe", "--probe-seconds", "1")
+    assert both.status == 2
+    assert "--no-probe and --probe-seconds" in both.err
+    by_url = assay("run", "tpcb", "--on", "postgresql://u@nowhere/db", "--probe-seconds", "1")
+    assert by_url.status == 2
+    assert "--probe-seconds does not apply" in by_url.err

@@ -27,6 +27,7 @@ import pytest
 import forked_programs
 import programs
 from assay.cli.commands import watch
+from assay.cli.watching import address
 from assay.errors import SystemMissing
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
@@ -663,6 +664,18 @@ def test_a_record_is_watched_once_and_its_address_stays(folder: Path, server: Wa
         assert second.ask(second.path("/latest")).status == 200
     (kept,) = (folder / "state" / "assay").glob("watch-*")
     assert json.loads(kept.read_text())["port"] == server.port
+
+
+@pytest.mark.parametrize("port", ["1e999", "-1", '"8000"', "9" * 500])
+def test_a_kept_address_that_none_wrote_is_replaced(tmp_path: Path, port: str) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text(f'{{"port": {port}, "token": "{"t" * 60}"}}')
+    kept.chmod(0o600)
+    found = address._Kept(kept)
+    assert found.read()[0] == 0 and found.read()[1] != "t" * 60
+    found.write(8000, "t" * 60)
+    assert found.read() == (8000, "t" * 60)
+    found.close()
 
 
 def test_the_address_is_free_again_when_its_server_was_killed(tmp_path: Path) -> None:

@@ -95,6 +95,14 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
     assert not files_of_loop_devices(folder)
 
 
+def test_durability_is_not_measured_where_nothing_is_committed(folder: Path, assay: Assay) -> None:
+    ended = assay("run", "bibsql", "--storage", f"loop[size=64M]:{folder}", "--no-probe")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.deployment is not None and run.deployment.durability is not None
+    assert run.deployment.durability.reason == "no run on it commits anything"
+
+
 def test_a_full_storage_is_named_whatever_the_system_says(folder: Path, assay: Assay) -> None:
     """The server removes what it could not finish, and gives an error number of its own."""
     need("mariadb")

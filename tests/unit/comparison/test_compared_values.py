@@ -386,3 +386,39 @@ def test_a_ratio_far_beyond_the_limit_is_decided_by_all_runs(tmp_path: Path) -> 
     found = judged(worse, "throughput_per_s < 0.9x")
     assert found.answer is ConditionAnswer.UNKNOWN
     assert "other programs used 40 % of the processors in the worst of 8" in found.reason
+
+
+def test_few_undisturbed_runs_and_all_runs_together_decide(tmp_path: Path) -> None:
+    """Half of the runs, which do not decide it alone, count before the others."""
+    record = interleaved(tmp_path, 0.825)
+    noisy = tuple(
+        invented.changed(run, "observation", elapsed_ns=round(run.driven.elapsed_ns * times))
+        for run, times in zip(record.runs, [1.0, 1.1, 1.0, 0.9] * 5, strict=True)
+        if run.driven
+    )
+    record = structs.replace(record, runs=noisy)
+    quiet = of_storages(structs.replace(record, runs=noisy[:10]))
+    assert judged(quiet, "throughput_per_s < 1x").answer is ConditionAnswer.NOT_DECIDED
+    made = of_storages(beside_others(record, range(6, 11), 0.052))
+    found = judged(made, "throughput_per_s < 1x")
+    assert found.answer is ConditionAnswer.MET
+    assert found.reason.endswith("by all runs, with what other programs can explain allowed for")
+
+
+@pytest.mark.parametrize(("spread", "is_at_limit"), [(1.0, True), (12.0, False)])
+def test_a_ratio_at_the_limit_is_said_to_be_there(
+    tmp_path: Path, spread: float, is_at_limit: bool
+) -> None:
+    """Where both sides are known more precisely than what is advised, no advice is left."""
+    planned = invented.plan([invented.POSTGRESQL], repetitions=10)
+    key = ("postgresql", "here", 8)
+    records = []
+    for name, times in (("a", 1.0), ("b", 1 / 0.9)):
+        (tmp_path / name).mkdir()
+        elapsed = {key: tuple(one**spread * times for one in NOISE)}
+        records.append(invented.experiment(tmp_path / name / "records.sqlite", planned, elapsed))
+    sides = (comparison.side(name, "", [one]) for name, one in zip("AB", records, strict=True))
+    found = judged(comparison.compare(*sides), "throughput_per_s < 0.9x")
+    assert found.answer is ConditionAnswer.NOT_DECIDED
+    assert ("the ratio lies at your limit" in found.reason) is is_at_limit
+    assert ("repeat both to a precision of 5 %" in found.reason) is not is_at_limit

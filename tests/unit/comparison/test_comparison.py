@@ -163,6 +163,12 @@ def test_experiments_by_turns_are_pairs_and_one_after_the_other_are_not(folder: 
     assert [one.design for one in designs if one] == [Design.PAIRED, Design.INDEPENDENT]
 
 
+def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
+    made = compared(measured(folder / "a", (1.0,)), measured(folder / "b", (2.0,)))
+    assert made.cells[0].primary.verdict == "one run each: no interval"
+    assert "no interval" in shown(made)
+
+
 @pytest.mark.parametrize("text", ["throughput_per_s < 0.95x", "throughput_per_s < 0.1x"])
 def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None:
     """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""

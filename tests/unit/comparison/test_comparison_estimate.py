@@ -233,6 +233,20 @@ def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_another_version_of_assay_is_said(tmp_path: Path) -> None:
+    first = measured(tmp_path / "a.sqlite", 1.0)
+    newer = [
+        (path, structs.replace(run, build={**run.build, "assay": "99"}))
+        for path, run in measured(tmp_path / "a.sqlite", 1.0)
+    ]
+    (found,) = trends([*first, *newer])
+    (difference,) = found.points[1].differs
+    assert (difference.name, difference.b) == ("version of Assay", "99")
+    assert difference.a == first[0][1].build["assay"]
+    assert not found.points[1].is_first_of_its_work
+
+
+@pytest.mark.slow
 def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> None:
     runs = [one for _ in range(5) for one in measured(tmp_path / "a.sqlite", 1.0)]
     script = ScriptRecord("checks", "checks.sql", "SELECT 1;", 1)

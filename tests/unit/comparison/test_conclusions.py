@@ -16,6 +16,7 @@ from assay.comparison.compare_sides import compare
 from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
+from assay.comparison.sides import differences, existing_data
 from assay.comparison.sides.safeguards import clauses
 from assay.comparison.sides.sides import side
 from assay.comparison.sides.values import Difference
@@ -239,6 +240,28 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
+
+
+def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> None:
+    """Where scripts are compared that leaves a verdict; elsewhere the data are not known."""
+    experiment = measured(tmp_path, CLOSE, TWICE)
+    sides = [
+        [
+            structs.replace(
+                run, existing_data=ExistingData((ExistingTable(table, 5, "", False, ""), both))
+            )
+            for run in experiment.runs[:1]
+        ]
+        for table in ("plain", "indexed")
+        for both in (ExistingTable("both", 7, "", False, ""),)
+    ]
+    for are_other_scripts, what in ((True, "tables"), (False, "data")):
+        found = [*existing_data.differences(*sides, are_other_scripts=are_other_scripts)]
+        assert [(one.what, one.sentence) for one in found] == [
+            (what, "rows of plain: 5 → not counted"),
+            (what, "rows of indexed: not counted → 5"),
+        ]
+        assert differences.leave_no_verdict(found) is not are_other_scripts
 
 
 def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:

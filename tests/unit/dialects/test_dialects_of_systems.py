@@ -282,6 +282,15 @@ def test_statements_outside_and_within_transactions() -> None:
     assert found(update, "SELECT 1") == SessionSettings()
 
 
+def test_values_of_the_run_are_put_in() -> None:
+    text = "SET synchronous_commit = :mode"
+    assert found(text, mode="off").statements == (OFF,)
+    assert found("SET timezone TO ':mode'", mode="off").statements == ("SET timezone TO ':mode'",)
+    unknown = found(text)
+    assert unknown.statements == ()
+    assert unknown.why_unknown == f"its sessions execute {text}, whose value is chosen in the run"
+
+
 @pytest.mark.parametrize(
     ("dialect", "statement", "expected"),
     [

@@ -272,6 +272,12 @@ def test_a_file_that_was_changed_is_read_again(file: Path) -> None:
     assert "changing" in registry.dialects()
 
 
+def test_a_name_of_another_dialect_is_refused(file: Path) -> None:
+    file.write_text('name = "sqlite"')
+    with pytest.raises(ArgumentError, match="that of another dialect"):
+        registry.system(f"dbapi:sqlite3+{file}")
+
+
 def test_the_guide_has_every_key(file: Path) -> None:
     with pytest.raises(ExperimentError) as found:
         _read(file, 'name = "mine"\nbounded_indexes = true\n"" = 1')

@@ -36,9 +36,11 @@ from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import (
     ClientCost,
+    GeneratorReport,
     Interval,
     Observation,
     Outage,
+    clients_left,
 )
 from assay.contracts.observation.parts.generators import without_lost
 from assay.drive.fleet import at_once, clocks, kept_parts
@@ -506,3 +508,15 @@ def _is_at_work(process: psutil.Process) -> bool:
         return bool(process.num_threads() > 2)
     except psutil.Error:
         return False
+
+
+def test_it_is_said_on_how_many_clients_a_run_went_on() -> None:
+    def report(clients: int, lost_after_s: float | None = None) -> GeneratorReport:
+        return GeneratorReport("here", clients, 0, 0, 0, lost_after_s=lost_after_s)
+
+    assert clients_left([report(3), report(3)]) == ""
+    assert clients_left([]) == ""
+    one = [report(2), report(2, 31.2), report(2)]
+    assert clients_left(one) == "on 4 of 6 clients from 31 s on"
+    two = [report(2, 40.0), report(2, 31.2), report(2)]
+    assert clients_left(two) == "on 4 of 6 clients from 31 s on, on 2 from 40 s on"

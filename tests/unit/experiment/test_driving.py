@@ -208,6 +208,13 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
 
 
+def test_what_is_due_is_what_the_steps_say() -> None:
+    assert rates.due_in_seconds(SPIKE, 7) == [100, 400, 150, 250, 0, 50, 50]
+    assert rates.due(SPIKE, 2.5) == pytest.approx(500 + 62.5)
+    assert rates.mean_per_s(SPIKE, 5) == 180
+    assert rates.due(250.0, 3) == 750
+
+
 def test_the_mean_of_a_profile_is_over_the_time_that_it_lasts() -> None:
     """A rate of 0 at the end ends the run; one before others is a pause."""
     assert rates.mean_per_s("0s:800,1s:0", 3) == rates.mean_per_s("0s:800,1s:0", 1) == 800

@@ -115,6 +115,16 @@ def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
         only.chosen(whole, [["here", "dsk"]])
 
 
+def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they_fit() -> None:
+    whole = plan(wanted(systems=(A, B), storages=(HERE, FAST)), TPCB)
+    one, other = [["a"], ["here"]], [["b"], ["fast"]]
+    two = [*only.chosen(whole, one), *only.chosen(whole, other)]
+    found = only.chosen(whole, only.either(one, other))
+    assert [run.position for run in found] == sorted(run.position for run in two)
+    assert only.either(one, ()) == () and only.either((), other) == ()
+    assert only.of_use(whole, [["c"], ["here"]]) == (["here"],)
+
+
 def said_of(wanted: Experiment) -> str:
     return described(wanted.scaled)
 
@@ -201,6 +211,13 @@ def test_a_quick_version_of_a_test_is_checked_with_its_line(
     with pytest.raises(ExperimentError, match=complaint) as refused:
         reader.read(str(folder))
     assert refused.value.line == place + 1
+
+
+def test_without_quick_values_there_is_no_quick_version(tmp_path: Path) -> None:
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1")
+    with pytest.raises(ArgumentError, match="declares no quick values"):
+        experiment(Words(str(script), on=("null",), quick=True))
 
 
 def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_path: Path) -> None:

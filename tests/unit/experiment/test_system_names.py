@@ -4,6 +4,7 @@ machine."""
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from assay.experiment import (
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
-from assay.experiment.choices import checked_choices
+from assay.experiment.choices import checked_choices, server_limits
+from assay.experiment.settings import unused_settings
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.refusal import why_refused
-from assay.plan import plan, server_machines
+from assay.plan import cell_names, plan, server_machines
 from assay.plan.fingerprint import of_document
 from assay.provision.limits import hierarchies, server_group
 from assay.record import Store
@@ -141,6 +143,17 @@ def test_two_servers_of_one_host_are_two_rows_in_every_face(tmp_path: Path) -> N
     assert (made.a.title[:35], len(made.cells)) == (f"system {names[0]}", 1)
     assert title([one], path) != title([other], path)
     assert "run 1" in title([one], path)
+
+
+def test_levels_that_are_nearly_equal_are_two_cells_with_two_names(tmp_path: Path) -> None:
+    machines = [
+        replace(invented.POSTGRESQL, machine=replace(invented.POSTGRESQL.machine, rtt_s=rtt_s))
+        for rtt_s in (0.0010001, 0.0010002)
+    ]
+    found = invented.experiment(tmp_path / "a.sqlite", invented.plan(machines), 2.0)
+    first, second = cell_runs.cells(found, found.runs)
+    assert (first.factors["rtt"], second.factors["rtt"]) == ("1.0001ms", "1.0002ms")
+    assert cell_names.level_text(1000001.0) == cell_runs.label(1000001.0).shown == "1000001"
 
 
 def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -> None:
@@ -290,6 +303,15 @@ def test_what_a_run_would_refuse_is_known_from_the_plan(
     experiment, workload = words.experiment(words.Words(**asked))
     refused = why_refused(Compiled(workload), plan(experiment, workload).runs[0])
     assert refused is None if expected is None else expected in str(refused)
+
+
+def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
+    url = SystemChoice("postgresql", url="postgresql://u@h/d")
+    assert server_limits.why_memory_not_limited(url) is not None
+    assert server_limits.why_cpus_not_limited(url) is not None
+    assert server_limits.why_not_moved(url) is None
+    assert unused_settings.why_refused(url) is None, "nothing is asked of it"
+    assert ServerMachine().words == ()
 
 
 def test_more_than_this_machine_has_is_refused_with_the_limit(

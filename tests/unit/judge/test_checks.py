@@ -26,8 +26,10 @@ from assay.drive.document import scripts_of
 from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
+from assay.judge import judge_run
 from assay.judge.check.answers import Check, not_run
 from assay.judge.differing_statements import AnsweringRun, agreement, differing_statements
+from assay.judge.warnings.kinds import WarningKind, undeciding
 from assay.lab.preflight.refusal import why_lacking
 from assay.plan import drives
 from assay.record import ExperimentRecord
@@ -367,3 +369,14 @@ def test_the_queries_of_glidemon_are_known_to_read_so_that_caches_can_be_warmed(
     }
     spoken = registry.system(system.name).dialect
     assert {spoken.identifier(name) for name in names} == names, "scripts have them unquoted"
+
+
+def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    (run,) = record.runs
+    lacking = invented.changed(run, "observation", left_out=["S25"])
+    _, warnings = judge_run(lacking.evidence)
+    (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
+    assert warning.detail.endswith("without S25")
+    assert WarningKind.SCRIPTS_LEFT_OUT.id in undeciding()

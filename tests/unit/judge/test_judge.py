@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sqlite3
+from collections.abc import Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -30,7 +31,7 @@ from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.cells import Cells
-from assay.judge.check.verdict import CONFLICTS, STATEMENT_LIMIT, why_failed
+from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 from assay.judge.evidence.service import starved
 from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence, MachineFacts
@@ -292,6 +293,23 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
         observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
     )
     assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "retries" in str(failed)
+
+
+@pytest.mark.parametrize("counted", [frozenset(), LOSSES, CONFLICTS])
+@pytest.mark.parametrize("ended_by", ["", "lost"])
+def test_a_lost_connection_is_named_before_conflicts(ended_by: str, counted: Set[str]) -> None:
+    ended = {"ended_by": ended_by} if ended_by else {}
+    errors = [
+        observations.error(**{"class": name, "message": f"of {name}"})
+        for name in ("serialization", "lost connection")
+    ]
+    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
+    observation = observations.observation(errors=errors, outcomes=outcomes, **ended)
+    failed = str(why_failed(observation, [], None, counted=counted))
+    if not ended_by and counted == LOSSES:
+        assert "of serialization" in failed, "clients reconnected: losses are no reason"
+    else:
+        assert "of lost connection" in failed and "retries" not in failed
 
 
 def test_a_statement_over_its_limit_fails_no_run_and_another_timeout_does() -> None:

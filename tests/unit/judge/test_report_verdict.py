@@ -16,6 +16,7 @@ from assay.contracts.deployment import Delay
 from assay.contracts.observation import AnswerSumReport
 from assay.judge import judge_run
 from assay.judge.check.questions import Questions, compare, what_is_asked
+from assay.judge.statistics.samples import samples_needed
 from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number
 from assay.judge.warnings.run_warnings import mean_the_same
@@ -209,6 +210,10 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
     assert word([1.0], 1) == ("indicative", "one repetition")
     assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
     assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+
+
+def test_percentiles_need_enough_samples() -> None:
+    assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,13 @@ def priced(
     return section, made.tidy["tables"]["cells"]
 
 
+def test_without_a_rate_that_is_required_no_storage_is_recommended(tmp_path: Path) -> None:
+    section, cells = priced(tmp_path, {"disk": [20.0], "ssd": [16.0]}, None)
+    assert "none is recommended: `--required-rate`" in " ".join(section.lines)
+    assert "gives more for the money" not in str(section.tables)
+    assert [row["keeps_required_rate"] for row in cells] == [None, None]
+
+
 def test_the_cheapest_storage_that_keeps_the_required_rate_is_recommended(tmp_path: Path) -> None:
     times = {"disk": [32.0, 32.0], "ssd": [15.0, 16.0], "memory": [12.0, 12.0]}
     section, cells = priced(tmp_path, times, 1.0)
@@ -277,6 +284,14 @@ def test_an_open_loop_keeps_what_was_offered(
     )
     answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
     assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
+
+
+def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
+    words = Words("tpcb", on=("null",), required_rate_per_s=500)
+    with pytest.raises(ArgumentError, match="no storage has a price"):
+        experiment(words)
+    asked, _ = experiment(replace(words, price=("here=1EUR/GB",)))
+    assert asked.required_rate_per_s == 500
 
 
 @pytest.mark.slow

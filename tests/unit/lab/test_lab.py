@@ -29,6 +29,7 @@ from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.statistics import per_second
 from assay.lab import lab
+from assay.lab.authoring import preparing
 from assay.lab.authoring.preparing import refused_statements
 from assay.lab.authoring.problems import examined_script
 from assay.lab.backup import meanwhile
@@ -147,6 +148,15 @@ def test_statements_of_tables_that_the_script_makes_are_no_mistakes(tmp_path: Pa
     assert checked(
         tmp_path, "create table tt(a int); insert into tt values (1); drop table tt;"
     ) == ([], [f"{tmp_path}/one.sql: 3 statements not tried, as the script itself makes tt"])
+
+
+def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
+    dialect = registry.dialects()["sqlite"]
+    assert not preparing.own_tables("drop table t; select * from t;", dialect).names
+    made = preparing.own_tables(
+        "\\set n 1\ncreate temp view w as select 1; select :n from w;", dialect
+    )
+    assert (made.names, len(made.statements)) == ({"w"}, 1)
 
 
 def test_a_script_file_has_the_variables_that_a_run_gives_it(tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def test_a_folder_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> No
         files_of([str(tmp_path / "closed")])
 
 
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    (one,) = files(tmp_path / "x", "a.bib")
+    (other,) = files(tmp_path / "y", "a.bib")
+    with pytest.raises(InputError, match="has the same name as"):
+        files_of([str(one), str(other)])
+
+
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.bib: there is no such file"):
         files_of([str(tmp_path / "none.bib")])

@@ -256,6 +256,11 @@ def test_clients_that_cannot_be_distributed_are_refused_with_the_reason(
     assert refused is None if reason is None else reason in str(refused)
 
 
+def test_what_to_do_about_a_loss_needs_generators() -> None:
+    with pytest.raises(ArgumentError, match="one process drives all clients"):
+        experiment(Words("tpcb", on=(SERVER,), on_lost="continue"))
+
+
 TEST = 'scripts = ["write"]\ntransactions = 1\n'
 LEVELS = 'isolation = { postgresql = "read committed", mysql = "serializable" }\n'
 STEPS = f'[[tests.t.steps]]\ndo = "load"\n[[tests.t.steps]]\ndo = "drive"\n{LEVELS}'

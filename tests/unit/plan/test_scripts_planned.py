@@ -10,6 +10,7 @@ import pytest
 
 import observations
 from assay.cli.program import run_program
+from assay.contracts.driving import read_of
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
@@ -55,6 +56,12 @@ def test_what_no_client_program_can_do_is_refused_with_the_reason(
 ) -> None:
     ((_, refused),) = planned(client_program="native", **given)
     assert refused is None if reason is None else reason in str(refused)
+
+
+def test_other_statements_than_those_of_the_test_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    ((_, refused),) = planned(client_program="native", feed=str(tmp_path / "one.sql"))
+    assert "runs the scripts of the test, and no others" in str(refused)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +139,11 @@ def test_scripts_are_sent_where_a_test_says(tmp_path: Path, read: str, expected:
 def test_groups_have_what_their_step_says_of_their_scripts(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, GROUPS.format(read='read = { look = "replica" }'))
     assert reads_of(folder) == {"writers": "primary", "both": "look=replica", "readers": "any"}
+
+
+def test_others_go_to_the_primary() -> None:
+    assert [read_of("a=replica,b=any", name) for name in "abc"] == ["replica", "any", "primary"]
+    assert read_of("any", "a") == "any"
 
 
 @pytest.mark.parametrize(

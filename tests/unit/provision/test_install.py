@@ -25,6 +25,7 @@ from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.provision.install import (
     cache,
     client,
+    debian_prefix,
     go_module,
     maven,
     python_wheel,
@@ -409,6 +410,20 @@ def test_where_go_is_too_old_a_packaged_one_is_used(
             installed(go_build)
 
 
+@pytest.mark.parametrize(
+    ("found", "wanted", "is_one"),
+    [
+        ("9.7.4-1", "9", True),
+        ("9.7.4-1", "9.7.4", True),
+        ("1:9.7.4-1", "9.7.4-1", True),
+        ("9.71.4-1", "9.7", False),
+        ("9.7.4-1", "8.4", False),
+    ],
+)
+def test_the_beginning_of_a_version_names_it(found: str, wanted: str, is_one: bool) -> None:
+    assert debian_prefix._is_version(found, wanted) is is_one
+
+
 VARIABLE = EnvVar("ASSAY_VERSIONED", "Where the programs of the test's system are.")
 
 
@@ -507,3 +522,9 @@ def test_an_install_is_named_only_of_a_release_that_there_is(
     with pytest.raises(SystemMissing) as refused:
         versions.with_programs(asked(asked_for))
     assert refused.value.hint == f"{hint}name where its programs are in ASSAY_VERSIONED"
+
+
+def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
+    put(shelf / "a", "15.18-debian")
+    choice = versions.in_its_version(asked(""))
+    assert (choice.version, choice.programs) == ("15.18", str(shelf / "a"))

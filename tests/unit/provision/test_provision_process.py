@@ -34,6 +34,7 @@ from assay.provision.disk.directory import server_directory
 from assay.provision.limits import client_group, server_group
 from assay.provision.machine import process_tags, sampling
 from assay.provision.machine.identity import ProcessIdentity
+from assay.provision.machine.ports import free_ports
 from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.processes import process, programs
 from assay.provision.undo.leftovers import clear_leftovers
@@ -289,6 +290,10 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
         pytest.fail("it cannot be reached")
     assert hint.split("/")[0] in (caught.value.hint or "")
     assert list(closed.iterdir()) == [], "nothing is left of the attempt"
+
+
+def test_ports_that_are_asked_for_together_differ() -> None:
+    assert len(set(free_ports(500))) == 500
 
 
 MB = 1 << 20

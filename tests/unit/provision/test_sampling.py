@@ -296,6 +296,12 @@ def test_of_a_server_with_children_it_is_the_first_process() -> None:
             os.killpg(server.pid, 9)
 
 
+def test_an_address_elsewhere_is_said_to_be_elsewhere() -> None:
+    # Of the addresses for documentation (RFC 5737): no machine has it.
+    found = listener(Address("any", host="192.0.2.1", port=80))
+    assert (found.pid, found.why_not_seen) == (None, "it is not on this machine")
+
+
 Directories = Callable[[], ServerDirectory]
 
 

@@ -38,6 +38,17 @@ def test_a_name_ends_in_its_unit_where_it_has_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written_bytes", "commits", "each"), [(8192, 4, 2048.0), (8192, 0, None), (None, 4, None)]
+)
+def test_bytes_per_commit_need_both(
+    written_bytes: int | None, commits: int | None, each: float | None
+) -> None:
+    device = None if written_bytes is None else SimpleNamespace(written_bytes=written_bytes)
+    run = SimpleNamespace(driven=SimpleNamespace(device_cost=device, commits=commits))
+    assert METRICS["device_written_per_commit_bytes"].value(run) == each
+
+
+@pytest.mark.parametrize(
     ("changes", "amplification"),
     [
         ({}, 4.0), ({"counters": {}}, None), ({"counters": {"rows_changed": 0}}, None),

@@ -62,6 +62,12 @@ def test_a_system_is_found_by_the_names_that_people_use_for_it() -> None:
     assert len(called) == len(set(called)) and not set(called) & set(registry.systems())
 
 
+def test_a_name_in_other_letters_means_that_system() -> None:
+    for name in registry.systems():
+        hint = registry.unknown_system(name.upper()).hint
+        assert hint is not None and hint.startswith(f"did you mean {name!r}?")
+
+
 def _also_called(name: str) -> tuple[str, ...]:
     found = registry.system(name)
     return found.also_called if isinstance(found, AlsoCalled) else ()

@@ -197,6 +197,21 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
     assert draw.png(structs.replace(figure, title="another")) != drawn, "text is drawn, in any font"
 
 
+def test_values_of_nothing_and_odd_names_are_drawn() -> None:
+    zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
+    same = DataSeries("one", (Point(5, 7.0),))
+    for mark, series in (
+        (Mark.LINES, zeros),
+        (Mark.BARS, zeros),
+        (Mark.LINES, same),
+        (Mark.BARS, same),
+    ):
+        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
+        drawn = draw.svg_for_page(figure, "title text")
+        assert "NaN" not in drawn and "Infinity" not in drawn
+        assert figure.file_name == "my-script-1.sql-"
+
+
 def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> None:
     points = [
         Point(x, 2.0, verdict=word) for x, word in zip("abc", ("", "valid", "invalid"), strict=True)
@@ -218,6 +233,16 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
     for figure in (bars, lines):
         assert description(figure).endswith("Points: 1 of 3 invalid.")
+
+
+def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
+    planned = invented.plan((invented.SQLITE,), clients=(1, 2))
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    runs = [structs.replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
+    found = cell_runs.cells(record, runs)
+    assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
+    shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
+    assert shown == ["no", "yes"]
 
 
 def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() -> None:

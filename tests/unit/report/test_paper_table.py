@@ -13,6 +13,7 @@ from msgspec.structs import replace
 import invented_records as invented
 from assay.report.build import build
 from assay.report.cells import cell_runs
+from assay.report.declared import client_process
 from assay.report.figures import series_chart
 from assay.report.forms import github_summary
 from assay.report.forms.table import as_measured
@@ -150,6 +151,34 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
     assert not list(published_figures.of_paper(table, "N. N., Table 2", is_scaled=True))
 
 
+def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
+    def row(*cells: ReportCell, is_published: bool = False) -> Row:
+        return Row(cells, is_published=is_published)
+
+    def time(value_s: float) -> ReportCell:
+        return ReportCell(str(value_s), Number(value_s, "s"))
+
+    theirs, ours = (
+        (ReportCell("old 1.0"), ReportCell("published")),
+        (ReportCell("sqlite"), ReportCell("measured")),
+    )
+    ratio = (ReportCell("sqlite"), ReportCell("measured ÷ published"))
+    table = ReportTable(
+        "t",
+        "Times",
+        (ReportColumn("system"), ReportColumn(""), ReportColumn("load"), ReportColumn("update")),
+        (
+            row(*theirs, time(4), time(18), is_published=True),
+            row(*ours, time(8), time(1)),
+            row(*ratio, ReportCell("2", Number(2, "ratio")), absent("scaled")),
+        ),
+        label_columns=2,
+    )
+    (load,) = published_figures.of_pairs(table)
+    assert load.title == "Published and measured: load"
+    assert [one.name for one in load.series] == ["published (old 1.0)", "measured"]
+
+
 def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
     def row(system: str, origin: str, *shown: str) -> Row:
         cells = (
@@ -236,3 +265,12 @@ def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> No
         "from the buffer": [9, 9],
         "from the device": [1, 5],
     }
+
+
+def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], repetitions=2)
+    record = invented.experiment(tmp_path / "records", planned, 1.5)
+    begun, other = record.runs
+    never = replace(other, deployment_document=None, state="planned", observation=None)
+    (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
+    assert not client_process.is_client(cell, ["samples.resident_bytes"])

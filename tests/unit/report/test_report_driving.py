@@ -401,6 +401,11 @@ def test_chance_and_open_loops_are_not_starvation(
     assert "starved-clients" not in {one.name for one in warnings}
 
 
+def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
+    shown = by_title(found(served(tmp_path, littles_law=None), "load_service"))
+    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
+
+
 def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
     for second in (4, 5, 6):

@@ -254,6 +254,25 @@ def test_an_impossible_disk_is_refused_before_anything_is_made(tmp_path: Path) -
             MODELLED.check(_choice(tmp_path, **options))
 
 
+@can_be_had
+def test_a_disk_for_which_there_is_no_room_is_refused(reachable: Path) -> None:
+    with (
+        pytest.raises(ArgumentError, match="its image needs"),
+        MODELLED.prepare(_choice(reachable, size="900T")),
+    ):
+        pytest.fail("there is no room")
+
+
+def test_every_parameter_of_the_model_is_an_option() -> None:
+    specs = {spec.name: spec for spec in MODELLED.option_specs}
+    assert len(specs) == len(MODELLED.option_specs)
+    assert {"rpm", "read_latency", "raid", "fs", "size", "mount"} <= specs.keys()
+    assert all(spec.help for spec in specs.values())
+    for profile in specs["profile"].levels:
+        choice = StorageChoice("x", "modelled", options={"profile": profile})
+        assert MODELLED._model(choice).profile == profile
+
+
 @pytest.mark.parametrize(
     ("is_killed", "reason"),
     [(True, "the modelled disk .* was ended by SIGKILL"), (False, "was ended by SIGKILL")],

@@ -25,6 +25,7 @@ from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (
     DeviceCounts,
     Devices,
+    device_at,
     devices_of,
     devices_under,
 )
@@ -436,3 +437,8 @@ def test_a_storage_with_a_device_of_its_own_has_that_one_alone(tmp_path: Path) -
     found = devices_of(deployment)
     assert found is not None
     assert found.label == "loop0"
+
+
+def test_a_file_that_is_no_device_has_no_counters() -> None:
+    assert device_at(Path("/dev/null")) is None
+    assert device_at(Path("/dev/there-is-none")) is None

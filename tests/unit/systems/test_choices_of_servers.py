@@ -25,7 +25,7 @@ from assay.errors import ArgumentError, PasswordNeeded, SystemMissing, SystemRef
 from assay.systems import cluster
 from assay.systems.cassandra import CASSANDRA, system
 from assay.systems.cassandra.settings import is_in_effect
-from assay.systems.cubrid import CUBRID, home, installation, settings
+from assay.systems.cubrid import CUBRID, home, installation, server, settings
 from assay.systems.ferretdb import installation as ferretdb
 from assay.systems.mongodb import configuration
 from assay.systems.mongodb_protocol.url import address_of, replica_set
@@ -249,6 +249,11 @@ def test_settings_of_assay_are_refused(name: str) -> None:
         CUBRID.check(SystemChoice("cubrid", settings={name: "1"}))
 
 
+def test_a_setting_cannot_add_a_line() -> None:
+    with pytest.raises(ArgumentError, match="NAME=VALUE"):
+        server.check_settings({"a": "1\ncubrid_port_id=1"})
+
+
 @pytest.mark.parametrize(
     ("url", "words"),
     [
@@ -423,6 +428,13 @@ def test_a_setting_that_is_not_in_effect_is_refused() -> None:
     for name in ("net.port", "storage.dbPath", "security.authorization"):
         with pytest.raises(ArgumentError, match=name):
             configuration.check({name: "x"})
+
+
+def test_the_option_buffer_is_the_size_of_the_cache() -> None:
+    assert configuration.of_buffer({"buffer": "1GB"}, {}) == {configuration.CACHE: "1"}
+    assert configuration.of_buffer({"buffer": "64MB"}, {}) == {configuration.CACHE: "0.25"}
+    with pytest.raises(ArgumentError, match="one and the same"):
+        configuration.of_buffer({"buffer": "1GB"}, {configuration.CACHE: "2"})
 
 
 def test_transactions_are_those_of_a_replica_set_that_the_url_names() -> None:

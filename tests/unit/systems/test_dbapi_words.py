@@ -14,6 +14,7 @@ from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import apply, system_choice
+from assay.experiment.choices.system_words import split_systems
 from assay.provision.engine.dbapi.describing import Describer
 from assay.provision.engine.dbapi.opening import describer
 from assay.record.file.json_text import json_text
@@ -125,6 +126,11 @@ def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> 
     secret = next(iter(keywords.hidden_of_url(choice.url or "").values()))
     describe = describer(address.for_engine().options, None)
     assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
+
+
+def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
+    words = ["postgresql://u@h/d", "dbapi:pg8000.dbapi[host=h,port=1]", "sqlite", "dbapi:a+mysql"]
+    assert split_systems(",".join(words)) == words
 
 
 @pytest.mark.parametrize("member", registry.family("dbapi").known_members)

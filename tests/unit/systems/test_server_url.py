@@ -66,6 +66,14 @@ def test_the_password_of_a_url_that_cannot_be_read_is_not_shown(url: str) -> Non
     assert "me:geh" not in server_url.without_password(url)
 
 
+def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
+    url = "postgresql://me:geh/eim@host[/db"
+    assert server_url.without_password(url) == "postgresql://***@host[/db"
+    assert server_url.place(url) == "a URL that cannot be read"
+    with pytest.raises(ArgumentError):
+        server_url.parts(url)
+
+
 def test_an_at_sign_may_stand_behind_a_typed_password() -> None:
     typed = server_url.with_password("postgresql://me@host/d@b", "ge@heim")
     address = postgresql_address(typed)

@@ -18,7 +18,7 @@ from assay.systems.mysql import MYSQL
 from assay.systems.mysql_protocol import safeguards as mysql
 from assay.systems.mysql_protocol import server, spelling
 from assay.systems.mysql_protocol import settings as mysql_settings
-from assay.systems.mysql_protocol.meaning import Described, is_in_effect
+from assay.systems.mysql_protocol.meaning import Described, is_altered, is_in_effect
 from assay.systems.mysql_protocol.product import Programs
 from assay.systems.postgresql import removed
 from assay.systems.postgresql import safeguards as postgresql
@@ -106,6 +106,18 @@ def test_a_switch_has_no_name_that_the_server_makes_of_the_machines(
     programs = program(tmp_path, FILES, f"log-bin   {read}")
     (found,) = spelling.spelled(MARIADB.product, programs, {"log-bin": asked})
     assert (found.name, found.value) == ("log_bin", shown)
+
+
+def test_what_open_files_lower_is_left_to_the_server_that_runs(tmp_path: Path) -> None:
+    programs = program(tmp_path, FILES, "table-open-cache   9909")
+    asked = {"table_open_cache": "30000"}
+    assert [one.value for one in spelling.spelled(MARIADB.product, programs, asked)] == ["30000"]
+    spelling.refuse_altered(MARIADB.product, programs, asked)
+
+
+def test_a_word_for_a_number_is_not_taken_for_another() -> None:
+    assert not is_altered("1", "row")
+    assert is_altered("8388609", "8388608")
 
 
 POSTGRESQL_15 = {

@@ -24,6 +24,7 @@ from assay.text.cut import cut, cut_within
 from assay.text.files import toml_file
 from assay.text.files.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
 from assay.text.files.toml_file import TomlTable
+from assay.text.line_width import LEAST, line_width
 from assay.text.quantities import (
     CLIENTS,
     COUNT,
@@ -70,6 +71,12 @@ def test_tables_with_wide_letters_fit(tmp_path: Path) -> None:
     ):
         assert any("数" in line for line in lines)
         assert max(map(cell_len, lines)) <= 80
+
+
+def test_no_columns_are_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, width in (("0", None), ("000", None), ("7", LEAST), ("120", 120)):
+        monkeypatch.setenv("COLUMNS", named)
+        assert line_width(io.StringIO()) == width
 
 
 @pytest.mark.parametrize("width", [20, 30, 45])

@@ -354,6 +354,16 @@ def with_procedures(folder: Path, text: str = WORKLOAD) -> Path:
     return folder
 
 
+def test_a_series_is_a_list_of_tests(tmp_path: Path) -> None:
+    workload = reader.read(str(with_procedures(tmp_path)))
+    check_declarations(workload)
+    assert workload.tests_of("table") == ("both", "fast")
+    assert workload.tests_of("fast") == ("fast",)
+    with pytest.raises(ArgumentError, match="tabel") as caught:
+        workload.tests_of("tabel")
+    assert "table" in str(caught.value.hint)
+
+
 def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
     test = reader.read(str(with_procedures(tmp_path))).test("both")
     assert [one.do for one in test.steps] == [
