@@ -37,6 +37,7 @@ from assay.contracts.observation.parts.shape import ShapeError
 from assay.contracts.option_spec import option_values
 from assay.contracts.stop import Stop, Stopped, StopReason, look
 from assay.contracts.storage_facts import StorageFacts
+from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.postgresql import PostgresqlDialect
 from assay.dialects.validation import validate as validate_dialect
 from assay.errors import ArgumentError, Bug
@@ -192,6 +193,14 @@ def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> 
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
         missing(["tansactions"], "null", NULL.capabilities)
     assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
+
+
+def test_an_option_can_remove_capabilities() -> None:
+    mariadb = registry.system("mariadb")
+    assert "transactions" in capabilities_of(mariadb, SystemChoice("mariadb"))
+    without = SystemChoice("mariadb", options={"engine": "MyISAM"})
+    assert "transactions" not in capabilities_of(mariadb, without)
+    assert "bulk load" in capabilities_of(mariadb, without)
 
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
@@ -359,6 +368,22 @@ def test_a_run_is_stopped_alone_and_work_goes_on() -> None:
             assert not STOP.is_asked, "it came too late, and is not for this run"
         signal.raise_signal(signals.run_signal(18))
         assert not STOP.is_asked, "nor between two"
+
+
+def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        with STOP.of_run(17):
+            signal.raise_signal(signals.run_signal(17))
+            signal.raise_signal(signal.SIGTERM)
+        STOP.check()
+
+
+def test_a_run_that_does_not_look_is_stopped_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
+    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
+        signal.raise_signal(signals.run_signal(17))
+        with pytest.raises(Stopped):
+            time.sleep(60)
 
 
 def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:

@@ -341,6 +341,18 @@ def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:
         assert cost.known_cpu_ns == known
 
 
+def test_between_two_samples_a_sum_grows_evenly() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(2.5, 5, 1))
+    assert cost is not None
+    assert cost.cpu_ns == S // 2
+
+
+def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 100 * S, observation(102, 5, 1))
+    assert cost is not None
+    assert cost.cpu_ns == S // 2
+
+
 def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None:
     unseen = TimedSample(5, ProcessSample(1, 1, 10, 20, 0, S, None))
     samples = [sample(0, 0), unseen, sample(9, S)]

@@ -181,6 +181,14 @@ def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     assert account.unknown(2.2, 500.0) == pytest.approx(9 + 2 * 2000 * 0.6, rel=0.02)
 
 
+def test_slow_transactions_of_a_lost_generator_may_have_ended_since() -> None:
+    account = GeneratorAccount(4)
+    for at_s in (1.0, 3.0):
+        account.reported(DriveProgress(0.1, 0, None, 0, 0, 4), at_s)
+    # None has ended in 2 s: in 2 s more each client may end one, taken twice, and begin another.
+    assert account.unknown(4.9, 0.0) == pytest.approx(4 + 2 * 4, abs=1)
+
+
 @pytest.mark.slow
 def test_generators_are_together_one_and_each_is_reported() -> None:
     reported: list[DriveProgress] = []

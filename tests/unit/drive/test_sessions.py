@@ -382,6 +382,14 @@ def test_a_dump_that_differs_keeps_each_row_that_is_missing_or_unexpected() -> N
     }
 
 
+def test_of_clients_that_overtook_one_another_the_rows_are_kept_too() -> None:
+    expected, found = _answer(("A", "1")), _answer(("A", "2"))
+    own = _answer(("A",))
+    (check,) = check_dumps((expected,), (found,), ((own, own),), "set", "its rows")
+    assert check["ok"] is None
+    assert check["differing_rows"]["missing"] == [["A", "1"]]
+
+
 SECOND_NS = 10**9
 
 

@@ -242,6 +242,12 @@ def test_a_password_goes_by_the_keyword_of_the_module_and_into_no_message(module
     assert "geheim" not in str(raised.value)
 
 
+def test_a_module_that_is_missing_is_named(modules: Any) -> None:
+    del modules
+    with pytest.raises(_engine.EngineError, match="module no_such_module cannot be imported"):
+        _engine.Session(json.dumps({"driver": "dbapi", "options": {"module": "no_such_module"}}))
+
+
 def test_a_file_stays_open_and_a_number_without_a_file_is_refused(tmp_path: Path) -> None:
     bibliography = tmp_path / "a.bib"
     bibliography.write_text("@Article{a, title = {T}}\n")

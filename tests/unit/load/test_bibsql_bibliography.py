@@ -34,6 +34,12 @@ def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
     return resolve(asked, reader.read("bibsql"), Events())
 
 
+def test_of_a_folder_the_bib_files_are_taken_that_a_shell_would_find(tmp_path: Path) -> None:
+    upper, _, _ = files(tmp_path, "U.BIB", ".hidden.bib", "notes.txt")
+    (tmp_path / "folder.bib").mkdir()
+    assert files_of([str(tmp_path)]) == [upper]
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read every folder")
 def test_a_folder_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
     files(tmp_path / "closed", "a.bib")
@@ -54,6 +60,15 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         files_of([str(tmp_path / "none.bib")])
     with pytest.raises(InputError, match=r"holds no \*\.bib"):
         files_of([str(tmp_path)])
+
+
+def test_the_order_of_the_words_does_not_change_the_data(tmp_path: Path) -> None:
+    a, b = files(tmp_path, "a.bib", "b.bib")
+    first, second = resolved(a, b).request(), resolved(b, a).request()
+    assert (first.items, first.origin) == (2, "files")
+    assert first.key == second.key
+    assert first.key != resolved(a).request().key
+    assert first.key != resolved(a, b).request(replicas=2).key
 
 
 def test_a_bad_entry_stops_or_is_counted(tmp_path: Path) -> None:
@@ -151,6 +166,17 @@ def test_a_damaged_package_is_named_with_the_reason(tmp_path: Path, size_bytes: 
     archive.write_bytes(archive.read_bytes()[:size_bytes])
     with pytest.raises(beebe.PackageUnavailable, match=r"some\.deb"):
         beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib"}, tmp_path)
+
+
+def test_a_tool_of_tex_that_does_not_answer_has_no_tree(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kpsewhich = bare_machine / "bin" / "kpsewhich"
+    kpsewhich.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    kpsewhich.chmod(0o755)
+    monkeypatch.setattr(beebe, "_KPSEWHICH_S", 0.1)
+    with pytest.raises(InputError, match="apt-get is not on this machine"):
+        beebe.get(bare_machine / "beebe")
 
 
 NUMBERED = """\

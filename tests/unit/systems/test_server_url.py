@@ -335,6 +335,12 @@ def test_what_is_not_done_is_refused_and_not_passed_over(
     assert said in refused.value.message
 
 
+def test_a_service_that_asks_for_what_is_not_done_is_refused(home: Path) -> None:
+    (home / ".pg_service.conf").write_text("[shop]\nhost=h\nrequirepeer=postgres\n")
+    with pytest.raises(ArgumentError, match=r"requirepeer=postgres \(service shop in ~/"):
+        postgresql.address_of("postgresql://?service=shop")
+
+
 def test_an_address_stands_beside_the_host_that_certificates_are_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
