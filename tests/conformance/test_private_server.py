@@ -182,6 +182,12 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     assert value in f"{refusal.value.message} {refusal.value.hint}"
 
 
+def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> None:
+    asked = {"Port": "5432"}
+    with pytest.raises(ArgumentError, match="Port"), provisioned(server, storage, asked):
+        pass
+
+
 @pytest.fixture(autouse=True)
 def _no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in VARIABLES:

@@ -79,6 +79,13 @@ def test_one_value_has_a_ratio_and_no_interval() -> None:
         assert found.detectable_difference is None and found.effect_size is None
 
 
+def test_values_that_never_vary_have_an_interval_without_width() -> None:
+    assert paired([5, 5, 5], [5, 5, 5]).p_value == 1.0
+    found = independent([5, 5], [6, 6])
+    assert found.p_value == 0.0
+    assert found.interval() == pytest.approx((1.2, 1.2))
+
+
 def test_counts_and_rounded_values_that_are_equal_by_chance_make_no_difference() -> None:
     """Two repetitions with 1 error each, and two with 2; latencies one bucket apart."""
     count, latency = COMPARED["failed"], COMPARED["latency_p50_ns"]
@@ -468,3 +475,8 @@ def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
     assert len(found.left_out) == 1
     assert sentence(found).endswith("1 of 8 cells left out")
     assert found.effects[0].combinations == 3
+
+
+def test_two_repetitions_do_not_say_that_none_was_seen(tmp_path: Path) -> None:
+    found = only(grid(tmp_path, jit_alone, repetitions=2))
+    assert "2 repetitions are too few" in sentence(found)

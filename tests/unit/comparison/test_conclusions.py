@@ -264,6 +264,14 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
         assert differences.leave_no_verdict(found) is not are_other_scripts
 
 
+@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
+def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
+    assert sentence(experiment) == (
+        f"not compared: postgresql with mariadb; on postgresql: {kind.id.replace('-', ' ')}"
+    )
+
+
 def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
     busy = [
         (

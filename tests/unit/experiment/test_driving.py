@@ -19,6 +19,7 @@ from assay.plan import Cell, plan
 from assay.record import Store
 from assay.report.build import build
 from assay.text import rates
+from assay.text.quantities import OFFERED_RATE_PER_S
 from assay.workload import reader
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
@@ -98,6 +99,13 @@ def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path
     assert [one.driving.duration_s for one in levels] == [1.0, 8.0]
     assert {(one.driving.warm_up_s, one.driving.think_time) for one in levels} == {(0.5, None)}
     assert {one.driving.retries for one in levels} == {0}
+
+
+def test_a_given_limit_replaces_all_limits_of_the_test(tmp_path: Path) -> None:
+    (cell,) = cells(folder_of(tmp_path), transactions=7)
+    assert cell.driving.stop == {"transactions": 7}
+    (cell,) = cells(tmp_path, transactions=7, duration_s=3.0)
+    assert cell.driving.stop == {"transactions": 7, "duration_s": 3.0}
 
 
 def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
@@ -242,6 +250,11 @@ def test_a_profile_that_cannot_be_is_refused(word: str, says: str) -> None:
     assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
 
 
+def test_a_step_after_the_end_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"has a step at 60s, .* ends after 30s"):
+        assay.run("one.sql", on="null", offered_rate_per_s="0s:200,60s:800", duration_s=30)
+
+
 def test_a_ramp_may_last_as_long_as_the_measurement() -> None:
     def run(rate: str) -> assay.Result:
         return assay.run("one.sql", on="null", offered_rate_per_s=rate, duration_s=1, warm_up_s=0)
@@ -288,6 +301,12 @@ def test_each_second_of_a_run_has_what_its_profile_says() -> None:
     assert of_offered.name.endswith("offered")
     assert [point.y for point in of_offered.points] == [100, 400, 150, 250, 0]
     assert sum(point.y for point in of_completed.points) == pytest.approx(900, abs=5)
+
+
+def test_a_word_of_a_list_is_a_rate_or_a_whole_profile() -> None:
+    assert OFFERED_RATE_PER_S.split("5,0s:1,2s:3,0ms:4,1s:5,6") == [
+        "5", "0s:1,2s:3", "0ms:4,1s:5", "6",
+    ]  # fmt: skip
 
 
 SCRIPT = "\\set aid random(1, 100000 * :scale)\nselect :aid;\n"
@@ -360,6 +379,13 @@ def test_invalid_scripts_are_refused(
         of_scripts(target.format(script), **filled)
 
 
+def test_a_password_in_a_script_is_no_variable_that_the_hint_names(script: Path) -> None:
+    script.write_text("SELECT 'mysql://root:geheim@host/db', :rows;\n")
+    with pytest.raises(YouError) as refused:
+        of_scripts(script, set=("foo=1",))
+    assert refused.value.hint == "known: rows"
+
+
 def test_two_scripts_with_one_name_are_refused_with_a_way_to_call_them(script: Path) -> None:
     older = script.parent / "old" / script.name
     older.parent.mkdir()
@@ -398,3 +424,15 @@ def test_what_the_system_does_not_take_is_refused_before_it_is_started(
     with pytest.raises(ScriptError, match=message) as caught:
         Compiled(workload).check(plan(found, workload).runs)
     assert f"{caught.value.line}:{caught.value.column}" == place
+
+
+def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
+    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
+        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
+
+
+def test_literals_and_comments_are_those_of_the_system(script: Path) -> None:
+    script.write_text("# it's a comment\nSELECT 'it\\'s';\n")
+    for system in ("mariadb", "mysql"):
+        found, workload = of_scripts(script, on=(system,))
+        Compiled(workload).check(plan(found, workload).runs)

@@ -191,6 +191,13 @@ def cells(words: Words) -> set[tuple[object, ...]]:
     }
 
 
+def test_an_optional_storage_is_known_by_the_name_that_the_file_gives_it(tmp_path: Path) -> None:
+    storage = '\noptional = ["disk"]\n[storage.disk]\nkind = "modelled"\nprofile = "fusion-io"\n'
+    text = 'workload = "tpcb"\nsystems = ["sqlite"]\nstorages = ["disk"]' + storage
+    asked, _ = experiment(Words(str(written(tmp_path, text))))
+    assert asked.optional == tuple(one.name for one in asked.storages) == ("disk (modelled)",)
+
+
 @pytest.mark.parametrize(
     ("keys", "why"),
     [
@@ -229,6 +236,12 @@ def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path:
     assert asked.optional == ("postgresql",)
     limits = {run.cell.test: run.cell.driving.transactions for run in plan(asked, workload).runs}
     assert (limits["update"], limits["connect"]) == (7, 200)
+
+
+def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: Path) -> None:
+    file = str(written(tmp_path, SINGLE_TESTS))
+    found = cells(Words(file, set=("records=9",), repetitions=2))
+    assert {one[2:] for one in found} == {(9, 1), (9, 2)}
 
 
 def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
@@ -376,6 +389,12 @@ def test_a_system_that_an_option_names_has_the_settings_of_the_file(tmp_path: Pa
     assert len(found) == 2
 
 
+def test_what_stands_in_brackets_goes_before(tmp_path: Path) -> None:
+    assert labels(tmp_path, FILE, "sqlite[journal_mode=truncate]") == [
+        "sqlite journal_mode=truncate synchronous=off"
+    ]
+
+
 def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
     text = """workload = "tpcb"
 systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
@@ -384,3 +403,8 @@ systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
     assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
     with pytest.raises(ArgumentError, match="given twice"):
         labels(tmp_path, text, settings=(f"{setting},truncate",))
+
+
+def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="given twice"):
+        labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")

@@ -27,6 +27,7 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.settings.catalogue import OPTIONS
 from assay.experiment.settings.error_spelling import of_file, of_python
 from assay.lab.continuation import Request
+from assay.systems.sqlite import settings as sqlite
 from assay.text.mentions import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
@@ -280,6 +281,24 @@ def test_every_profile_is_read_and_says_what_it_is() -> None:
             assert profile.title and (profile.settings or profile.options)
 
 
+def test_what_is_tuned_loses_no_commit_either() -> None:
+    tuned = registry.system("sqlite").profiles()["tuned"]  # type: ignore[attr-defined]
+    assert not sqlite.durability_lowered_by(tuned.settings)
+
+
+def test_no_profile_is_a_level_too() -> None:
+    none, tuned = choices("sqlite.profile=none,tuned", on="sqlite")
+    assert (none.label, tuned.label) == ("sqlite", "sqlite profile=tuned")
+    assert none == SystemChoice("sqlite")
+
+
+def test_a_misspelt_profile_is_not_taken_for_a_setting() -> None:
+    for key in ("profil", "Profile"):
+        with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
+            choices(f"sqlite.{key}=tuned", on="sqlite")
+        assert "did you mean 'profile'?" in str(raised.value.hint)
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
     words = ["mysql.profile=paper", "mysql.innodb_flush_log_at_trx_commit=2"]
@@ -297,6 +316,20 @@ def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_chang
     (file_choice,) = choices("mysql.profile=paper", "mysql.buffer=4GB", on="mysql")
     assert profiles.applied(file_choice, "none").options == {"buffer": "4GB"}
     assert "buffer" not in file_choice.of_profile
+
+
+def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
+    (chosen,) = choices(
+        "postgresql.profile=paper", "postgresql.shared_buffers=64MB", on="postgresql"
+    )
+    assert not chosen.options
+    assert chosen.settings["shared_buffers"] == "64MB"
+
+
+def test_an_experiment_names_printed_settings_that_are_gone() -> None:
+    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
+    (used,) = asked.profiles
+    assert "query_cache_size = 64M" in used.printed
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,12 @@ def test_patterns_choose_runs_by_test_system_and_storage(
     assert all(run is whole.runs[run.position] for run in runs)
 
 
+def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
+    whole = plan(wanted(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
+    runs = only.chosen(whole, [["loop[fs=ext4]"]])
+    assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
+
+
 def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
     whole = plan(wanted(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
     assert {run.cell.storage.name for run in only.chosen(whole, [["disk"]])} == {"disk (modelled)"}
@@ -123,6 +129,12 @@ def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they
     assert [run.position for run in found] == sorted(run.position for run in two)
     assert only.either(one, ()) == () and only.either((), other) == ()
     assert only.of_use(whole, [["c"], ["here"]]) == (["here"],)
+
+
+def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
+    with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
+        only.chosen(plan(wanted(), TPCB), [["c"]])
+    assert "tpcb-like, a, here" in str(refused.value.hint)
 
 
 def said_of(wanted: Experiment) -> str:
@@ -301,6 +313,13 @@ def test_an_experiment_below_a_manifest_is_a_capsules(tmp_path: Path) -> None:
     assert is_confined(link), "a link leads to it"
 
 
+def test_a_script_of_a_capsule_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;\n")
+    assert is_confined(script)
+
+
 REFUSED = {
     "postgresql": (
         "archive_command=touch x", "Archive_Library=x", "shared_preload_libraries=x",
@@ -418,6 +437,12 @@ def test_levels_that_cannot_be(words: Words, reason: str) -> None:
 def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
     apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
     assert reason in str(unused_settings.why_refused(apart))
+
+
+def test_a_raw_device_holds_no_log() -> None:
+    raw = StorageChoice("dev", "raw")
+    apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
+    assert "the storage 'dev' has no file system" in str(unused_settings.why_refused(apart))
 
 
 def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:

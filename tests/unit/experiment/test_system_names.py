@@ -25,7 +25,7 @@ from assay.experiment import (
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
-from assay.experiment.choices import checked_choices, server_limits
+from assay.experiment.choices import checked_choices, server_limits, system_identity, system_names
 from assay.experiment.settings import unused_settings
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.refusal import why_refused
@@ -70,6 +70,12 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
     written: list[str], names: list[str]
 ) -> None:
     assert _labels(*written) == [f"postgresql at {name}" for name in names]
+
+
+def test_values_with_a_space_are_not_read_as_several_settings() -> None:
+    first = SystemChoice("x", settings={"name": "a b=1"})
+    other = SystemChoice("x", settings={"name": "a", "b": "1"})
+    assert len(set(system_names.labels([first, other]))) == 2
 
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
@@ -178,6 +184,13 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
         "storage fast (here:/mnt/A)",
         "storage fast (here:/mnt/B)",
     ]
+
+
+def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
+    asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
+    assert system_identity.of_system(asked) == system_identity.of_system(
+        {**asked, "called": "old", "shown": "old"}
+    )
 
 
 @pytest.mark.parametrize("name", ["clients", "system", "storage", "cache", "rtt", "protocol"])

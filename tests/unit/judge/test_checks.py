@@ -22,6 +22,7 @@ from assay.cli.commands import run
 from assay.comparison.sides.values import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging.simultaneous import merge
+from assay.dialects import reads
 from assay.drive.document import scripts_of
 from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
@@ -111,6 +112,21 @@ def test_what_is_no_difference(one: dict[str, Any], other: dict[str, Any]) -> No
     assert agreement(side(one), side(other))
 
 
+def test_values_are_compared_of_one_seed_and_of_reads_alone() -> None:
+    """Another seed asks for other rows, and what one client wrote another reads."""
+    other = {"first": [first(1, OTHER)]}
+    assert not differing_statements(side(), side(other, seed=2))
+    assert not differing_statements(side(), side(other, commits=5))
+    assert differing_statements(side(commits=5), side({"rows_each": 0.5}, commits=5))
+
+
+def test_the_order_by_makes_a_limit_comparable() -> None:
+    text = "SELECT v FROM t ORDER BY v LIMIT 3"
+    assert differing_statements(
+        side({"text": text}), side({"text": text, "first": [first(1, OTHER)]})
+    )
+
+
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
     assert (
@@ -123,6 +139,13 @@ def test_how_far_answers_were_compared_is_said() -> None:
     writing = side(commits=5)
     assert agreement(writing, writing) == "1 statement, rows per answer"
     assert agreement(side(), [AnsweringRun(1, observation())]) == ""
+
+
+def test_values_of_other_clients_are_not_compared() -> None:
+    all_clients = side({"first": [first(1, answers=32, rows=32)]})
+    eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
+    assert not differing_statements(all_clients, eight)
+    assert agreement(all_clients, eight) == "1 statement, rows per answer"
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:
@@ -252,6 +275,19 @@ def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expec
     assert check_counts.words(found) == expected
 
 
+def test_an_unknown_edition_of_the_data_is_the_reason() -> None:
+    """Expected results are those of an edition: another Debian has another one."""
+    edition = SimpleNamespace(source="real", fingerprint="62fd01e9", items=10_002)
+    (run,) = runs(a=answers(None, None))
+    run.data = edition
+    assert check_counts.words([run]) == (
+        "2 without an expected result; none is known for this edition of the data "
+        "(10002 items, digest 62fd01e9)"
+    )
+    run.checks = RIGHT
+    assert "edition" not in check_counts.words([run])
+
+
 BIBSQL = reader.read("bibsql")
 CHECKS = BIBSQL.test("checks")
 FRAGMENTS = {
@@ -369,6 +405,15 @@ def test_the_queries_of_glidemon_are_known_to_read_so_that_caches_can_be_warmed(
     }
     spoken = registry.system(system.name).dialect
     assert {spoken.identifier(name) for name in names} == names, "scripts have them unquoted"
+
+
+def test_what_may_write_is_not_known_to_read() -> None:
+    writing = (
+        "select a into copied from t", "select name from new table (insert into t values (1))",
+        "select orders.nextval from dual", "select next value for orders", "select f(a) from t",
+        "select q'{'}' || f() || q'{'}' from dual", "select a from t for update",
+    )  # fmt: skip
+    assert not any(map(reads.only_reads, writing))
 
 
 def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:

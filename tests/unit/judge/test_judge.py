@@ -142,6 +142,15 @@ def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     assert reason in verdict.reason
 
 
+def test_a_run_in_which_no_transaction_succeeded_is_invalid_whatever_the_reason() -> None:
+    run = lost(["deadlock"], Driving())
+    assert run.driven is not None
+    none_ok = structs.replace(
+        run.driven, outcomes=structs.replace(run.driven.outcomes, ok=0, failed=99)
+    )
+    assert judge_run(structs.replace(run, observation=none_ok))[0].word == "invalid"
+
+
 def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
     with Store(tmp_path / "r.sqlite") as store:
         planned = invented.plan([invented.SQLITE], driving=[Driving(passes=1)])
@@ -280,6 +289,15 @@ def test_a_server_that_stopped_answering_is_not_a_failure_of_the_clients() -> No
     assert str(why_failed(failed, [], None)).startswith("every client failed")
 
 
+def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
+    outages = [{"from_ns": 10**9, "to_ns": 45 * 10**8}]
+    lost = _ended("lost", "lost connection", outages=outages)
+    failed = str(why_failed(lost, [], None, reconnect_timeout_s=60.0))
+    assert "no client reconnected in 3.5 s" in failed
+    assert "at most 60 s" in failed
+    assert "reconnect" not in str(why_failed(lost, [], None))
+
+
 def test_a_conflict_of_transactions_has_a_fix() -> None:
     """As of MariaDB 11.8, whose snapshots are checked by default."""
     said = "Record has changed since last read in table 'accounts'"
@@ -310,6 +328,14 @@ def test_a_lost_connection_is_named_before_conflicts(ended_by: str, counted: Set
         assert "of serialization" in failed, "clients reconnected: losses are no reason"
     else:
         assert "of lost connection" in failed and "retries" not in failed
+
+
+def test_a_missing_right_has_a_fix() -> None:
+    said = "permission denied for table goods"
+    refused = observations.error(**{"class": "permission", "code": "42501", "message": said})
+    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
+    failed = why_failed(observations.observation(errors=[refused], outcomes=outcomes), [], None)
+    assert said in str(failed) and "fix: grant this user what the statement needs" in str(failed)
 
 
 def test_a_statement_over_its_limit_fails_no_run_and_another_timeout_does() -> None:

@@ -14,11 +14,11 @@ from msgspec import structs
 import invented_records as invented
 from assay.contracts.deployment import Delay
 from assay.contracts.observation import AnswerSumReport
-from assay.judge import judge_run
+from assay.judge import Verdict, judge_run
 from assay.judge.check.questions import Questions, compare, what_is_asked
 from assay.judge.statistics.samples import samples_needed
 from assay.judge.statistics.spread import spread
-from assay.judge.verdict import of_number
+from assay.judge.verdict import of_number, worst
 from assay.judge.warnings.run_warnings import mean_the_same
 from assay.plan import PlannedRun
 from assay.record import RunRecord
@@ -144,6 +144,30 @@ def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRe
     ]
 
 
+def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
+    busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
+    inside = invented.changed(
+        invented.changed(run, "observation", **busy), "deployment", is_embedded=True
+    )
+    assert judged(inside) == ("valid", [])
+
+
+def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
+    run: RunRecord,
+) -> None:
+    cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
+    assert "client-busy" not in judged(invented.changed(run, "observation", **cost))[1]
+
+
+def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
+    cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
+    busy = invented.changed(run, "observation", **cost)
+    (shown,) = judge_run(busy.evidence)[1]
+    assert shown.detail.endswith(
+        "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
+    )
+
+
 def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRecord) -> None:
     assert run.driven is not None
     threads_ns = run.driven.threads * run.driven.elapsed_ns
@@ -210,6 +234,21 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
     assert word([1.0], 1) == ("indicative", "one repetition")
     assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
     assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+
+
+def test_of_two_cells_the_greater_spread_is_said() -> None:
+    found = [
+        Verdict.of_record("indicative", f"short; repetitions differ by {share} %")
+        for share in (64, 177, 54)
+    ]
+    assert worst(found).reason == "short; repetitions differ by 177 %"
+
+
+def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
+    failed = structs.replace(run, state="failed", reason="the server went away")
+    judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
+    verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
+    assert verdict == Verdict.because("invalid", "the server went away")
 
 
 def test_percentiles_need_enough_samples() -> None:

@@ -164,6 +164,13 @@ def test_tau_of_known_orders(
 
 
 @pytest.mark.parametrize(
+    "pairs", [[], [(1, 1), (2, 2)], [(1, 1), (1, 2), (1, 3)], [(1, 5), (2, 5), (3, 5)]]
+)
+def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, float]]) -> None:
+    assert kendall_tau(pairs) is None
+
+
+@pytest.mark.parametrize(
     ("values", "expected"),
     [
         ([[10], [20], [15]], [3, 1, 2]),
@@ -256,6 +263,12 @@ def test_outlying_seconds_are_found_where_they_are_and_do_not_hide_one_another()
         return {20, 41} <= {one.at for one in among_seconds(values)}
 
     assert share(is_right, two_dips) >= 0.98
+
+
+def test_one_transaction_more_is_no_outlier() -> None:
+    values = np.full(60, 4.0)
+    values[30] = 5
+    assert among_seconds(values) == []
 
 
 @pytest.mark.parametrize("n", [4, 5, 10])

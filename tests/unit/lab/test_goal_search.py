@@ -128,6 +128,13 @@ def test_the_capacity_is_found_within_the_tolerance(true_per_s: float) -> None:
     assert met <= true_per_s < missed <= met * 1.06
 
 
+def test_the_ends_are_tried_before_they_are_believed() -> None:
+    experiment = asked(offered_rates_per_s=(10.0, 2000.0))
+    runs = planned(experiment)
+    for truth, expected in ((capacity(1e9), (2000.0, None)), (capacity(0.0), (None, 10.0))):
+        assert bracket(executed(experiment, runs, truth), truth) == expected
+
+
 def test_systems_take_turns_and_each_has_its_own_answer() -> None:
     def truth(run: PlannedRun) -> TrialAnswer:
         return capacity(50.0 if run.cell.system == A else 5000.0)(run)
@@ -197,6 +204,11 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
     met, missed = bracket(executed(experiment, runs, truth), truth)
     assert met is not None and missed is not None and met <= 200 < missed
     assert len(executed(experiment, runs, lambda _: TrialAnswer.FAILED)) == 1
+
+
+def test_no_more_rates_are_tried_than_may_be() -> None:
+    experiment = asked(goal_trials=3)
+    assert len(tried(executed(experiment, planned(experiment), capacity(321.0)))) == 3
 
 
 def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_for() -> None:

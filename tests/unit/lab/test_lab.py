@@ -150,6 +150,11 @@ def test_statements_of_tables_that_the_script_makes_are_no_mistakes(tmp_path: Pa
     ) == ([], [f"{tmp_path}/one.sql: 3 statements not tried, as the script itself makes tt"])
 
 
+def test_other_statements_are_tried_nevertheless(tmp_path: Path) -> None:
+    (said,), _ = checked(tmp_path, DUMP + "select * from nowhere;\nselect * from item;\n")
+    assert said.startswith(f"{tmp_path}/one.sql:10:1: ") and "nowhere" in said
+
+
 def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
     dialect = registry.dialects()["sqlite"]
     assert not preparing.own_tables("drop table t; select * from t;", dialect).names
@@ -293,6 +298,13 @@ def test_a_disturbed_repetition_is_measured_again_beside_its_partner() -> None:
     assert shown(executed(plan, truth, repeats=False)) == "A1 B1 A2 B2 A3 B3"
 
 
+def test_no_more_runs_are_added_than_were_planned() -> None:
+    plan = invented.plan([A], repetitions=10)
+    assert len(executed(plan, lambda _: True)) == 20
+    of_a_phase = executed(plan, lambda run: run.repetition in (4, 11, 12))
+    assert shown(of_a_phase) == "A1 A2 A3 A4 A4' A4' A4' A5 A6 A7 A8 A9 A10"
+
+
 def test_one_run_and_repetitions_as_needed_are_not_measured_again() -> None:
     assert len(executed(invented.plan([A]), lambda _: True)) == 1
     plan = invented.plan([A], repetitions=30)
@@ -309,6 +321,11 @@ def test_an_experiment_that_is_continued_measures_the_same_again(ended: int) -> 
     assert shown(whole) == "A1 A1' B1 A2 A2' B2 A3 B3 B3'"
     earlier = sorted(whole[:ended], key=lambda run: run.position)
     assert shown(executed(plan, truth, earlier)) == shown(whole[ended:])
+
+
+def test_clients_are_ended_at_three_times_the_limit() -> None:
+    clients = Clients(Drive())
+    assert [clients.are_ended(at_s) for at_s in (0.5, 2.9, 3.1)] == [False, False, True]
 
 
 RUN = 7
@@ -342,6 +359,23 @@ def test_the_run_says_why() -> None:
         reason = clients.stop.reason
     assert reason is not None and reason.run == RUN
     assert reason.exceeded == "elapsed time more than 3 s: ended, 3 times the limit"
+
+
+def test_the_time_of_connecting_does_not_count() -> None:
+    clients = Clients(Drive())
+    assert not clients.are_ended(9.0, done=0)
+    assert not clients.are_ended(0.1)
+    assert clients.are_ended(3.1)
+
+
+def test_the_time_before_the_measurement_does_not_count() -> None:
+    clients = Clients(Drive(), ramp_up_s=1.0, warm_up_s=2.0)
+    assert not clients.are_ended(5.9)
+    assert clients.are_ended(6.1)
+
+
+def test_the_time_of_earlier_parts_counts() -> None:
+    assert Clients(Drive(), before_s=2.5).are_ended(0.6)
 
 
 def test_only_the_step_of_the_numbers_counts() -> None:

@@ -109,6 +109,20 @@ def test_two_levels_of_any_factor_take_turns(
         assert begins == [True, False] * (repetitions // 2)
 
 
+def test_sequential_ends_with_a_system_before_the_next(bibsql: Workload) -> None:
+    runs = plan(experiment_of(clients=(1, 8), repetitions=2, order="sequential"), bibsql).runs
+    assert [run.cell.system.name for run in runs] == ["a"] * 4 + ["b"] * 4
+    assert [run.cell.clients for run in runs[:4]] == [1, 1, 8, 8]
+
+
+def test_a_test_has_its_own_defaults(bibsql: Workload) -> None:
+    runs = plan(experiment_of(tests=("sequential", "limit"), systems=(A,)), bibsql).runs
+    sequential, limit = (run.cell for run in runs)
+    assert (sequential.clients, limit.clients) == (1, 256)
+    assert sequential.parameters["copies"] == 100
+    assert "copies" not in limit.parameters
+
+
 def test_the_same_experiment_has_the_same_seeds_and_another_seed_others(bibsql: Workload) -> None:
     seeds = [run.seed for run in plan(experiment_of(), bibsql).runs]
     assert [run.seed for run in plan(experiment_of(), bibsql).runs] == seeds
@@ -125,6 +139,10 @@ def test_a_password_is_no_part_of_a_cell(bibsql: Workload) -> None:
     assert "secret-1" not in repr(first) + first.label
     plans = [plan(experiment_of(systems=(one,)), bibsql) for one in (first, second)]
     assert plans[0].runs[0].cell.fingerprint == plans[1].runs[0].cell.fingerprint
+
+
+def test_connections_are_those_of_the_largest_run(bibsql: Workload) -> None:
+    assert plan(experiment_of(clients=(4, 64, 16)), bibsql).connections_needed(A) == 64
 
 
 def test_too_many_runs_are_refused() -> None:
@@ -256,6 +274,13 @@ def test_clients_that_cannot_be_distributed_are_refused_with_the_reason(
     assert refused is None if reason is None else reason in str(refused)
 
 
+def test_scripts_whose_clients_share_numbers_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "next.sql"
+    file.write_text("\\next n\nSELECT :n;\n")
+    ((_, refused),) = with_generators("", script=(str(file),), generators="2")
+    assert "clients share numbers (\\next)" in str(refused)
+
+
 def test_what_to_do_about_a_loss_needs_generators() -> None:
     with pytest.raises(ArgumentError, match="one process drives all clients"):
         experiment(Words("tpcb", on=(SERVER,), on_lost="continue"))
@@ -285,6 +310,15 @@ def test_each_system_has_its_own_level(tmp_path: Path, declared: str) -> None:
     folder = str(folder_of(tmp_path, declared))
     levels = levels_of(Words(folder, on=tuple(EXPECTED)))
     assert levels == {name: {level} for name, level in EXPECTED.items()}
+
+
+def test_a_cell_is_the_same_as_with_the_level_alone(tmp_path: Path) -> None:
+    each = folder_of(tmp_path / "w", TEST + LEVELS)
+    asked, _ = experiment(Words(str(each), on=("mysql",)))
+    (of_each,) = plan(asked, workload_of(asked)).runs
+    folder_of(tmp_path / "w", TEST + 'isolation = "serializable"\n')
+    (of_all,) = plan(asked, workload_of(asked)).runs
+    assert of_each.cell.fingerprint == of_all.cell.fingerprint
 
 
 @pytest.mark.parametrize(

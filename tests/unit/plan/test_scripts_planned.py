@@ -136,6 +136,11 @@ def test_scripts_are_sent_where_a_test_says(tmp_path: Path, read: str, expected:
     assert reads_of(folder_of(tmp_path, MIX + read + "\n")) == {"": expected}
 
 
+def test_the_option_takes_the_place_of_what_the_test_says(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, MIX + 'read = { look = "replica" }\n')
+    assert reads_of(folder, read="find=any") == {"": "find=any"}
+
+
 def test_groups_have_what_their_step_says_of_their_scripts(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, GROUPS.format(read='read = { look = "replica" }'))
     assert reads_of(folder) == {"writers": "primary", "both": "look=replica", "readers": "any"}
@@ -160,6 +165,14 @@ def test_a_wrong_word_is_refused(tmp_path: Path, word: str, message: str) -> Non
     with pytest.raises(ArgumentError) as refused:
         reads_of(folder, read=word)
     assert message in refused.value.message
+
+
+@pytest.mark.parametrize("read", ["{}", '{ look = "replicas" }', '"look"'])
+def test_a_wrong_key_is_refused_with_its_line(tmp_path: Path, read: str) -> None:
+    folder = folder_of(tmp_path, f"{MIX}read = {read}\n")
+    with pytest.raises(ExperimentError) as refused:
+        reads_of(folder)
+    assert refused.value.line is not None
 
 
 QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"

@@ -193,6 +193,13 @@ def test_every_list_takes_names_paths_and_globs(tmp_path: Path, word: str) -> No
     assert workload(tmp_path, in_steps).test("t").named_scripts == ("buy", "buy")
 
 
+def test_a_glob_in_a_mix_weighs_each_script_and_none_twice(tmp_path: Path) -> None:
+    found = workload(tmp_path, '[tests.t.mix]\n"reads/*.sql" = 2\nbuy = 1\n').test("t")
+    assert found.mix == {"one": 2, "two": 2, "buy": 1}
+    with pytest.raises(ExperimentError, match="one has two weights"):
+        workload(tmp_path, '[tests.t.mix]\n"reads/*.sql" = 2\none = 1\n')
+
+
 def test_checks_are_all_those_named_or_none(tmp_path: Path) -> None:
     def chosen(line: str) -> list[str]:
         found = workload(tmp_path, f'scripts = ["buy"]\n{line}\n')
@@ -202,6 +209,12 @@ def test_checks_are_all_those_named_or_none(tmp_path: Path) -> None:
     assert chosen('checks = ["*"]') == ["lines", "orders", "rows"]
     assert chosen('checks = ["checks/o*.sql", "lines"]') == ["lines", "orders"]
     assert chosen("checks = []") == []
+
+
+def test_a_check_of_another_language_alone_is_one_of_its_systems(tmp_path: Path) -> None:
+    found = workload(tmp_path, 'scripts = ["buy"]\n')
+    assert found.checks["rows"].language == "json"
+    assert "checks/rows.json" in found.texts
 
 
 READS = """
@@ -276,6 +289,14 @@ def test_a_level_that_is_no_weight_is_refused_before_the_run(
         return
     with pytest.raises(ArgumentError, match=message):
         _weights(folder, *settings)
+
+
+def test_a_mix_in_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, 'scripts = ["read@:reads"]\nduration_s = 1\n' + READS)
+    with pytest.raises(
+        ArgumentError, match="no script of the mix has a weight above 0: read reads"
+    ):
+        _weights(folder, "reads=0")
 
 
 @pytest.mark.parametrize(

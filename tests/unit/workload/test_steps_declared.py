@@ -10,6 +10,7 @@ import pytest
 
 import observations
 from assay import registry
+from assay.contracts.experiment import ScriptFile
 from assay.contracts.observation import DerivedValue, Headline, Observation, ResponseLimit
 from assay.drive.document import document_of
 from assay.errors import ArgumentError, ExperimentError
@@ -19,7 +20,7 @@ from assay.judge import derived_metrics
 from assay.judge.check.verdict import STATEMENT_LIMIT
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.workload import reader
+from assay.workload import ad_hoc_script, reader
 from assay.workload.steps import Deferred, Step
 from step_workloads import HEAD, folder_of
 
@@ -97,6 +98,15 @@ def test_clients_are_counted_by_group_or_shared_in_the_declared_ratio(
     tmp_path: Path, clients: str, found: list[tuple[int, list[int]]]
 ) -> None:
     assert _groups_of(tmp_path, clients) == found
+
+
+def test_a_number_that_the_ratio_divides_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="readers=8,writers=2, and 7 clients cannot") as refused:
+        _groups_of(tmp_path, "7")
+    assert (
+        refused.value.hint
+        == "a multiple of 5, or the clients of each group: --clients readers=8,writers=2"
+    )
 
 
 def test_an_experiment_file_counts_clients_by_group(tmp_path: Path) -> None:
@@ -221,6 +231,12 @@ clients = "readers"
     assert planned.connections_needed(asked.systems[0]) == 70
 
 
+def test_a_queue_beside_a_count_of_each_client_is_refused(tmp_path: Path) -> None:
+    both = 'scripts = ["read.sql"]\nqueue = 10\ntransactions = 5\n'
+    with pytest.raises(ExperimentError, match=r"workload\.toml:25: queue, which all clients share"):
+        experiment(Words(str(folder_of(tmp_path, both)), on=("null",)))
+
+
 ORDERS = """\
 title = "Small"
 source = "nowhere"
@@ -266,6 +282,12 @@ def test_they_are_a_group_beside_the_clients_of_the_run(tmp_path: Path) -> None:
     )
     assert (others.scripts, others.clients, others.latency_limit_s) == (("deliver",), 2, 80.0)
     assert others.arrival and others.arrival.kind == "deferred"
+
+
+def test_other_scripts_queue_nothing(tmp_path: Path) -> None:
+    workload = _read_orders(tmp_path, 'deferred = { scripts = ["deliver"] }\n')
+    given = [ScriptFile(str(tmp_path / "look.sql"))]
+    assert ad_hoc_script.with_scripts(workload, given, ["all"]).test("all").deferred is None
 
 
 @pytest.mark.parametrize(
@@ -383,6 +405,11 @@ def _found(workload: reader.Workload, observation: Observation) -> DerivedValue:
     metrics = list(workload.derived.values())
     (found,) = derived_metrics.of_run(metrics, observation, {}, workload.schema.file)
     return found
+
+
+def test_a_metric_is_of_the_named_scripts(tmp_path: Path) -> None:
+    found = _found(_read(tmp_path, SPEED), _observation())
+    assert found.value == pytest.approx(12 / 4 + 5 / 50)
 
 
 def test_there_is_none_where_a_transaction_did_not_end_ok(tmp_path: Path) -> None:

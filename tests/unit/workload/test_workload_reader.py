@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
+from assay.contracts.dialects.protocol import Partitioning
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.errors import ArgumentError, AssayError, ExperimentError, ScriptError
 from assay.lab.authoring.problems import examined
 from assay.lab.preflight.preflight import preflight
 from assay.plan import plan
 from assay.workload import reader
+from assay.workload.scripts.scripts import as_file
 from assay.workload.values import Workload
 
 
@@ -58,6 +60,13 @@ def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
     (folder / "one.sql").write_text("-- one: the first\nselect 1;\n\\expect rows 1\n")
     (folder / "two.sql").write_text("select 2;\n")
     return folder
+
+
+def test_a_table_says_how_it_is_spread_over_nodes(tmp_path: Path) -> None:
+    spread = 'partition_by = ["c"]\npartition_order = ["a desc"]\nprimary_key'
+    text = WORKLOAD.replace("primary_key", spread).replace("a = ", 'c = "int not null"\na = ')
+    (table,) = reader.read(str(folder_of(tmp_path, text))).tables
+    assert table.partitioning == Partitioning(("c",), ("a",), frozenset({"a"}))
 
 
 def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
@@ -283,6 +292,12 @@ def test_any_change_of_a_text_changes_the_fingerprint(tmp_path: Path) -> None:
     assert reader.read(str(folder)).fingerprint != before
 
 
+def test_a_file_for_a_client_has_the_statements_alone(tmp_path: Path) -> None:
+    workload = reader.read(str(folder_of(tmp_path)))
+    scripts = workload.scripts_for(workload.test("all"), Spoken(""))
+    assert as_file(scripts) == "-- one: the first\nselect 1;\n\nselect 2;\n"
+
+
 def test_a_parameter_may_have_to_be_a_multiple(tmp_path: Path) -> None:
     whole = WORKLOAD.replace("default = 2\n", "default = 20\nmultiple_of = 10\n")
     parameter = reader.read(str(folder_of(tmp_path, whole))).parameters["copies"]
@@ -407,6 +422,15 @@ def test_every_mistake_is_named_with_the_file_that_has_it(tmp_path: Path) -> Non
     assert (tmp_path / "base" / "one.sql").is_file(), "nothing of the folder is changed"
 
 
+@pytest.mark.parametrize("word", ['"../bse"', '"../top"', "3"])
+def test_of_a_base_that_cannot_be_read_nothing_else_is_said(tmp_path: Path, word: str) -> None:
+    top = TOP.replace('"{base}"', word).replace("passes = 1", 'passes = 1\nchecks = ["full"]')
+    with examined(str(folders(tmp_path, top))) as found:
+        (problem,) = found.problems
+        assert "top/workload.toml:1: extends" in str(problem)
+        assert not found.is_whole
+
+
 def test_a_check_that_counts_a_script_which_no_test_names(tmp_path: Path) -> None:
     """It is refused by `assay check`, and before anything is started."""
     folder = folders(tmp_path)
@@ -448,3 +472,10 @@ def test_a_mistake_is_refused_at_its_place(
     with pytest.raises(ExperimentError) as refused:
         read(folders(tmp_path, TOP.replace(right, wrong, 1)))
     assert message in str(refused.value)
+
+
+def test_a_script_of_the_base_has_no_second_one(tmp_path: Path) -> None:
+    folder = folders(tmp_path)
+    (folder / "one.sql").write_text("select 4;\n")
+    with pytest.raises(ExperimentError, match="a second script is called 'one'"):
+        read(folder)
