@@ -195,6 +195,15 @@ def run_on(system: str, url: str | None = None) -> PlannedRun:
     return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
 
 
+def test_only_systems_of_that_language_may_lack_it(tmp_path: Path) -> None:
+    declared = workload(tmp_path)
+    assert why_lacking(declared, run_on("ferretdb")) is None
+    assert why_lacking(declared, run_on("postgresql")) is None
+    assert "transactions" in str(why_lacking(declared, run_on("msql")))
+    undeclared = workload(tmp_path, "")
+    assert "transactions" in str(why_lacking(undeclared, run_on("ferretdb")))
+
+
 @pytest.mark.parametrize(
     ("system", "url", "has_it"),
     [

@@ -242,6 +242,15 @@ def test_a_password_goes_by_the_keyword_of_the_module_and_into_no_message(module
     assert "geheim" not in str(raised.value)
 
 
+def test_rows_are_lists_or_tuples_with_none_for_null(modules: Any) -> None:
+    modules()
+    opened = _engine.Session(json.dumps(deployment()))
+    found = opened.execute("SELECT a, b FROM t")
+    assert (found.columns, found.rows) == (["a", "b"], [("1", None), ("2", "x")])
+    assert opened.execute("UPDATE t").affected == 1
+    opened.close()
+
+
 def test_a_module_that_is_missing_is_named(modules: Any) -> None:
     del modules
     with pytest.raises(_engine.EngineError, match="module no_such_module cannot be imported"):

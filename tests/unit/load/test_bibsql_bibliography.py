@@ -34,6 +34,11 @@ def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
     return resolve(asked, reader.read("bibsql"), Events())
 
 
+def test_files_and_folders_are_taken_once_and_by_name(tmp_path: Path) -> None:
+    b, a, _ = files(tmp_path, "b.bib", "a.bib", "notes.txt")
+    assert files_of([str(b), str(tmp_path)]) == [a, b]
+
+
 def test_of_a_folder_the_bib_files_are_taken_that_a_shell_would_find(tmp_path: Path) -> None:
     upper, _, _ = files(tmp_path, "U.BIB", ".hidden.bib", "notes.txt")
     (tmp_path / "folder.bib").mkdir()
@@ -158,6 +163,14 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     assert (folder / "type.bib").read_text() == "% short\n"
     beebe.get(folder, force=True)
     assert (folder / "epodd.bib").read_text() == "% short\n"
+
+
+def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
+    archive = package(tmp_path, ["a.bib", "b.bib"])
+    to = tmp_path / "to"
+    to.mkdir()
+    assert beebe.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
+    assert [file.name for file in to.iterdir()] == ["a.bib"]
 
 
 @pytest.mark.parametrize("size_bytes", [0, 100, -60])

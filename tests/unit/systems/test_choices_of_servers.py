@@ -358,6 +358,11 @@ def test_a_url_says_where_who_and_how() -> None:
     }
 
 
+def test_a_socket_stands_in_the_place_of_the_host() -> None:
+    found = address_of("mongodb://%2Ftmp%2FMongo.sock/jobs", "mongodb")
+    assert (found.unix, found.host, found.port, found.tls) == ("/tmp/Mongo.sock", None, None, "off")
+
+
 @pytest.mark.parametrize(
     ("more", "tls"),
     [

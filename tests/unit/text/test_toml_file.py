@@ -109,6 +109,11 @@ def test_a_key_that_also_has_a_table_is_named_with_the_fix(tmp_path: Path) -> No
     assert caught.value.hint == 'write above: tests = ["NAME"]'
 
 
+def test_a_missing_key_says_what_it_must_be(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="workload is missing; expected text"):
+        written(tmp_path, "seed = 1\n").text("workload")
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"), [(b"\xff\xfe", "not UTF-8"), (None, "cannot be read")]
 )
