@@ -112,6 +112,15 @@ def test_a_statement_only_reads_where_nothing_in_it_can_write(
     assert CUBRID.only_reads(statement) is expected
 
 
+def test_levels_of_isolation() -> None:
+    assert CUBRID.begin_at("repeatable read") == [
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+        "START TRANSACTION",
+    ]
+    with pytest.raises(ArgumentError, match="serializable"):
+        CUBRID.session_isolation("serializable")
+
+
 def test_no_script_gives_a_column_a_bare_name_that_is_reserved() -> None:
     """Names after AS; those of types follow it in CAST."""
     folder = Path(registry.__file__).parent / "workloads"

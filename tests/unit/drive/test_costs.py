@@ -215,6 +215,19 @@ def test_what_is_sampled_belongs_to_the_seconds_around_which_it_was(clock: Clock
     assert [one.other_cpus for one in every] == [0, 0, 0, 1, 1, 0, 0]
 
 
+def test_seconds_without_progress_are_their_mean_and_another_process_is_not_known(
+    clock: Clock,
+) -> None:
+    found = MachineSeconds(None, sampled(0, 2), 0.0, clients_are_here=False, is_embedded=True)
+    found.at(progress(0.9))  # connecting
+    found.at(progress(0.0))
+    clock.now_s += 3.5
+    (*_, last) = found.at(progress(3.5, 0, 1, 2, clients=so_far(3.5)))
+    assert last.second == 2 and last.client_cpus is None and last.device == ""
+    assert last.server_cpus is None and last.client_busy is None, "they are one"
+    assert not found.at(progress(3.6))
+
+
 def test_what_several_processes_say_is_waited_for_a_moment(clock: Clock) -> None:
     found = MachineSeconds(None, [], 0.0, clients_are_here=True)
     found.at(progress(0.0))
@@ -334,6 +347,11 @@ def test_a_measurement_between_two_samples_has_no_cost_of_the_device() -> None:
         assert (found is not None) is is_known, seconds
 
 
+def test_the_cost_of_a_transaction_is_not_rounded() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(0, 10, 3))
+    assert cost is not None and cost.per_transaction_ns == S / 3
+
+
 def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:
     for cpu_ns, known in ((0, None), (9_000_000, None), (10_000_000, 10_000_000)):
         cost = server_cost([sample(0, 0), sample(10, cpu_ns)], 0, observation(0, 10, 1))
@@ -351,6 +369,11 @@ def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
     cost = server_cost([sample(0, 0), sample(10, S)], 100 * S, observation(102, 5, 1))
     assert cost is not None
     assert cost.cpu_ns == S // 2
+
+
+def test_one_sample_is_not_enough_for_a_cost() -> None:
+    assert server_cost([sample(0, 5)], 0, observation(0, 1, 1)) is None
+    assert server_cost([sample(0, 5), sample(1, 5)], 0, observation(0, 0, 0)) is None
 
 
 def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None:

@@ -15,6 +15,7 @@ from assay.errors import ArgumentError, ExperimentError, ScriptError, YouError
 from assay.experiment import Driving, Experiment, ScriptFile
 from assay.experiment import from_file as experiment_file
 from assay.experiment.from_command_line import Words, asked, experiment
+from assay.lab.preflight.refusal import why_refused
 from assay.plan import Cell, plan
 from assay.record import Store
 from assay.report.build import build
@@ -436,3 +437,11 @@ def test_literals_and_comments_are_those_of_the_system(script: Path) -> None:
     for system in ("mariadb", "mysql"):
         found, workload = of_scripts(script, on=(system,))
         Compiled(workload).check(plan(found, workload).runs)
+
+
+def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: Path) -> None:
+    file = script.with_suffix(".cql")
+    file.write_text("SELECT balance FROM accounts WHERE id = 1;")
+    found, workload = of_scripts("tpcb.select-only", script=(str(file),), on=("cassandra",))
+    (run,) = plan(found, workload).runs
+    assert why_refused(Compiled(workload), run) is None

@@ -145,6 +145,11 @@ def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None
     )
 
 
+def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
+    found = factorial.effect(factorial.grid(noisy(1, 1), in_blocks=True), 0, 1, 0)
+    assert found is not None and found[0].interval() is None
+
+
 @pytest.mark.parametrize(
     ("first", "second", "tau"),
     [

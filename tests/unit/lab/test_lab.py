@@ -155,6 +155,13 @@ def test_other_statements_are_tried_nevertheless(tmp_path: Path) -> None:
     assert said.startswith(f"{tmp_path}/one.sql:10:1: ") and "nowhere" in said
 
 
+def test_those_that_are_not_named_are_counted(tmp_path: Path) -> None:
+    found, _ = checked(tmp_path, "".join(f"select * from t{n};\n" for n in range(60)))
+    assert len(found) == 51
+    assert found[-1].startswith(f"{tmp_path}/one.sql:51: ")
+    assert "10 statements in all, are not named" in found[-1]
+
+
 def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
     dialect = registry.dialects()["sqlite"]
     assert not preparing.own_tables("drop table t; select * from t;", dialect).names
@@ -239,6 +246,16 @@ def test_what_does_not_exist_is_refused_at_its_line(
     whole = f"{caught.value.message}\n{caught.value.hint}"
     assert all(word in whole for word in said), whole
     assert caught.value.line == line
+
+
+def test_a_parameter_of_a_published_table_is_one_of_the_workload(tmp_path: Path) -> None:
+    (tmp_path / "published.toml").write_text(
+        '[t]\nsource = "s"\nunit = "s"\ncolumns = ["a"]\nparameters = { siez = 1 }\nrows = []\n'
+    )
+    with pytest.raises(ExperimentError) as caught:
+        check_declarations(reader.read(declared_folder(tmp_path, "")))
+    assert caught.value.line == 5 and "'size'" in str(caught.value.hint)
+    assert "no parameter is called 'siez'" in caught.value.message
 
 
 def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -> None:

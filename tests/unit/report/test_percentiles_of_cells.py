@@ -344,6 +344,12 @@ def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> Non
     assert found["ratio"] == pytest.approx(4) and found["verdict"] == "slower"
 
 
+def test_a_type_has_a_trend(tmp_path: Path) -> None:
+    record = mix(tmp_path / "r", 4.0)
+    (found,) = trend.trends([("r", run) for run in record.runs], "latency_p50_ns[insert]")
+    assert found.points[0].value == pytest.approx(4.04 * MS, rel=0.001)
+
+
 def test_a_report_has_each_type_over_the_repetitions(tmp_path: Path) -> None:
     made = build(mix(tmp_path / "r", 4.0))
     rendered = text_of(table, made)

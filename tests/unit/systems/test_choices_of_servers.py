@@ -358,6 +358,15 @@ def test_a_url_says_where_who_and_how() -> None:
     }
 
 
+def test_what_a_url_leaves_out_is_as_with_the_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = address_of("mongodb://127.0.0.1/jobs", "mongodb")
+    assert (found.port, found.user, found.password, found.tls) == (27017, "", None, "off")
+    assert found.options == {}
+    monkeypatch.setenv("ASSAY_MONGODB_PASSWORD", "secret")
+    assert address_of("mongodb://127.0.0.1/jobs", "mongodb").password is None, "nobody logs in"
+    assert address_of("mongodb://me@127.0.0.1/jobs", "mongodb").password == "secret"
+
+
 def test_a_socket_stands_in_the_place_of_the_host() -> None:
     found = address_of("mongodb://%2Ftmp%2FMongo.sock/jobs", "mongodb")
     assert (found.unix, found.host, found.port, found.tls) == ("/tmp/Mongo.sock", None, None, "off")

@@ -128,6 +128,14 @@ def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> 
     assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
 
 
+def test_a_module_without_passwords_is_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", PASSWORD)
+    for member, expected in (("sqlite3", None), ("pymysql", PASSWORD)):
+        system = registry.system(f"dbapi:{member}")
+        assert isinstance(system, DbapiSystem)
+        assert system._address("dbapi:///x?database=x").password == expected
+
+
 def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
     words = ["postgresql://u@h/d", "dbapi:pg8000.dbapi[host=h,port=1]", "sqlite", "dbapi:a+mysql"]
     assert split_systems(",".join(words)) == words

@@ -335,6 +335,11 @@ def test_what_is_not_done_is_refused_and_not_passed_over(
     assert said in refused.value.message
 
 
+def test_what_asks_for_nothing_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCHANNELBINDING", "prefer")
+    assert postgresql.address_of("postgresql://h/").host == "h"
+
+
 def test_a_service_that_asks_for_what_is_not_done_is_refused(home: Path) -> None:
     (home / ".pg_service.conf").write_text("[shop]\nhost=h\nrequirepeer=postgres\n")
     with pytest.raises(ArgumentError, match=r"requirepeer=postgres \(service shop in ~/"):

@@ -34,6 +34,7 @@ from assay.text.quantities import (
     WAIT_S,
     Duration,
 )
+from assay.text.units import size
 
 
 def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
@@ -148,6 +149,11 @@ def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
         with pytest.raises(ExperimentError) as refused:
             experiment_file.read(written)
         assert f"{shown}: expected a whole number" in refused.value.message
+
+
+def test_a_size_never_has_an_exponent() -> None:
+    shown = [size(value) for value in (999, 20.5e6, 999.7e9, 1.1e15)]
+    assert shown == ["999 B", "20.5 MB", "1 TB", "1100 TB"]
 
 
 @pytest.mark.parametrize(
