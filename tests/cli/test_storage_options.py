@@ -276,9 +276,7 @@ def _text_of(path: Path) -> str:
 
 
 @NEEDS_MODELLED
-def test_what_is_measured_on_a_modelled_disk_is_labelled_and_accounted_for(
-    reachable: Path,
-) -> None:
+def test_what_is_measured_on_a_modelled_disk_is_labelled_and_accounted_for(reachable: Path) -> None:
     words = ("run", "tpcb", "--on", "sqlite", "--duration", "2")
     done = assay(reachable, *words, *_storage(reachable, "scsi-15k", "size=128M"))
     assert done.returncode == 0, done.stderr

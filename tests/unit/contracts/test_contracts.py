@@ -20,18 +20,8 @@ from assay.contracts.capabilities import CAPABILITIES, missing
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.driving import Driving
 from assay.contracts.events import Event, RowsSent, SecondMeasured
-from assay.contracts.experiment import (
-    Experiment,
-    StorageChoice,
-    SystemChoice,
-)
-from assay.contracts.factors import (
-    FACTORS,
-    NAMES,
-    OF_LEVELS,
-    VARIED,
-    Part,
-)
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, VARIED, Part
 from assay.contracts.members import ContractBroken
 from assay.contracts.observation.parts.shape import ShapeError
 from assay.contracts.option_spec import option_values

@@ -21,12 +21,7 @@ import invented_records as invented
 import observations
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import ClientsSoFar
-from assay.contracts.observation import (
-    ClientCost,
-    GeneratorReport,
-    MachineSecond,
-    Observation,
-)
+from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond, Observation
 from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
 from assay.judge import judge_run
