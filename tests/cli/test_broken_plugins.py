@@ -179,6 +179,7 @@ def test_a_python_program_catches_what_a_plugin_raises(
 
 
 WORKLOAD_ENTRY_POINTS = "[assay.workloads]\nparts = parts_workloads.parts\n"
+PARTS_PACKAGE = "parts-workloads 1.2"
 PARTS_WORKLOAD = WORKLOAD.format(source="none", columns='name = "text"')
 
 
@@ -201,7 +202,7 @@ def test_it_is_listed_with_its_package_and_run_by_its_name(with_parts: Path) -> 
     [head, *lines] = listed.stdout.splitlines()
     assert head.endswith(",package")
     [of_package] = [line for line in lines if line.startswith("parts.count")]
-    assert of_package.endswith(f",{PACKAGE}")
+    assert of_package.endswith(f",{PARTS_PACKAGE}")
     done = assay(with_parts, "run", "parts.count", "--on", "sqlite")
     assert done.returncode == 0, done.stderr
     checked = assay(with_parts, "check", "parts")
@@ -223,7 +224,7 @@ def test_a_mistake_names_the_package(with_parts: Path, file: str, text: str, mes
     done = assay(with_parts, "run", "parts", "--on", "sqlite")
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
-    assert f"the workload is of the package {PACKAGE}" in done.stderr
+    assert f"the workload is of the package {PARTS_PACKAGE}" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ def test_an_entry_point_without_a_workload_is_named_and_hides_no_other(
     listed = assay(with_parts, "list", "workloads")
     assert listed.returncode == 0, listed.stderr
     assert "tpcb.tpcb-like" in listed.stdout
-    assert f"(package {PACKAGE})" in listed.stderr
+    assert f"(package {PARTS_PACKAGE})" in listed.stderr
     assert message in listed.stderr
     done = assay(with_parts, "run", entry.partition(" ")[0], "--on", "sqlite")
     assert (done.returncode, message in done.stderr) == (3, True), done.stderr

@@ -212,13 +212,14 @@ def test_measurements_are_kept_when_the_report_cannot_be_written(
 
 
 def test_a_failed_run_keeps_its_status_with_a_closed_pipe(tmp_path: Path) -> None:
-    ended = shell(f"{RUN.replace('--on null', '--on null[fail=data@1]')}", "| true", tmp_path)
+    words = THREE_TRANSACTIONS.replace("--on null", "--on null[fail=data@1]")
+    ended = shell(words, "| true", tmp_path)
     assert (ended.returncode, states(tmp_path)) == (1, ["failed"]), ended.stderr
 
 
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "2>&- <&-"])
 def test_without_standard_error_the_output_is_only_data(streams: str, tmp_path: Path) -> None:
-    ended = shell(f"{RUN} --format json", streams, tmp_path)
+    ended = shell(f"{THREE_TRANSACTIONS} --format json", streams, tmp_path)
     assert ended.returncode == 0
     assert json.loads(ended.stdout)["experiment"]["id"] == 1
     assert states(tmp_path) == ["done"]
