@@ -8,7 +8,7 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 2722,
-    "lines": 337_507,
+    "lines": 337_509,
     "Python modules": 973,
     "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
