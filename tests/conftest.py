@@ -10,7 +10,6 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
 from commands import Assay, Ended, need, why_missing
 from forked_programs import BIN
 from programs import StartedPrograms, brought, undeclared
-from servers import SERVERS, directory_for_servers, place_of_folders, provisioned
+from servers import SERVERS, directory_for_servers, place_of_folders, shared
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
 # Other tests disturb every run; those of this ability set it to "yes".
@@ -40,9 +39,7 @@ os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place_of_folders()))
 
 _ON_DISK = {"conformance", "docs", "papers", "proofs", "truth"}
 """Folders whose tests run systems as users do."""
-
 _LONGEST_FILE = "test_examples.py"
-
 _STARTED = StartedPrograms()
 
 forked_programs.keep_environment()
@@ -233,11 +230,5 @@ def server(request: pytest.FixtureRequest) -> System:
 @pytest.fixture(scope="session")
 def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A private Cassandra that the tests of a session share, as it takes long to start."""
-    need("cassandra")
-    with ExitStack() as stack:
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
-            storage = stack.enter_context(directory_for_servers())
-            up = provisioned(registry.system("cassandra"), storage, options={"nodes": "1"})
-            deployment = stack.enter_context(up)
+    with shared("cassandra", tmp_path_factory.mktemp("state"), nodes="1") as deployment:
         yield deployment

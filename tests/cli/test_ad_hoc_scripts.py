@@ -1,15 +1,22 @@
-"""An ad hoc script is run, planned and explained, on a system with known delays."""
+"""Scripts without a workload: in place of a test's, with pgbench's words, in groups that end by
+counts; a script that a system cannot express is left out alone."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.cli.program import run_program
-from commands import Assay
+import forked_programs
+from assay.cli.options.other_tools import other_options
+from assay.cli.program import COMMANDS, command_of, run_program
+from assay.record import DEFAULT_FILE_NAME, Store
+from commands import IN_MEMORY, Assay
 
 SCRIPT = "\\set aid random(1, 100 * :scale)\nselect :aid;\nselect 2;\n"
 ONE_MS = "null[delay=constant:1ms]"
@@ -105,20 +112,6 @@ def test_an_open_loop_has_lag_beside_latency_and_service_time(
     assert "offered-rate-not-reached" not in warned(document)
 
 
-def test_an_offered_rate_that_is_not_reached_is_a_warning(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
-    document = ran(words, capsys)
-    assert "offered-rate-not-reached" in warned(document)
-    (times,) = table(document, "transactions")
-    # At most a hundred of the 400 are begun in a second, the last of them 0.75 s late.
-    assert times["count"] <= 101
-    assert times["schedule_lag_max_ns"] > 600_000_000
-    assert times["service_time_p50_ns"] < 100_000_000
-    assert times["latency_p50_ns"] is None, "three of four that were due never ran"
-
-
 def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -136,18 +129,6 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     document = ran(words, capsys)
     lines = table(document, "statements")
     assert [(one["line"], one["count"]) for one in lines] == [(2, 50), (3, 50)]
-
-
-def test_the_plan_says_how_clients_are_driven_and_for_how_long(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = "plan other.sql --on null --duration 30 --warm-up 5 --offered-rate 100,200"
-    assert run_program([*words.split(), "--format", "json"]) == 0
-    out, errors = capsys.readouterr()
-    runs = json.loads(out)
-    assert [one["about_s"] for one in runs] == [35.0, 35.0]
-    assert runs[1]["driving"]["offered_rate_per_s"] == 200
-    assert "2 runs, at least 70 s of ramp-up and measurement" in errors
 
 
 def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,3 +187,183 @@ def test_scripts_that_are_compared_are_answered_with_a_ratio(assay: Assay, tmp_p
     pages = (assay("report", "--format", form).out for form in ("markdown", "html", "table"))
     for text in (done.err + done.out, *pages):
         assert said in " ".join(text.split())
+
+
+def test_checks_of_a_test_are_not_run_after_other_scripts(
+    assay: Assay, working_folder: Path
+) -> None:
+    """It leaves the sums of tpcb unequal, which is no mistake of the system."""
+    (working_folder / "mine.sql").write_text(
+        "UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1;\n"
+    )
+    ended = assay(
+        "run", "tpcb", "-f", "mine.sql", "--on", "sqlite", "--warm-up", "0", "--transactions", "5"
+    )
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    rules = {check["id"]: (check["ok"], check["note"]) for check in run.checks}
+    assert rules["balances"] == (None, "not run: other scripts were run than the test's")
+
+
+WORKLOAD = """\
+title = "Two questions"
+source = "invented"
+default_test = "both"
+
+[data]
+source = "none"
+
+[tests.both]
+title = "Both"
+help = "Each question once"
+scripts = ["*.sql"]
+changes_data = false
+passes = 1
+clients = [1]
+
+[not_expressible.sqlite]
+second = "SQLite has no such words"
+"""
+
+
+def test_the_record_and_the_report_name_it_and_its_reason(
+    assay: Assay, working_folder: Path
+) -> None:
+    folder = working_folder / "two"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(WORKLOAD)
+    (folder / "first.sql").write_text("SELECT 1;\n")
+    (folder / "second.sql").write_text("SELECT no such words;\n")
+    ended = assay("run", "two", "--on", "sqlite", *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == 1 and run.driven.left_out == ("second",)
+    assert "scripts-left-out" in [warning.name for warning in run.warnings]
+    assert "SQLite has no such words" in " ".join(ended.out.split())
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    (tmp_path / "one.pgbench").write_text("\\set y :x + :scale\nSELECT :y;\n")
+
+
+SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20 -s 9 -f one.pgbench@2"
+LONG = (
+    "--clients 2,4 --threads 1 --duration 300 --transactions 7 --set x=3 --protocol extended "
+    "--offered-rate 10 --latency-limit 20ms --scale 9 --script one.pgbench@2"
+)
+
+
+def test_the_short_options(capsys: pytest.CaptureFixture[str]) -> None:
+    plans = []
+    for words in (SHORT, LONG):
+        assert run_program(["plan", *words.split(), "--on", "null", "--format", "json"]) == 0
+        plans.append(capsys.readouterr().out)
+    assert plans[0] == plans[1]
+    assert '"clients": 4' in plans[0]
+    assert '"duration_s": 300' in plans[0]
+
+
+@pytest.mark.parametrize("words", [["-"], ["-f", "-"], ["-f", "-@2"]])
+def test_a_script_from_standard_input(words: list[str]) -> None:
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        asked = ["run", *words, "--on", "sqlite", "-t", "3"]
+        return forked_programs.run("assay", asked, stdin=script)
+
+    ended = run("SELECT 1;\r\n")
+    assert ended.returncode == 0, ended.stderr
+    with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
+        (ran,) = store.latest().runs
+    assert ran.test == "script"
+    assert ran.driven.outcomes.ok == 3
+    wrong = run("SELECT 1;\n\\sett x 1\n")
+    assert wrong.returncode == 2
+    assert "<stdin>:2:1: " in wrong.stderr
+
+
+def test_every_answer_names_options_that_there_are() -> None:
+    known = {one for name in COMMANDS for param in command_of(name).params for one in param.opts}
+    for other in other_options():
+        assert {word for word in other.here.split() if word.startswith("--")} <= known, other
+        assert other.beside in known
+
+
+COUNTED_WORKLOAD = """\
+title = "Groups"
+source = "none"
+default_test = "mixed"
+
+[data]
+source = "none"
+
+[tests.mixed]
+title = "Mixed"
+help = "One group ends long before the other"
+
+[[tests.mixed.steps]]
+do = "drive"
+
+[[tests.mixed.steps.groups]]
+name = "short"
+clients = 1
+scripts = ["one"]
+transactions = 5
+
+[[tests.mixed.steps.groups]]
+name = "long"
+clients = 2
+scripts = ["two"]
+transactions = 200
+"""
+
+
+def test_each_group_has_the_throughput_of_its_own_time(assay: Assay, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(COUNTED_WORKLOAD)
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    (folder / "two.sql").write_text("SELECT 2;\n")
+    ended = assay("run", folder, "--on", "null[delay=constant:1ms]")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    reported = {group.name: group.throughput_per_s for group in run.observation.groups}
+    with closing(sqlite3.connect(ended.experiment.path)) as record:
+        seen = dict(record.execute("SELECT group_name, throughput_per_s FROM groups"))
+    assert seen == pytest.approx(reported)
+    whole = run.observation.throughput_per_s
+    assert whole is not None and reported["short"] > 10 * 5 / (405 / whole)
+    short, long = run.observation.groups
+    assert short.until_s(run.observation.elapsed_ns) == short.elapsed_ns / 1e9
+    assert long.until_s(run.observation.elapsed_ns) is None
+    assert ended.out.count(" TPS until ") == 1, ended.out
+    details = assay("report", "--detail").out
+    assert "of its own time: it ended at 0.0" in " ".join(details.split())
+
+
+@pytest.mark.parametrize(("users", "groups"), [(3, {"short", "long"}), (1, {"short"})])
+def test_a_group_ends_with_another_and_one_without_clients_takes_no_part(
+    assay: Assay, tmp_path: Path, users: int, groups: set[str]
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    text = COUNTED_WORKLOAD.replace("transactions = 200", 'ends_with = "short"')
+    text = text.replace("clients = 2", 'clients = "others"') + (
+        "[parameters.users]\ntype = 'int'\ndefault = 1\nhelp = 'Users'\n"
+        "[constants]\nothers = ':users - 1'\n"
+    )
+    (folder / "workload.toml").write_text(text)
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    (folder / "two.sql").write_text("SELECT 2;\n")
+    ended = assay("run", folder, "--on", "null[delay=constant:2ms]", "--set", f"users={users}")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert {group.name for group in run.observation.groups} == groups
+    assert run.clients == users
+    counts = {one.name: one.ok for one in run.observation.outcomes_by_transaction}
+    assert counts["one"] == 5
+    assert counts.get("two", 0) <= 2 * 5 * (users - 1)

@@ -14,6 +14,8 @@ from typing import IO
 import pytest
 
 import forked_programs
+from assay.cli.bibsql.options import Option, parse
+from assay.errors import ArgumentError
 from assay.systems.mariadb import installation as mariadb
 from assay.systems.postgresql.installation import PSQL
 from assay.systems.sqlite.system import SHELL
@@ -21,7 +23,6 @@ from forked_programs import BIN
 from programs import need_program
 
 needs_sqlite3 = pytest.mark.skipif(not SHELL.find_in_path(), reason=f"no client: {SHELL.hint}")
-
 BIB = """\
 @String{j-TUGboat = "{\\TUB{}}"}
 
@@ -86,10 +87,7 @@ def test_help_and_version_are_printed(name: str, word: str, says: str) -> None:
         (["none.bib"], "none.bib: "),
         (["--encoding", "ascii"], "unknown encoding 'ascii'"),
         (["--replicas", "0"], "--replicas: expected a whole number from 1"),
-        (
-            ["-s", "m", "-c", "--option", "engine=Aria2"],
-            "unknown engine of",
-        ),
+        (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
         (["-s", "m", "--option", "engine=Aria"], "--option needs --create"),
         (["--seed", "2"], "--seed needs --replicas"),
         (["--force"], "--force needs --output"),
@@ -343,3 +341,50 @@ def test_a_signal_ends_the_wait_for_a_pipe_without_a_writer(tmp_path: Path) -> N
         time.sleep(0.5)
         started.terminate()
         assert started.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+OPTIONS = (
+    Option("author", ""), Option("create", ""), Option("database", "", "NAME"),
+    Option("server", "", "NAME"), Option("strict", "", is_original=False),
+    Option("replicas", "", "N", is_original=False), Option("report", "", is_original=False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", ["-s m", "--s m", "-serv m", "--server m", "--serv=m", "-s=m"])
+def test_one_or_two_hyphens_and_any_unique_beginning(spelling: str) -> None:
+    parsed = parse([*spelling.split(), "a.bib"], OPTIONS, pass_unknown=False)
+    assert (parsed.last("server"), parsed.rest) == ("m", ["a.bib"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--re"], "may mean --replicas or --report"),
+        (["--sever"], "unknown option --sever"),
+        (["--server"], "--server needs a value"),
+        (["--create=yes"], "--create takes no value"),
+        (["-="], "unknown option -="),
+    ],
+)
+def test_a_wrong_option_is_named(words: list[str], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        parse(words, OPTIONS, pass_unknown=False)
+
+
+def test_client_options_are_passed_on_in_order() -> None:
+    words = ["-N", "-e", "select 1", "-d", "bib", "--", "-s", "x"]
+    parsed = parse(words, OPTIONS, pass_unknown=True)
+    assert parsed.rest == ["-N", "-e", "select 1", "-s", "x"]
+    assert (parsed.last("database"), parsed.last("server")) == ("bib", None)
+
+
+@pytest.mark.parametrize("word", ["-h", "-v", "-a", "-p", "-v=1"])
+def test_a_single_letter_beside_others_is_the_client_s(word: str) -> None:
+    """``-h HOST`` that printed the help with status 0 would be a job that does nothing."""
+    more_options = (Option("help", ""), Option("version", ""), Option("profile", "", "NAME", False))
+    options = (*OPTIONS, *more_options)
+    for more in (["dbhost"], ["-s", "m"]):
+        parsed = parse([word, *more], options, pass_unknown=True)
+        assert parsed.given == set()
+        assert parsed.rest == [word, *(more if more == ["dbhost"] else [])]
+    assert parse(["--help", "-s", "m"], options, pass_unknown=True).given == {"help"}

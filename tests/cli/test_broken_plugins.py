@@ -1,5 +1,5 @@
-"""A broken plugin of another package is named, with what is wrong, and does not disturb the others;
-what it raises is no internal error of Assay, and never ends in success."""
+"""Packages of others: their workloads run by name; one that breaks the contract is named, and the
+rest works."""
 
 from __future__ import annotations
 
@@ -176,3 +176,75 @@ def test_a_python_program_catches_what_a_plugin_raises(
     monkeypatch.setenv("PYTHONPATH", str(here / "package"))
     done = subprocess.run([sys.executable, "-c", program], cwd=here, capture_output=True, text=True)
     assert "failed in open(): OSError: gone" in done.stdout, done.stderr
+
+
+WORKLOAD_ENTRY_POINTS = "[assay.workloads]\nparts = parts_workloads.parts\n"
+PARTS_PACKAGE = "parts-workloads 1.2"
+PARTS_WORKLOAD = WORKLOAD.format(source="none", columns='name = "text"')
+
+
+@pytest.fixture
+def with_parts(tmp_path: Path) -> Path:
+    """A folder with the package, whose folder `parts` is the workload."""
+    write_package(tmp_path, "parts-workloads", "1.2", "", WORKLOAD_ENTRY_POINTS)
+    (tmp_path / "package" / "parts_workloads.py").unlink()
+    folder = tmp_path / "package" / "parts_workloads" / "parts"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("")
+    (folder / "workload.toml").write_text(PARTS_WORKLOAD)
+    (folder / "count.sql").write_text("SELECT count(*) FROM parts;\n")
+    return tmp_path
+
+
+def test_it_is_listed_with_its_package_and_run_by_its_name(with_parts: Path) -> None:
+    listed = assay(with_parts, "list", "workloads", "--format", "csv")
+    assert listed.returncode == 0, listed.stderr
+    [head, *lines] = listed.stdout.splitlines()
+    assert head.endswith(",package")
+    [of_package] = [line for line in lines if line.startswith("parts.count")]
+    assert of_package.endswith(f",{PARTS_PACKAGE}")
+    done = assay(with_parts, "run", "parts.count", "--on", "sqlite")
+    assert done.returncode == 0, done.stderr
+    checked = assay(with_parts, "check", "parts")
+    assert checked.returncode == 0, checked.stderr
+    (with_parts / "few.toml").write_text('workload = "parts"\nsystems = ["sqlite"]\n')
+    planned = assay(with_parts, "plan", "few.toml")
+    assert planned.returncode == 0, planned.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("workload.toml", PARTS_WORKLOAD.replace("passes", "pases"), "unknown key 'pases'"),
+        ("count.sql", "\\set x 1 +\nSELECT 1;\n", "count.sql:1:"),
+    ],
+)
+def test_a_mistake_names_the_package(with_parts: Path, file: str, text: str, message: str) -> None:
+    (with_parts / "package" / "parts_workloads" / "parts" / file).write_text(text)
+    done = assay(with_parts, "run", "parts", "--on", "sqlite")
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert f"the workload is of the package {PARTS_PACKAGE}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("parts = absent_workloads.parts", "absent_workloads.parts cannot be found"),
+        ("parts = json.decoder", "found a module called json.decoder"),
+        ("parts = parts_workloads", "there is no workload.toml in "),
+        ("others = parts_workloads.parts", "expected a folder of that name"),
+    ],
+)
+def test_an_entry_point_without_a_workload_is_named_and_hides_no_other(
+    with_parts: Path, entry: str, message: str
+) -> None:
+    information = with_parts / "package" / "parts_workloads-1.2.dist-info"
+    (information / "entry_points.txt").write_text(f"[assay.workloads]\n{entry}\n")
+    listed = assay(with_parts, "list", "workloads")
+    assert listed.returncode == 0, listed.stderr
+    assert "tpcb.tpcb-like" in listed.stdout
+    assert f"(package {PARTS_PACKAGE})" in listed.stderr
+    assert message in listed.stderr
+    done = assay(with_parts, "run", entry.partition(" ")[0], "--on", "sqlite")
+    assert (done.returncode, message in done.stderr) == (3, True), done.stderr

@@ -150,17 +150,6 @@ def test_a_known_password_or_one_in_the_record_is_not_packed(
     assert not (working_folder / "two.assay").exists()
 
 
-def test_a_script_of_columns_called_password_is_packed(assay: Assay, working_folder: Path) -> None:
-    (working_folder / "one.sql").write_text(
-        "-- the password = that of the user\n"
-        "SELECT count(*) FROM (SELECT 'x' AS password) WHERE password = 'y' OR password = :at;\n"
-    )
-    ran = assay("run", "one.sql", "--on", "sqlite", "--set", "at=3", "--transactions", "5", *RUN)
-    assert ran.status == 0, ran.err
-    packed = assay("pack", "latest", "-o", "one.assay")
-    assert packed.status == 0, packed.err
-
-
 def workload_in(folder: Path) -> None:
     (folder / "mine" / "scripts").mkdir(parents=True)
     (folder / "mine" / "workload.toml").write_text(
@@ -191,18 +180,6 @@ def test_what_was_run_again_can_be_packed_again(
         assert "experiment/workloads/mine/scripts/read.sql" in names_in(
             elsewhere / f"{number}.assay"
         )
-
-
-def test_a_rerun_that_does_not_begin_keeps_nothing(
-    assay: Assay, working_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    workload_in(working_folder)
-    assert assay("run", "./mine", "--on", "sqlite", *RUN).status == 0
-    assert assay("pack", "latest", "-o", "mine.assay").status == 0
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    refused = run_in(elsewhere, "rerun", f"{working_folder}/mine.assay", "--on", "nosuch")
-    assert refused.returncode == 2, refused.stderr
-    assert not list(elsewhere.iterdir())
 
 
 def test_a_quick_rerun_says_first_that_it_compares_nothing(

@@ -169,16 +169,6 @@ def test_a_script_file_is_checked_as_a_run_would_see_it(assay: Assay, tmp_path: 
     assert "--set is for a script file" in assay("check", "tpcb", "--set", "n=1").err
 
 
-def test_a_file_of_another_kind_is_named_as_in_a_run(assay: Assay, tmp_path: Path) -> None:
-    file = tmp_path / "load.lua"
-    file.write_text("select 1;\n", encoding="utf-8")
-    checked = assay("check", str(file))
-    planned = assay("plan", str(file), "--on", "null")
-    assert checked.status == planned.status == 2
-    assert checked.err == planned.err
-    assert checked.err.startswith(f"error: {file} is a file: expected a workload")
-
-
 def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(assay: Assay, shop: Path) -> None:
     """Without the parameter, nothing would set the variable that formulas and scripts use."""
     file = shop / "workload.toml"
@@ -192,16 +182,6 @@ def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(assay: Assay, shop
         f"shop/workload.toml:{line}: size: expected a whole number from 5 to "
         "9,223,372,036,854,775,807, found 1"
     ]
-
-
-def test_a_file_that_is_no_text_is_named_by_its_own_path(assay: Assay, shop: Path) -> None:
-    file = shop / "workload.toml"
-    file.write_bytes(file.read_text(encoding="utf-8").encode("utf-16"))
-    done = assay("check", "shop")
-    assert (done.status, done.out.splitlines()[0]) == (
-        2,
-        "shop/workload.toml:1:1: is not UTF-8 (byte 0)",
-    )
 
 
 def test_a_statement_that_is_not_prepared_is_not_said_to_be_right(

@@ -1,17 +1,30 @@
-"""Help of every command, and the commands that start no server."""
+"""Commands as they are installed: their list, completion, light start, and `assay install`."""
 
 from __future__ import annotations
 
-import json
 import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
+from assay import registry
+from assay.cli.commands.completion import FILES
 from assay.cli.program import COMMANDS, HELP_NAMES, group, run_program
+from assay.contracts.capabilities import CAPABILITIES
+from commands import Assay
+from forked_programs import BIN
+from programs import BASH, FISH, SETSID, ZSH, need_program
+from waiting import HANG_S
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -53,15 +66,6 @@ def test_a_plan_takes_every_option_of_a_run() -> None:
     assert run_program(words.split()) == 0
 
 
-def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
-    assert run_program(words.split()) == 0
-    out, said = capsys.readouterr()
-    assert "space on here: about " in said
-    runs = json.loads(out)
-    assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 8), (2, 1)]
-
-
 def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["explain", "bibsql", "--on", "sqlite", "--format", "sql"]) == 0
     text = capsys.readouterr().out
@@ -89,27 +93,11 @@ def test_existing_files_are_not_downloaded_again(
     assert "tugboat.bib has 10 bytes, expected 3,842,964" in expected
 
 
-@pytest.mark.parametrize("columns", ["1", "0", "-1", "abc", "20", "1000000", ""])
-def test_help_works_at_any_terminal_width(
-    columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.chdir(tmp_path)
-    Path("one.sql").write_text("select 1;\n")
-    words = ["run", "one.sql", "--on", "null", "--transactions", "1"]
-    assert run_program([*words, "--records", "r.sqlite"]) == 0
-    assert run_program(["report", "--records", "r.sqlite", "--detail"]) == 0
-    assert run_program(["run", "--help"]) == 0
-
-
 @pytest.mark.parametrize(
     "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
 )
 def test_a_pipe_is_refused_as_a_record(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
@@ -121,24 +109,11 @@ def test_a_pipe_is_refused_as_a_record(
     assert "pipe: expected a file of records" in capsys.readouterr().err
 
 
-def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plan = ["plan", "tpcb", "--on", "null", "--latency-limit"]
-    assert run_program([*plan, "0"]) == 0
-    assert run_program([*plan, "1e-9"]) == 2
-    assert "expected 0 or a number of milliseconds from 0.001" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["run", "plan", "explain"])
 def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
     command = import_module(f"assay.cli.commands.{name}").command
     context = click.Context(
-        command,
-        info_name=name,
-        terminal_width=100,
-        show_default=True,
-        help_option_names=HELP_NAMES,
+        command, info_name=name, terminal_width=100, show_default=True, help_option_names=HELP_NAMES
     )
     shown = command.get_help(context)
     assert "Others:" not in shown
@@ -146,3 +121,218 @@ def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> Non
         if isinstance(option, click.Option):
             assert option.help and len(option.help) <= 140, option.name
             assert f"  {option.opts[0]}" in shown
+
+
+def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
+    listed = assay("list", "systems", "--format", "json")
+    assert listed.status == 0, listed.err
+    rows = {row["system"]: row for row in listed.document}
+    members = [name for name in rows if ":" in name]
+    assert tuple(rows) == (*registry.systems(), *members)
+    assert "dbapi:sqlite3" in members
+    for row in rows.values():
+        assert row["available"] in {"found", "installable", "by URL", "missing"}
+        assert row["verified"]
+        assert bool(row["place"]) is (row["available"] == "found")
+        assert not any("=|" in option for option in row["options"]), "no level without a word"
+        assert set(row["capabilities"]) <= set(CAPABILITIES)
+        assert bool(row["version"]) is (row["available"] == "found")
+    assert rows["sqlite"]["available"] == "found"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("install", "sqlit"), "unknown system 'sqlit'"),
+        (("install", "sqlite"), "sqlite cannot be installed by Assay"),
+        (("install", "sqlite"), "it is on this machine: `assay run WORKLOAD --on sqlite`"),
+        (("install", "nosuch"), "cassandra, duckdb, ferretdb, mariadb, mysql, postgresql"),
+        (("install", "sqlite@"), "expected SYSTEM@VERSION"),
+        (("install", "duckdb://me:geheim@x"), "expected SYSTEM@VERSION, found a URL"),
+        (("uninstall", "sqlite"), "sqlite was not installed by Assay in"),
+        (("plan", "tpcb", "--on", "sqlite@3"), "there is one version of sqlite here"),
+        (("plan", "tpcb", "--on", "mysql@"), "mysql@: expected a version behind the @"),
+        (("plan", "tpcb", "--on", "mysql@new"), "the beginning of one, found 'new'"),
+        (("plan", "tpcb", "--on", "mysql@9[version=8]"), "expected one version, found two"),
+        (("plan", "tpcb", "--on", "duckdb@0.9"), "or later, which Assay can run, found 0.9"),
+        (("plan", "tpcb", "--on", "postgresql@15://u:geheim@h/d"), "has the version that it has"),
+        (
+            ("plan", "tpcb", "--on", "mysql://u@h/d", "--set", "mysql.version=9"),
+            "mysql at h: a server by URL has the version that it has",
+        ),
+        (("list", "workloads", "--detail"), "--detail does not apply to `assay list workloads`"),
+    ],
+)
+def test_what_cannot_be_installed_is_refused(
+    assay: Assay, words: tuple[str, ...], message: str
+) -> None:
+    ended = assay(*words)
+    assert ended.status == 2
+    assert message in ended.err
+    assert "geheim" not in ended.err
+
+
+HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas", "starlette", "uvicorn")
+IMPORTED = """
+import atexit, sys
+sys.argv = ["assay", *sys.argv[1:]]
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from assay.cli import main
+main()
+"""
+
+
+def imported(*words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *words], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("list", "systems"),  # asks each for its version
+        ("run", "--help"),
+        ("compare", "--help"),
+        ("watch", "--help"),
+    ],
+)
+def test_no_heavy_library_is_imported_at_the_start(words: tuple[str, ...]) -> None:
+    assert {name for name in imported(*words) if name.partition(".")[0] in HEAVY} == set()
+
+
+def test_the_list_of_commands_imports_neither_commands_nor_systems() -> None:
+    found = imported("--help")
+    assert not {name for name in found if name.startswith("assay.systems.")}
+    assert not {name for name in found if name in {f"assay.cli.{one}" for one in COMMANDS}}
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_each() -> None:
+    context = click.Context(group)
+    for name, sentence in COMMANDS.items():
+        command = group.get_command(context, name)
+        assert command is not None and command.help is not None
+        assert " ".join(command.help.split("\n\n")[0].split()) == sentence
+
+
+START = {
+    "bash": ["--noprofile", "--norc", "-i"],
+    "zsh": ["-f", "-i"],
+    "fish": ["--no-config", "-i"],
+}
+SHOW_THE_LINE = {
+    "bash": r"""bind -x '"\C-o": printf "\074%s\076" "$READLINE_LINE"'""",
+    "zsh": r"""show() { printf '\074%s\076' "$BUFFER" }; zle -N show; bindkey '^O' show""",
+    "fish": r"""bind \co 'printf "\074%s\076" (commandline)'""",
+}
+"""Makes Control-O print the line between < and >, which are in no command below."""
+SOURCE = {
+    "bash": 'eval "$(assay completion bash)"',
+    "zsh": 'autoload -U compinit; compinit -u -D; eval "$(assay completion zsh)"',
+    "fish": "assay completion fish | source",
+}
+TYPED = {
+    "assay durab": "assay durability ",
+    "assay run tpcb.sel": "assay run tpcb.select-only ",
+    "assay run bibsql.checks,para": "assay run bibsql.checks,parallel ",
+    "assay run tpcb --on sqlite,postg": "assay run tpcb --on sqlite,postgresql ",
+    "assay run tpcb --storage modelle": "assay run tpcb --storage modelled ",
+    "assay run tpcb --on sqlite --set sca": "assay run tpcb --on sqlite --set scale=",
+    "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng":
+        "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
+    "assay run tpcb --on mariadb --set mariadb.engine=My":
+        "assay run tpcb --on mariadb --set mariadb.engine=MyISAM ",
+    "assay run tpcb --on sqlite --set sqlite.profile=tun":
+        "assay run tpcb --on sqlite --set sqlite.profile=tuned ",
+    "assay limits bibsql --dialect db": "assay limits bibsql --dialect db2 ",
+    "assay compare --metric thr": "assay compare --metric throughput_per_s ",
+    "assay run --on dbapi:psycopg2": "assay run --on dbapi:psycopg2 ",
+    "assay generate tpcb --dialect postg": "assay generate tpcb --dialect postgresql ",
+    "assay run min": "assay run mine.toml ",
+    "assay run odd": r"assay run odd\;\ \$\(touch\ made\)\ \*.toml ",
+    "assay report --records rec": "assay report --records recorded.sqlite ",
+}  # fmt: skip
+"""What is typed, and the line after the Tab key."""
+QUOTED_BY_THE_SHELL = [
+    "assay durab", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
+    "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
+    "assay run --on dbapi:psycopg2", "assay run odd",
+]  # fmt: skip
+"""Those that shells split or quote each in its way; which words there are does not depend on it:
+the others are asked of the program alone."""
+
+
+@pytest.mark.parametrize("typed", [one for one in TYPED if one not in QUOTED_BY_THE_SHELL])
+def test_each_kind_of_word_is_completed(typed: str, assay: Assay, working_folder: Path) -> None:
+    (working_folder / "mine.toml").touch()
+    done = assay("completion", "zsh", "--line", typed)
+    (value,) = done.out.splitlines()
+    before, _, _ = typed.rpartition(" ")
+    is_file = TYPED[typed].strip().endswith(".sqlite")
+    expected = FILES if is_file else TYPED[typed].removeprefix(f"{before} ").strip()
+    assert value.partition("\t")[0] == expected
+
+
+class Terminal:
+    """A shell at a terminal of its own."""
+
+    def __init__(self, master: int) -> None:
+        self._master = master
+        self._shown = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def next_line(self) -> str:
+        """What stands between the next < and >."""
+        end = time.monotonic() + HANG_S
+        while (found := re.search(r"<([^<>]*)>", self._shown)) is None:
+            is_ready = select.select([self._master], [], [], max(0.0, end - time.monotonic()))[0]
+            assert is_ready, f"no line appeared behind {self._shown!r}"
+            self._shown += os.read(self._master, 65536).decode(errors="replace")
+        self._shown = self._shown[found.end() :]
+        return found[1]
+
+
+@contextmanager
+def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
+    program = need_program({"bash": BASH, "zsh": ZSH, "fish": FISH}[shell])
+    master, slave = pty.openpty()
+    environment = {
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "TERM": "dumb",
+        "COLUMNS": "200",
+        "LC_ALL": "C.UTF-8",
+    }
+    process = subprocess.Popen(
+        [SETSID.path, "--ctty", "--wait", program, *START[shell]],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=folder,
+        env=environment,
+    )
+    os.close(slave)
+    try:
+        yield Terminal(master)
+    finally:
+        os.close(master)  # The terminal is closed, which ends the shell.
+        process.wait(HANG_S)
+
+
+@pytest.mark.parametrize("shell", START)
+def test_the_tab_key_completes_words(shell: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    (tmp_path / "odd; $(touch made) *.toml").write_text("")
+    (tmp_path / "recorded.sqlite").write_text("")
+    with terminal(shell, tmp_path) as screen:
+        screen.type(f"{SHOW_THE_LINE[shell]}\n{SOURCE[shell]}\n")
+        found = {}
+        for typed in QUOTED_BY_THE_SHELL:
+            screen.type(f"{typed}\t\x0f")
+            found[typed] = screen.next_line()
+            screen.type("\x15")
+    assert found == {typed: TYPED[typed] for typed in found}

@@ -1,4 +1,4 @@
-"""Data that Assay did not load: counted before and after each run, and compared."""
+"""Data that are there: of a server, of an earlier run, of another system, or damaged."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ import pytest
 
 import servers
 from assay import registry
+from assay.cli.program import run_program
 from assay.errors import AssayError
-from commands import run_in
+from assay.record import Store
+from commands import Assay, run_in
+from plugins import WORKLOAD, assay, write_package, write_workload
+from step_workloads import folder_of
 
 SYSTEM = registry.system("postgresql")
 CELL = "sqlite at d.sqlite, 1 client"
@@ -90,20 +94,6 @@ def test_a_run_that_adds_rows_to_a_log_is_compared_and_one_that_reads_what_it_ad
     assert "rows of" not in compared, compared
     grown = _warnings(run_in(folder, "run", "grow.sql", *COMMON, *on))
     assert "rows of goods 10 in run" in grown["cell-changed"]
-
-
-def test_files_of_one_name_in_two_folders_are_two_cells(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        _execute(tmp_path / name / "d.sqlite", "CREATE TABLE goods (x INTEGER)")
-        (tmp_path / name / "read.sql").write_text("SELECT count(*) FROM goods;\n")
-        run_in(
-            tmp_path / name, "run", "read.sql", "--transactions", "40", "--on",
-            "sqlite:///d.sqlite", "--records", "../r.sqlite",
-        )  # fmt: skip
-    compared = run_in(tmp_path, "compare", "1", "2", "--records", "r.sqlite")
-    assert compared.returncode == 2
-    assert "no cell in common" in compared.stdout + compared.stderr
 
 
 def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_not_known(
@@ -296,3 +286,127 @@ def test_the_indexes_of_a_server_are_in_its_words(name: str, indexes: str, tmp_p
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
         found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
     assert found == [(indexes,)]
+
+
+MODULE = """
+from assay.load.row_sources.protocol import RowSource
+from assay.load.row_sources.request import DataRequest
+
+class Rows(RowSource):
+    name = "rows"
+
+    def open(self, workload, experiment, listener):
+        return self
+
+    def request(self, asked):
+        system = asked.system.dialect.name
+        made = lambda: {"parts": [[name] for name in NAMES]}
+        return DataRequest(made, "files", "names", FINGERPRINT, 2)
+
+ROWS = Rows()
+"""
+ENTRY_POINTS = "[assay.row_sources]\nrows = own_rows:ROWS\n"
+SAME = "'same'"
+
+
+@pytest.mark.parametrize(
+    ("names", "fingerprint", "option", "message"),
+    [
+        (
+            "['a', 'b']",
+            "system",
+            (),
+            "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite",
+        ),
+        ("['a', system]", SAME, ("--verify",), "digest of the rows of parts: "),
+        (
+            "['a', 'b'][: 1 + (system == 'duckdb')]",
+            SAME,
+            (),
+            "rows of parts: 2 on duckdb, 1 on sqlite",
+        ),
+    ],
+)
+def test_systems_with_different_rows_are_a_failure(
+    tmp_path: Path, names: str, fingerprint: str, option: tuple[str, ...], message: str
+) -> None:
+    module = MODULE.replace("NAMES", names).replace("FINGERPRINT", fingerprint)
+    write_package(tmp_path, "own-rows", "1", module, ENTRY_POINTS)
+    write_workload(tmp_path, WORKLOAD.format(source="rows", columns='name = "text"'))
+    done = assay(tmp_path, "run", "parts", "--on", "sqlite,duckdb", *option)
+    assert done.returncode == 1, done.stderr
+    assert "was loaded with other data than" in done.stderr
+    assert message in done.stderr, done.stderr
+
+
+RUN = "run tpcb --on sqlite --clients 1 --warm-up 0 --transactions 1 --datasets sets"
+
+
+def how_loaded() -> list[str]:
+    with Store(Path("assay-records.sqlite"), must_exist=True) as store:
+        runs = sorted(one.id for one in store.runs())
+        return [str((store.run(one).dataset or {})["how"]) for one in runs]
+
+
+def test_a_damaged_copy_is_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    assert run_program(RUN.split()) == 0
+    (file,) = (one for one in Path("sets").glob("*/data/*") if one.stat().st_size > 1 << 20)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(content)
+    capsys.readouterr()
+    assert run_program(RUN.split()) == 0
+    message = capsys.readouterr().err
+    assert f"is damaged: the content of {file.name} has changed" in message
+    assert str(Path("sets")) in message
+    assert run_program(RUN.split()) == 0
+    assert how_loaded() == ["loaded", "loaded", "restored"]
+
+
+STEPS = """\
+[[tests.t.steps]]
+do = "load"
+
+[[tests.t.steps]]
+do = "drive"
+name = "reads"
+scripts = ["read.sql"]
+passes = 7
+{result}
+[[tests.t.steps]]
+do = "drive"
+name = "clean-up"
+scripts = ["vacuum.sql"]
+passes = 1
+{again}"""
+RESULT = "result = true\n"
+
+
+def workload(folder: Path, result: str = "", again: str = "") -> Path:
+    """A drive, and a timed clean-up."""
+    steps = STEPS.format(result=result, again=again)
+    return folder_of(folder / "mine", steps, vacuum="VACUUM;\n")
+
+
+@pytest.mark.parametrize(("result", "transactions"), [(RESULT, 7), ("", 1)])
+def test_the_declared_step_is_the_result(
+    result: str, transactions: int, assay: Assay, working_folder: Path
+) -> None:
+    ended = assay("run", workload(working_folder, result), "--on", "sqlite")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == transactions
+    report = assay("report", "1", "--format", "markdown").out
+    beside = [line for line in report.splitlines() if "| drive | " in line]
+    assert len(beside) == 2  # a row for each step, with its TPS
+
+
+def test_two_results_are_refused(assay: Assay, working_folder: Path) -> None:
+    ended = assay("run", workload(working_folder, RESULT, RESULT), "--on", "sqlite")
+    assert ended.status == 2
+    assert "two steps are the result of the test: expected one" in ended.err

@@ -115,16 +115,6 @@ def test_both_forms_have_the_same_rows(workload: str) -> None:
             assert all(map(is_same, row, values)), (row, values)
 
 
-def test_a_file_is_replaced_only_by_force(workload: str, tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    file.write_text("mine")
-    words = ["generate", workload, "--table", "parents", "--output", str(file)]
-    assert run_program(words) == 2
-    assert file.read_text() == "mine"
-    assert run_program([*words, "--force"]) == 0
-    assert file.read_text().startswith("id")
-
-
 def is_same(text: str, value: object) -> bool:
     if isinstance(value, int | float):
         return float(text) == value

@@ -24,7 +24,6 @@ from running import started, wait_for_second
 from waiting import HANG_S
 
 pytestmark = pytest.mark.slow
-
 SERVER = "null[protocol=postgresql,delay=constant:2ms]"
 
 

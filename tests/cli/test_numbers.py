@@ -12,25 +12,13 @@ import pytest
 from assay import registry
 from assay.cli.options.numbers import NumberType
 from assay.cli.program import COMMANDS, group, run_program
-from assay.contracts import driving
 from assay.text import quantities
 from assay.workload import reader
 
 NEVER = (
-    "nan",
-    "inf",
-    "-inf",
-    "1e308",
-    "1" + "0" * 23,
-    "-1",
-    "",
-    "9" * 5000,
-    "x",
-    "\u0661",
-    "1e999",
-)
+    "nan", "inf", "-inf", "1e308", "1" + "0" * 23, "-1", "", "9" * 5000, "x", "\u0661", "1e999",
+)  # fmt: skip
 """Outside the range of every option."""
-
 EXPERIMENT = """\
 workload = "tpcb"
 systems = ["null"]
@@ -159,12 +147,12 @@ TOP = {
 
 
 @pytest.mark.parametrize("value", ["nan", "1" + "0" * 23, "-1", '"x"', "[]"])
-@pytest.mark.parametrize("key", [*TOP, *driving.NUMBERS, "scale", "text"])
+@pytest.mark.parametrize("key", [*TOP, *quantities.DRIVING, "scale", "text"])
 def test_a_key_of_an_experiment_file(
     key: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = f"{key} = {value}"
-    place = "top" if key in TOP else "drive" if key in driving.NUMBERS else "parameters"
+    place = "top" if key in TOP else "drive" if key in quantities.DRIVING else "parameters"
     file = tmp_path / "e.toml"
     lines = {"top": "", "drive": "", "parameters": "", place: line}
     if key == "text":  # of a script, whose variables have no declared range
@@ -179,7 +167,7 @@ def test_a_key_of_an_experiment_file(
     number = {"top": 3, "drive": 5, "parameters": 7}[place]
     where = f"error: {file}:{number}: "
     assert message.removeprefix(where).removeprefix("drive.").startswith(key)
-    quantity = {**TOP, **driving.NUMBERS, "scale": quantities.Whole(1, quantities.COUNT.most)}
+    quantity = {**TOP, **quantities.DRIVING, "scale": quantities.Whole(1, quantities.COUNT.most)}
     if key in quantity and value not in ("[]", '"x"'):
         assert f"expected {quantity[key].expected}" in message
     assert "expected" in message or "neither a number nor a parameter" in message
@@ -188,15 +176,11 @@ def test_a_key_of_an_experiment_file(
 @pytest.mark.parametrize(
     ("key", "at"),
     [
-        ("clients", "[tests.t]"),
-        ("data_to_buffer", "[tests.t]"),
-        *((key, "[tests.t]") for key in driving.NUMBERS),
-        ("s", "[tests.t.mix]"),
-        ("least", "[parameters.p]"),
-        ("most", "[parameters.p]"),
-        ("default", "[parameters.p]"),
+        ("clients", "[tests.t]"), ("data_to_buffer", "[tests.t]"),
+        *((key, "[tests.t]") for key in quantities.DRIVING), ("s", "[tests.t.mix]"),
+        ("least", "[parameters.p]"), ("most", "[parameters.p]"), ("default", "[parameters.p]"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("value", ["inf", "1" + "0" * 23])
 def test_a_key_of_a_workload_file(
     key: str, at: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

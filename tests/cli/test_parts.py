@@ -98,17 +98,6 @@ def test_one_that_is_damaged_is_named_beside_the_others(
     assert f"warning: {folder / 'run-2.json'}: expected what a load generator kept" in said
 
 
-def test_where_nothing_is_kept_the_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    listed, said = printed(capsys)
-    assert (listed, said) == (
-        [],
-        f"no load generator kept anything in {tmp_path / 'state' / PARTS}",
-    )
-
-
 def test_all_parts_are_together_one_run(
     kept: Path, copies: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

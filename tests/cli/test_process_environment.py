@@ -9,7 +9,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from assay.cli.process import process_environment
 from assay.cli.process.outcome import outcome_of
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, InputError
@@ -79,18 +77,6 @@ def test_limits_of_the_process_are_named_with_the_fix(
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
-
-
-def test_a_missing_proc_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(process_environment, "_PROC", tmp_path / "proc")
-
-    def work() -> None:
-        (tmp_path / "proc" / "mountinfo").read_text()
-
-    assert outcome_of("p", work) == 3
-    assert "found none\n\nhint: mount -t proc proc /proc" in capsys.readouterr().err
 
 
 def test_a_deleted_working_directory_is_reported(tmp_path: Path, script: Path) -> None:
@@ -171,43 +157,6 @@ def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script
         assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("system", "message"),
-    [
-        (f"postgresql://u@127.0.0.1:{'9' * 5000}/d", "at most 4,300 digits"),
-        (f"sqlite[cache_size={'9' * 5000}]", ""),
-        ("sqlite[cache_size=1\n2]", "cache_size: expected values on one line"),
-    ],
-    ids=["port", "setting", "line break"],
-)
-def test_what_is_too_long_for_a_value_is_refused(
-    tmp_path: Path, script: Path, system: str, message: str
-) -> None:
-    ended = run(tmp_path, "run", script, "--on", system, "-t", "1")
-    assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
-
-
-def test_no_directory_for_temporary_files_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/proc/nowhere"])
-    assert outcome_of("p", lambda: bool(tempfile.mkdtemp())) == 3
-    assert "hint: set TMPDIR to a directory that you may write" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("encoding", ["iso-8859-1", "ascii", "utf-8"])
-@pytest.mark.parametrize("words", [("run", "--help"), ("schema", "experiment"), ("nö",)])
-def test_no_character_is_too_much_for_the_encoding_of_a_stream(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, words: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("PYTHONIOENCODING", encoding)
-    ended = subprocess.run([BIN / "assay", *words], cwd=tmp_path, capture_output=True)
-    assert ended.returncode == (2 if words == ("nö",) else 0), ended.stderr
-    if words == ("run", "--help"):
-        assert (b"\xe2\x80\xa6" if encoding == "utf-8" else b"TEST,.]") in ended.stdout
-
-
 def test_files_found_in_folders_may_have_such_names(tmp_path: Path) -> None:
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/d\xff"))
     odd.mkdir()
@@ -269,15 +218,8 @@ def test_a_namespace_with_one_user_has_systems_in_this_process(tmp_path: Path) -
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs user namespaces")
     words = [
-        "run",
-        "tpcb.select-only",
-        "--warm-up",
-        "0",
-        "--transactions",
-        "3",
-        "--no-probe",
-        "--on",
-    ]
+        "run", "tpcb.select-only", "--warm-up", "0", "--transactions", "3", "--no-probe", "--on",
+    ]  # fmt: skip
     program = [*unshare, sys.executable, "-m", "assay", *words]
     for system, status, said in (
         ("sqlite", 0, "checks 2 of 2 right"),

@@ -1,9 +1,12 @@
-"""A log gets one line per run and stage; a terminal gets progress bars, which are cleared."""
+"""Progress of a run, and the files that it writes beside its report."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,10 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
+from assay.cli.options import shared_options
 from assay.cli.output.live import Live
 from assay.cli.output.progress import Lines, progress
+from assay.cli.process import written_files
 from assay.cli.program import run_program
 from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
@@ -28,6 +33,7 @@ from assay.contracts.events import (
     Warned,
 )
 from assay.contracts.observation import Interval
+from assay.errors import SystemUnderTestError
 
 RUN = RunBegun(
     position=4,
@@ -124,13 +130,6 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
     assert re.search("measuring: 0 TPS.* about 4 min left", terminal.getvalue())
 
 
-def test_a_server_by_url_has_no_storage() -> None:
-    stream = io.StringIO()
-    with progress(stream) as shown:
-        shown(replace(RUN, system_label="postgresql at h", storage_name=""))
-    assert "postgresql at h, 8 clients" in stream.getvalue()
-
-
 class Clock:
     now_s = 0.0
 
@@ -219,19 +218,6 @@ def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() ->
     ]
 
 
-@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_clients_of_another_stage_count_from_0(kind: type[io.StringIO]) -> None:
-    stream = kind()
-    with progress(stream, 1.0) as shown:
-        shown(RUN)
-        for _ in range(2):
-            shown(StageBegun("drive reliability"))
-            for at_s, ok in ((1.0, 500), (2.5, 800)):
-                shown(driven(elapsed_s=at_s, ok=ok))
-    assert "200.0 TPS" in stream.getvalue()
-    assert not re.search(r"-[\d.]+ TPS", stream.getvalue())
-
-
 def test_a_log_gets_a_line_from_time_to_time() -> None:
     def lines(every_s: float) -> list[str]:
         stream = io.StringIO()
@@ -269,19 +255,6 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
     assert lines(0) == ["  load", "  copy the data"]
 
 
-def test_a_name_with_many_settings_is_said_once() -> None:
-    stream = io.StringIO()
-    shown = Lines(stream, 10)
-    many = "postgresql " + " ".join(f"setting_{number}=on" for number in range(75))
-    for position in (0, 1):
-        shown(replace(RUN, position=position, system_label=many))
-    first, second = stream.getvalue().splitlines()
-    assert many in first
-    assert (
-        second == "run 2 of 12: parallel, postgresql … as in run 1, here, 8 clients, repetition 2"
-    )
-
-
 def test_throughput_is_shown_during_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,3 +277,107 @@ def test_throughput_is_shown_during_a_run(
     assert re.search(
         r"^  \d s: [\d,.]+k? TPS, p99 [\d.]+ m?µ?s, 8 clients; about", printed, re.M
     ), printed
+
+
+WITH_PAUSES = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6",
+       "--think-time", "constant:2ms"]  # fmt: skip
+NO_PROBES = ["--no-probe", "--no-durability"]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("one.sql").write_text("select 1;\n", encoding="utf-8")
+        assert run_program([*WITH_PAUSES, *NO_PROBES, "--format", "csv"]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(recorded)
+    return recorded
+
+
+def test_a_command_that_is_printed_can_be_typed_with_any_path() -> None:
+    assert shared_options.of_records(Path("my records/r")) == " --records 'my records/r'"
+
+
+def test_a_page_is_written_to_a_file_that_is_replaced_only_with_force(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["report", "--format", "html", "--output", "page.html"]
+    assert run_program(words) == 0
+    out, said = capsys.readouterr()
+    assert out == "" and said == "written to page.html\n"
+    page = (here / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and page.endswith("</body></html>\n")
+    assert run_program(words) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert run_program([*words, "--force"]) == 0
+
+
+def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["report", "--charts", "pictures"]) == 0
+    assert " charts in pictures" in capsys.readouterr().err
+    files = {path.name for path in (here / "pictures").iterdir()}
+    assert {name.rpartition(".")[0] + end for name in files for end in (".svg", ".png")} == files
+    assert any("timeline" in name for name in files)
+    assert run_program(["report", "--charts", "pictures"]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+def test_charts_that_cannot_be_written_leave_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written, write = [], written_files.write
+
+    def until_full(file: Path, content: bytes, *, force: bool) -> None:
+        if len(written) == 3:
+            raise SystemUnderTestError(f"{file}: cannot be written: No space left on device")
+        write(file, content, force=force)
+        written.append(file)
+
+    monkeypatch.setattr(written_files, "write", until_full)
+    (here / "kept").mkdir()
+    for folder in ("full", "kept"):
+        written.clear()
+        assert run_program(["report", "--charts", folder]) == 3
+        assert "No space left" in capsys.readouterr().err and len(written) == 3
+    assert not (here / "full").exists()
+    assert list((here / "kept").iterdir()) == []
+
+
+@pytest.mark.usefixtures("here")
+def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["report", "--force"]) == 2
+    assert "--output or --charts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["assay-records.sqlite", "link", "other", "assay-records.sqlite-wal"]
+)
+def test_no_output_replaces_a_record_file(
+    here: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = here / "assay-records.sqlite"
+    (here / "other").write_bytes(record.read_bytes())
+    (here / "link").unlink(missing_ok=True)
+    (here / "link").symlink_to(record.name)
+    before = record.read_bytes()
+    for words in (["report"], ["generate", "tpcb", "--table", "pgbench_branches"]):
+        assert run_program([*words, "--output", name, "--force"]) == 2
+        assert "is a record file" in capsys.readouterr().err
+    assert record.read_bytes() == before == (here / "other").read_bytes()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_hyphen_and_a_pipe_are_standard_output() -> None:
+    assay = [str(Path(sys.executable).with_name("assay"))]
+    for file in ("-", "/dev/stdout"):
+        words = [*assay, "report", "--format", "json", "--output", file]
+        found = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stderr
+        assert json.loads(found.stdout)["version"]
+        assert not Path("-").exists()

@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -346,21 +346,6 @@ def test_neither_twenty_readers_nor_one_that_never_reads_hold_anything_up(
     assert len(expected) >= 8 and found == [expected] * 20
 
 
-def test_idle_connections_do_not_block_the_page(server: Watched) -> None:
-    """Any program of this machine may open them, without the token."""
-    idle = []
-    for begun in (b"", b"GET / HTTP/1.1\r\nHost: ") * 100:
-        one = socket.create_connection(("127.0.0.1", server.port))
-        with suppress(OSError):  # it was closed for the next one
-            one.sendall(begun)
-        idle.append(one)
-    try:
-        assert server.ask(server.path("/")).status == 200
-    finally:
-        for one in idle:
-            one.close()
-
-
 def test_a_reader_that_never_reads_makes_the_server_keep_nothing(tmp_path: Path) -> None:
     """A long run that has ended, of which a stream is 20 MB: what one asks for and does not take
     must not be in the server's memory for each who asks."""
@@ -425,41 +410,14 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
     assert first.driven is not None and first.driven.intervals, "what was measured is kept"
 
 
-def test_each_generator_of_a_fleet_is_shown_when_its_step_has_ended(tmp_path: Path) -> None:
-    script(tmp_path)
-    words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2")
-    words += ("--clients", "4", "--offered-rate", "400", "--duration", "2")
-    done = run_in(tmp_path, "run", *words)
-    assert done.returncode == 0, done.stderr
-    with watched(tmp_path) as server:
-        (fleet,) = [one.data for one in server.events() if one.name == "generators"]
-        assert not fleet["are_at_work"]
-    with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
-        driven = store.latest().runs[-1].driven
-    assert driven is not None
-    assert sum(one["ok"] for one in fleet["reports"]) == driven.outcomes.ok
-    assert [one["machine"] for one in fleet["reports"]] == [
-        one.machine for one in driven.generators
-    ]
-    assert fleet["elapsed_s"] == pytest.approx(driven.elapsed_ns / 1e9)
-    assert all(0 <= one["cpu_share"] <= 1 and one["lag_p99_ns"] for one in fleet["reports"])
-
-
 def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
     working_folder: Path,
 ) -> None:
     script(working_folder)
     words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
     words += (
-        "--on-lost",
-        "continue",
-        "--clients",
-        "4",
-        "--offered-rate",
-        "400",
-        "--duration",
-        "20",
-    )
+        "--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "20",
+    )  # fmt: skip
     with started(working_folder, "run", *words) as run, watched(working_folder) as server:
         seconds_passed: list[Any] = []
 
@@ -581,9 +539,7 @@ def test_nearness_to_the_calibrated_maximum_arises(working_folder: Path) -> None
     assert arose and re.search(r"8\d %|9\d % of 800.*at 2 clients", arose[-1]["details"][0])
 
 
-def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(
-    tmp_path: Path,
-) -> None:
+def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(tmp_path: Path) -> None:
     script(tmp_path)
     done = run_in(tmp_path, "run", "one.sql", "--on", DELAYED, "--duration", "1")
     assert done.returncode == 0, done.stderr
@@ -658,21 +614,6 @@ def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -
             idle.process.wait(HANG_S)
             assert list(stream) == []
         assert server.process.poll() is None
-
-
-def test_a_report_that_is_being_made_ends_with_the_server_and_says_nothing(folder: Path) -> None:
-    answers: list[Answer] = []
-    with watched(folder, "--port", "0") as found:
-        asking = threading.Thread(target=lambda: answers.append(found.ask(found.path("/report/1"))))
-        asking.start()
-        server = psutil.Process(found.process.pid)
-        made = wait_until(server.children, "a process makes the report")
-        found.process.send_signal(signal.SIGINT)
-        _, said = found.process.communicate(timeout=HANG_S)
-        asking.join(HANG_S)
-    assert "Traceback" not in said and "Cancel" not in said
-    assert [one.status for one in answers] == [503] and "was ended" in answers[0].text
-    assert not any(one.is_running() for one in made)
 
 
 def test_the_token_may_stand_in_the_header_for_every_page(server: Watched) -> None:

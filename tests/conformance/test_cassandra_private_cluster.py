@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,21 +27,16 @@ from assay.systems.cassandra import CASSANDRA
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
 from shown_passwords import runs_by_url_keep_it_to_themselves
+from waiting import wait_until
 
 TABLE = Table("t", (Column("id", "int", not_null=True), Column("name", "text")), ("id",))
 KEYSPACE = "assay_conformance"
 COLUMNS = {
-    "id": ("int", "int"),
-    "small": ("smallint", "smallint"),
-    "big": ("bigint", "bigint"),
-    "price": ("decimal", "decimal(9,2)"),
-    "ratio": ("double", "double"),
-    "name": ("text", "text"),
-    "born": ("date", "date"),
-    "seen": ("timestamp", "timestamp"),
-    "is_good": ("boolean", "bool"),
+    "id": ("int", "int"), "small": ("smallint", "smallint"), "big": ("bigint", "bigint"),
+    "price": ("decimal", "decimal(9,2)"), "ratio": ("double", "double"), "name": ("text", "text"),
+    "born": ("date", "date"), "seen": ("timestamp", "timestamp"), "is_good": ("boolean", "bool"),
     "raw": ("blob", "bytes"),
-}
+}  # fmt: skip
 """Each column's type in CQL, and the neutral one."""
 TYPES = [neutral for _, neutral in COLUMNS.values()]
 ROWS = 2_000
@@ -180,3 +177,78 @@ def test_clients_of_a_run_share_nothing(keyspace: dict[str, Any]) -> None:
     }
     observation = json.loads(_engine.drive(json.dumps(document)))
     assert observation["outcomes"]["ok"] == 400, observation["errors"]
+
+
+CLIENTS = 6
+SCRIPT = """\
+\\set id :client_id * 1000000 + :transaction_number
+INSERT INTO t (id, client) VALUES (:id, :client_id);
+\\think 10 ms
+"""
+"""As many writes as the nodes can take would show nothing more."""
+
+
+def test_a_write_that_timed_out_is_unknown_until_it_is_read(storage: StorageFacts) -> None:
+    need("cassandra")
+    options = {"nodes": "2", "consistency": "all"}
+    # Shorter than the time after which the nodes hold the still one for dead, and refuse.
+    settings = {"write_request_timeout": "1000ms"}
+    with provisioned(CASSANDRA, storage, settings, options) as deployment:
+        assert [one.name for one in deployment.nodes] == ["node-1", "node-2"]
+        assert len({one.host for one in deployment.endpoints}) == 2
+        with session(deployment.address) as opened:
+            opened.execute("CREATE TABLE t (id int PRIMARY KEY, client int)")
+        CASSANDRA.wait_for_schema(deployment)
+        outcomes = _outcomes_with_a_node_that_stands_still(deployment)
+        with session(deployment.address) as opened:
+            rows = int(opened.execute("SELECT count(*) FROM t").rows[0][0] or 0)
+        _one_that_is_killed_is_named(deployment)
+    ok, unknown = outcomes["ok"], outcomes["unknown"]
+    assert unknown >= CLIENTS, f"each client was in a write when the node stopped: {outcomes}"
+    assert ok <= rows <= ok + unknown, f"{rows} rows of {outcomes}"
+    assert rows > ok, "the other node has taken writes that timed out"
+    assert ok + unknown + outcomes["failed"] == outcomes["scheduled"]
+    print(f"{rows - ok} of {unknown} writes with an unknown outcome had happened; {outcomes}")
+
+
+def _one_that_is_killed_is_named(deployment: Deployment) -> None:
+    killed = process.find(deployment.nodes[1].pid)
+    assert killed is not None
+    killed.send(signal.SIGKILL)
+    why = wait_until(lambda: CASSANDRA.why_it_died(deployment), "its end is known")
+    assert why is not None and "node-2" in why and "SIGKILL" in why
+
+
+def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str, int]:
+    """For some seconds in the middle; then it goes on, so that all nodes can be read again."""
+    document = {
+        # The clients are those of the node that goes on.
+        "deployment": {
+            **deployment.for_engine().plain,
+            "endpoints": deployment.for_engine().plain["endpoints"][:1],
+        },
+        "scripts": [{"name": "insert", "path": "insert.cql", "text": SCRIPT}],
+        "lexer": "cql",
+        "order": "mix",
+        "clients": CLIENTS,
+        "threads": 1,
+        "protocol": "prepared",
+        "stop": {"duration_s": 5},
+        "seed": 1,
+    }
+    still = process.find(deployment.nodes[1].pid)
+    assert still is not None
+    timers = [
+        threading.Timer(seconds, still.send, [number])
+        for seconds, number in ((1, signal.SIGSTOP), (4, signal.SIGCONT))
+    ]
+    for timer in timers:
+        timer.start()
+    try:
+        observation = json.loads(_engine.drive(json.dumps(document)))
+    finally:
+        for timer in timers:
+            timer.cancel()
+        still.send(signal.SIGCONT)
+    outcomes: dict[str, int] = observation["outcomes"]
+    return outcomes

@@ -32,20 +32,13 @@ from servers import directory_for_servers, provisioned
 TABLE = Table(
     "all_types",
     (
-        Column("id", "int", not_null=True),
-        Column("small", "smallint"),
-        Column("big", "bigint"),
-        Column("price", "decimal(9,2)"),
-        Column("ratio", "double"),
-        Column("name", "varchar(40)"),
-        Column("story", "text"),
-        Column("born", "date"),
-        Column("seen", "timestamp"),
-        Column("is_good", "bool"),
-        Column("raw", "bytes"),
+        Column("id", "int", not_null=True), Column("small", "smallint"), Column("big", "bigint"),
+        Column("price", "decimal(9,2)"), Column("ratio", "double"), Column("name", "varchar(40)"),
+        Column("story", "text"), Column("born", "date"), Column("seen", "timestamp"),
+        Column("is_good", "bool"), Column("raw", "bytes"),
     ),
     primary_key=("id",),
-)
+)  # fmt: skip
 NAMES = [column.name for column in TABLE.columns]
 TYPES = [column.type for column in TABLE.columns]
 ROWS = 2_500
@@ -68,8 +61,6 @@ MODULES = {name: module.dialect for name, module in KNOWN.items() if module.is_v
 """Those that are said to be run here, and the name of their dialect."""
 SYSTEM_OF = {"mysql": "mariadb"}
 """Dialect → the system that speaks it, if it is not called so."""
-
-
 SOME = ("psycopg2", "sqlite3")
 """Of a server and in this process: where what differs between modules is tried elsewhere."""
 
@@ -134,18 +125,11 @@ def reached(
 def rows() -> Iterator[tuple[object, ...]]:
     for number in range(ROWS):
         yield (
-            number,
-            number % 100 - 50,
-            number * 2**40,
-            Decimal(number) / 100,
-            number / 8,
-            f"naïve {number} ? % :x 'q' \\",
-            "long " * (number % 50),
-            f"20{number % 90 + 10}-01-31",
-            f"2026-11-22 01:02:03.{number % 1000:03}",
-            number % 2 == 0,
+            number, number % 100 - 50, number * 2**40, Decimal(number) / 100, number / 8,
+            f"naïve {number} ? % :x 'q' \\", "long " * (number % 50), f"20{number % 90 + 10}-01-31",
+            f"2026-11-22 01:02:03.{number % 1000:03}", number % 2 == 0,
             bytes([number % 256, 0, 255]),
-        )[: len(NAMES)]
+        )[: len(NAMES)]  # fmt: skip
     yield (ROWS, *[None] * (len(NAMES) - 1))
 
 

@@ -21,7 +21,7 @@ from assay.lab.preflight.preflight import preflight
 from assay.plan import plan
 from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
-from assay.systems.duckdb import DUCKDB, settings
+from assay.systems.duckdb import DUCKDB
 from assay.workload import reader
 from commands import need
 from servers import ask
@@ -67,11 +67,6 @@ def test_settings_are_refused_before_anything_starts(
     with pytest.raises(ArgumentError, match=why) as refused:
         preflight(workload, plan(experiment, workload), ())
     assert str(refused.value.hint).startswith(hint)
-
-
-def test_what_only_a_file_can_have_is_left_to_the_run() -> None:
-    for name, value in (("search_path", "its_schema"), ("access_mode", "read_only")):
-        DUCKDB.refuse_settings(SystemChoice("duckdb", settings={name: value}))
 
 
 def test_settings_are_those_asked_for_in_every_session(storage: StorageFacts) -> None:
@@ -122,17 +117,6 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
         pytest.fail("it cannot be as asked")
 
 
-def test_a_size_is_read_in_every_spelling() -> None:
-    for text, size in [
-        ("1GB", 10**9),
-        ("95.3 MiB", 99_929_293),
-        ("0 bytes", 0),
-        ("8192KiB", 8 << 20),
-    ]:
-        assert settings.size_bytes(text) == size
-    assert settings.size_bytes("80%") is None
-
-
 def test_the_data_are_there_after_a_restart(storage: StorageFacts) -> None:
     with server_directory(storage) as directory:
         choice = SystemChoice("duckdb")
@@ -172,10 +156,7 @@ def test_a_file_is_reached_by_url_and_is_ours_alone_meanwhile(tmp_path: Path) ->
         (f"duckdb:///{words_txt}", {}, "words.txt"),
     ]:
         choice = SystemChoice("duckdb", url=wrong, settings=asked)
-        with (
-            pytest.raises((ArgumentError, SystemRefused), match=words),
-            DUCKDB.attach(choice),
-        ):
+        with pytest.raises((ArgumentError, SystemRefused), match=words), DUCKDB.attach(choice):
             pytest.fail("it cannot be reached")
 
 

@@ -23,7 +23,7 @@ from assay.contracts.engine.load import LoadReport
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
+from assay.errors import PasswordNeeded, RunFailed, SystemRefused
 from assay.lab.conformance.sessions import a_wrong_password_is_refused
 from assay.lab.conformance.verify import verify as verify_system
 from assay.load.digest import verify
@@ -157,15 +157,6 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     assert expected in f"{refusal.value.message} {refusal.value.hint}"
 
 
-def test_settings_of_assay_cannot_be_set(storage: StorageFacts) -> None:
-    for name in ("port", "Cron.Host", "shared_preload_libraries"):
-        with (
-            pytest.raises(ArgumentError, match=name),
-            provisioned(FERRETDB, storage, {name: "x"}),
-        ):
-            pass
-
-
 @pytest.mark.parametrize(("node", "number"), [(0, signal.SIGQUIT), (1, signal.SIGKILL)])
 def test_the_end_of_either_process_is_reported(
     storage: StorageFacts, node: int, number: signal.Signals
@@ -276,9 +267,7 @@ def test_a_time_that_bson_cannot_hold_is_found_by_verify(up: Deployment) -> None
     assert "may keep less" in (refused.value.hint or "")
 
 
-def test_its_sizes_are_those_of_the_documents_and_of_the_whole_directory(
-    up: Deployment,
-) -> None:
+def test_its_sizes_are_those_of_the_documents_and_of_the_whole_directory(up: Deployment) -> None:
     documents = ", ".join([json.dumps({"words": "x" * 1000, "n": n}) for n in range(2000)])
     empty = FERRETDB.data_bytes(up)
     before = FERRETDB.size_on_disk_bytes(up)

@@ -1,4 +1,5 @@
-"""Every system stores the same generated tables and rows, and a copy restores them."""
+"""Generated rows are the same in every system, also where Python makes them; changed rows are
+counted."""
 
 from __future__ import annotations
 
@@ -6,18 +7,21 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from able import able, one_of_each_line
+from able import able, one_of_each_line, with_ability
 from assay import registry
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.events import Events
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.factors import levels
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
+from assay.env_vars import NEW_DATA
 from assay.errors import RunFailed
 from assay.experiment import Experiment
 from assay.lab.pool import Pool, PooledSystem
@@ -27,11 +31,13 @@ from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.generated import measure, request_of
 from assay.load.row_sources.request import DataRequest
 from assay.plan import Cell, Plan, PlannedRun
+from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.systems import System
 from assay.workload import reader
 from commands import need
-from servers import ask
+from servers import ask, provisioned
+from waiting import wait_until
 
 WORKLOAD = r"""
 title = "Every type"
@@ -252,3 +258,82 @@ def test_a_transaction_has_the_requested_isolation_level(
                     assert opened.execute(question).rows == [(level,)]
                 for statement in system.dialect.rollback():
                     opened.execute(statement)
+
+
+@pytest.mark.parametrize("name", with_ability(Counters, language="sql"))
+def test_inserted_updated_and_deleted_rows_are_counted(name: str, storage: StorageFacts) -> None:
+    need(name)
+    system = registry.system(name)
+    with provisioned(system, storage) as deployment:
+        with session(deployment.address) as opened:
+            opened.execute("CREATE TABLE t (a int)")
+        before = system.counters(deployment)["rows_changed"]
+        with session(deployment.address) as opened:
+            for number in range(2000):
+                opened.execute(f"INSERT INTO t VALUES ({number})")
+            opened.execute("UPDATE t SET a = a + 1 WHERE a < 500")
+            opened.execute("DELETE FROM t WHERE a < 100")
+            assert opened.execute("SELECT count(*) FROM t").rows == [("1901",)]
+
+        def grown() -> int:
+            return int(system.counters(deployment)["rows_changed"] - before)
+
+        wait_until(lambda: grown() >= 2599, "the server has counted all changes")
+        # With some of the server's own tables.
+        assert grown() < 2599 * 1.02
+
+
+TYPES = "int bigint decimal(30,2) double text varchar(9) date timestamp bool bytes"
+TABLE = Table("t", tuple(Column(f"c{n}", one) for n, one in enumerate(TYPES.split())))
+EMPTY = Table("empty", (Column("c0", "int"),))
+PLAIN = Table("plain", (Column("a", "int"), Column("b", "bytes")))
+"""Without a decimal: some protocols have a shorter form for such rows."""
+BYTES = b"\x00\\\xff\n"
+NOON = datetime(2026, 1, 31, 12, 0, 0, 250_000)
+ROWS = [
+    [-1, 2**62, Decimal("1.50"), 0.1, "it's\t\\N\n", "ä☃", date(2026, 1, 31), NOON, True, BYTES],
+    [0, None, 3, 2, "", "9", None, None, False, b""],
+    [None] * 10,
+]
+
+
+@pytest.mark.parametrize("name", able("typed columns", "bulk load", language="sql"))
+def test_each_type_is_stored(name: str, storage: StorageFacts) -> None:
+    need(name)
+    system = registry.system(name)
+    rows_of = {"t": iter(ROWS), "plain": [[1, BYTES], [2, None]]}
+    request = DataRequest(lambda: rows_of, "files", "rows", "f", 3)
+    with provisioned(system, storage) as deployment:
+        verified = Loading(is_verified=True)
+        dataset = load(deployment, system, (EMPTY, TABLE, PLAIN), request, loading=verified)
+        assert dataset.rows == {"empty": 0, "t": 3, "plain": 2}
+        hexadecimal = {"postgresql": "encode({}, 'hex')"}.get(name, "lower(hex({}))").format
+        rows = ask(deployment, "SELECT c0, c1, c3, c4, c5 FROM t")
+        assert set(rows) == {
+            ("-1", str(2**62), "0.1", "it's\t\\N\n", "ä☃"),
+            ("0", None, "2" if name != "sqlite" else "2.0", "", "9"),
+            (None,) * 5,
+        }
+        for table, column, found in [("t", "c9", {"005cff0a", ""}), ("plain", "b", {"005cff0a"})]:
+            question = f"SELECT {hexadecimal(column)} FROM {table} WHERE {column} IS NOT NULL"
+            assert {text for (text,) in ask(deployment, question)} == found
+
+
+def test_a_server_begins_with_a_copy(
+    server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    monkeypatch.setenv(NEW_DATA.name, str(kept))
+    choice = SystemChoice(server.name, options={"transport": "tcp"})
+    for number in (1, 2):
+        with server_directory(storage) as directory:
+            with server.provision(choice, directory, connections=None) as up:
+                ask(up, "CREATE TABLE of_its_own (id integer)")
+                assert up.address.port
+                assert ask(up, "SELECT count(*) FROM of_its_own") == [("0",)]
+            is_copy = (directory.data / "copied").exists()
+        if not kept.exists():
+            pytest.skip(f"of {server.name} nothing is kept")
+        assert is_copy is (number == 2)
+        (only,) = kept.iterdir()
+        (only / "copied").touch()

@@ -1,20 +1,31 @@
-"""Private servers in a control group, and running servers whose processes are on this machine."""
+"""What servers are given is in effect: limits of their machine, profiles, changes that are
+declared, versions."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from able import able, one_of_each_line
 from assay import registry
-from assay.contracts.systems.abilities import BufferSize
+from assay.contracts.systems.abilities import BufferSize, HasProfiles, Profile
+from assay.env_vars import NEW_DATA
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.experiment.choices.profiles import applied
+from assay.judge.warnings.run_warnings import mean_the_same
+from assay.probe.durability import measure as durability
+from assay.probe.durability import watching
 from assay.provision.limits import server_group
 from assay.provision.provision import provision
 from assay.provision.running_system import running_system
-from commands import Assay, need
+from assay.storages.loop import LOOP
+from commands import IN_MEMORY, Assay, need, two_versions
 from servers import SERVERS
+from step_workloads import folder_of
 
 MB = 1 << 20
 LIMITED = [name for name in SERVERS if isinstance(registry.system(name), BufferSize)]
@@ -98,19 +109,6 @@ def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Pa
     assert ended.status == 3
 
 
-def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
-    need("mariadb")
-    _need_groups()
-    ended = assay("run", "tpcb", "--on", "mariadb[buffer=143MB]", "--memory", "144MB",
-                  "--set", "scale=5", "--warm-up", "0", "--transactions", "3")  # fmt: skip
-    [run] = ended.runs
-    assert run.state == "failed"
-    assert run.driven is None
-    assert "a process was ended by the memory limit of 144MB" in str(run.reason)
-    assert "fix: a smaller buffer" in str(run.reason)
-    assert ended.status == 3
-
-
 @pytest.mark.parametrize("system", LIMITED)
 def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
     assay: Assay, system: str
@@ -134,3 +132,147 @@ def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
         assert "its default buffer of 128MB does not fit into a memory of 100MB" in said
         assert f"{system}[buffer=25MB]" in said
     assert ended.status == 2
+
+
+PROFILES = [
+    (name, profile)
+    for name, system in registry.usable_systems()
+    if isinstance(system, HasProfiles)
+    for profile in system.profiles().values()
+]
+_POLL_S = 0.01
+"""In place of a millisecond: the class is asked for, and not the delay of a flush."""
+_TRIES = 3
+"""A server's own checkpoint, every half a minute, may flush what commits left while they are
+followed; on a busy machine they are followed for so long."""
+
+
+@pytest.mark.flushes
+@pytest.mark.parametrize(("name", "profile"), PROFILES, ids=lambda one: getattr(one, "name", one))
+def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
+    name: str, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The class is measured where this machine has a device for it; on data that the server made
+    itself: on a copy, MySQL has flushed some seconds after a commit that nothing was to flush."""
+    need(name)
+    choice = applied(SystemChoice(name), profile.name)
+    if "buffer" in choice.options:
+        choice = replace(choice, options={**choice.options, "buffer": "64MB"})
+    is_measured = bool(profile.durability) and LOOP.why_unavailable() is None
+    storage = StorageChoice("tmpfs", kind="tmpfs")
+    if is_measured:
+        storage = StorageChoice("disk", kind="loop", options={"size": "600M"})
+        monkeypatch.delenv(NEW_DATA.name, raising=False)
+        monkeypatch.setattr(watching, "_POLL_S", _POLL_S)
+    with running_system(choice, storage, connections=2) as running:
+        deployment = running.deployment
+        assert deployment.durability_promised == profile.durability
+        if is_measured:
+            for _ in range(_TRIES):
+                measured = durability.measure(deployment, running.system)
+                if measured.durability_class == profile.durability:
+                    break
+            assert measured.durability_class == profile.durability, measured.described
+    other = {
+        setting: (asked, deployment.settings.get(setting))
+        for setting, asked in deployment.settings_asked.items()
+        if setting not in deployment.settings_confirmed
+        and not mean_the_same(str(asked), str(deployment.settings.get(setting)))
+    }
+    assert deployment.settings_asked
+    assert other == {}
+
+
+SYSTEMS = pytest.mark.parametrize("system", one_of_each_line(able("read only sessions")))
+TWICE = ("--repetitions", "2", "--storage", "tmpfs")
+ONE = "transactions = 1\nclients = [1]\n"
+READS_ALL = "SELECT id FROM data;\n\\expect rows 10\n"
+
+
+@SYSTEMS
+def test_a_test_without_changes_data_gets_fresh_data(
+    assay: Assay, tmp_path: Path, system: str
+) -> None:
+    need(system)
+    sly = READS_ALL + "DELETE FROM data WHERE id = 1;\n"
+    folder = folder_of(tmp_path / "w", f'scripts = ["sly.sql"]\n{ONE}', sly=sly)
+    ended = assay("run", folder, "--on", system, *TWICE)
+    assert ended.status == 0, ended.err
+
+
+@SYSTEMS
+def test_groups_run_concurrently_and_dumps_have_their_result(
+    assay: Assay, tmp_path: Path, system: str
+) -> None:
+    need(system)
+    declared = """
+[[tests.t.steps]]
+do = "load"
+[[tests.t.steps]]
+do = "drive"
+duration_s = 0.5
+[[tests.t.steps.groups]]
+name = "readers"
+scripts = ["read.sql"]
+clients = 3
+[[tests.t.steps.groups]]
+name = "writers"
+scripts = ["write.sql"]
+clients = 2
+arrival = "poisson"
+offered_rate_per_s = 30
+[[tests.t.steps]]
+do = "restart"
+[[tests.t.steps]]
+do = "drive"
+name = "list"
+scripts = ["write.sql"]
+clients = 4
+queue = 100
+"""
+    ended = assay("run", folder_of(tmp_path / "w", declared), "--on", system, "--storage", "tmpfs")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert [one.state for one in run.steps] == ["done"] * 4
+    first, last = (one.driven for one in run.steps if one.driven is not None)
+    readers, writers = first.groups
+    assert readers.outcomes.ok > 0
+    assert writers.outcomes.ok > 0
+    assert last.outcomes.ok == 100
+
+
+WORK = (
+    "run", "tpcb.simple-update", "--clients", "1",
+    "--warm-up", "0", "--duration", "0.2", *IN_MEMORY,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ["duckdb", "postgresql"])
+def test_two_versions_run_side_by_side_and_are_compared(assay: Assay, system: str) -> None:
+    old, new = two_versions(system)
+    ended = assay(*WORK, "--on", f"{system}@{old},{system}@{new}", "--repetitions", "2")
+    assert ended.status == 0, ended.err + ended.out
+    runs = ended.runs
+    assert {run.system_label for run in runs} == {f"{system}@{old}", f"{system}@{new}"}
+    for run in runs:
+        assert run.deployment is not None
+        assert run.system_label.partition("@")[2] in run.deployment.version
+    assert len({run.cell_fingerprint for run in runs}) == 2
+    rows = json.loads(assay("report", "latest", "--format", "json").out)["tables"]["runs"]
+    assert {row["system"] for row in rows} == {f"{system}@{old}", f"{system}@{new}"}
+    first, second = old.rpartition(".")[0], new.rpartition(".")[0]
+    compared = assay("compare", "1", "--between", f"{system}@{first},{system}@{second}")
+    assert f"{system}.version {old}" in compared.out, compared.err
+    assert f"{system}.version {new}" in compared.out
+
+
+def test_versions_in_an_experiment_file_with_names_and_settings(assay: Assay) -> None:
+    old, new = two_versions("duckdb")
+    ended = assay(
+        "run", "tpcb.select-only", "--duration", "0.3", "--warm-up", "0", *IN_MEMORY,
+        "--on", f"before=duckdb@{old}[threads=1],after=duckdb@{new}[threads=1]",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err + ended.out
+    assert [run.system_label for run in ended.runs] == ["before", "after"]
+    settings = [run.deployment.settings["threads"] for run in ended.runs if run.deployment]
+    assert settings == ["1", "1"]

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
-from assay import _engine
+from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mysql import MYSQL as DIALECT
-from assay.errors import ArgumentError, SystemRefused
+from assay.errors import SystemRefused
 from assay.provision.engine.session import session
 from assay.provision.machine.users import server_user
 from assay.systems.mariadb import MARIADB
 from commands import need
-from servers import ask, provisioned
+from servers import ask, provisioned, shared
 
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("mariadb")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with shared("mariadb", tmp_path_factory.mktemp("state")) as deployment:
+        yield deployment
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -48,16 +54,6 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert sample.processes == 1
 
 
-def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
-    with provisioned(MARIADB, storage, options={"transport": "tcp"}) as deployment:
-        assert deployment.connection_limit == 151
-        assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
-        for user in ("root", "assay"):
-            stranger = structs.replace(deployment.address.for_engine(), user=user, password=None)
-            with pytest.raises(_engine.EngineError, match="Access denied"):
-                _engine.Session(stranger.json)
-
-
 @pytest.mark.parametrize(("word", "found"), [("OFF", "OFF"), ("on", "ON")])
 def test_its_binary_log_can_be_switched_on_and_off(
     storage: StorageFacts, word: str, found: str
@@ -67,27 +63,6 @@ def test_its_binary_log_can_be_switched_on_and_off(
         assert deployment.data_directory is not None
         names = {file.name.partition(".")[0] for file in deployment.data_directory.iterdir()}
         assert not names & {"ON", "on", "OFF"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected", "hint"),
-    [
-        ({"key_bufer_size": "1G"}, "unknown variable 'key_bufer_size=1G'", "key_buffer_size"),
-        ({"key_buffer_size": "much"}, "asked as 'much' and is '0'", "take as it is"),
-        ({"binlog_format": "no"}, "value 'no' to 'binlog_format'", "binlog_format=no"),
-        ({"key_buffer": "64M"}, "no variable of that name", "SHOW GLOBAL VARIABLES"),
-        ({"innodb_page_size": "5000"}, "Invalid page size=5000", "innodb_page_size=5000"),
-        ({"max_connections": "1"}, "asked as '1' and is '10'", "take as it is"),
-    ],
-)
-def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
-    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
-) -> None:
-    refused = pytest.raises(SystemRefused, match=expected)
-    with refused as refusal, provisioned(MARIADB, storage, settings):
-        pass
-    assert refusal.value.hint is not None
-    assert hint in refusal.value.hint
 
 
 def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageFacts) -> None:
@@ -107,44 +82,30 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
         others.unlink(missing_ok=True)
 
 
-def test_the_paths_of_its_files_cannot_be_set(storage: StorageFacts) -> None:
-    asked = {"Pid-File": "x"}
-    with pytest.raises(ArgumentError, match="Pid-File"), provisioned(MARIADB, storage, asked):
-        pass
-
-
 def attached(deployment: Deployment, **settings: str) -> AbstractContextManager[Deployment]:
     url = f"mariadb://assay@/assay?socket={deployment.address.unix}"
     return MARIADB.attach(SystemChoice("mariadb", url=url, settings=settings))
 
 
-def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
-    storage: StorageFacts,
-) -> None:
-    with provisioned(MARIADB, storage) as deployment:
-        with attached(deployment, sort_buffer_size="65536") as reached:
-            assert reached.settings["sort_buffer_size"] == "65536"
-            assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
-            assert ask(deployment, "SELECT @@sort_buffer_size") != [("65536",)]
-            ask(deployment, "CREATE TABLE t AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
-            assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
-        with pytest.raises(SystemRefused, match="key_buffer_size"):
-            attached(deployment, key_buffer_size="1000").__enter__()
+def test_a_server_is_reached_by_its_url_with_settings_for_each_session(running: Deployment) -> None:
+    with attached(running, sort_buffer_size="65536") as reached:
+        assert reached.settings["sort_buffer_size"] == "65536"
+        assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
+        assert ask(running, "SELECT @@sort_buffer_size") != [("65536",)]
+        ask(running, "CREATE TABLE sized AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
+        assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
+    with pytest.raises(SystemRefused, match="key_buffer_size"):
+        attached(running, key_buffer_size="1000").__enter__()
 
 
-def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(storage: StorageFacts) -> None:
+def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(running: Deployment) -> None:
     table = Table("t", (Column("words", "text"),))
-    with provisioned(MARIADB, storage) as deployment:
-        for engine in ("InnoDB", "MyISAM", "Aria"):
-            for statement in [
-                *DIALECT.drop_table(table),
-                *DIALECT.create_table(table, {"engine": engine}),
-            ]:
-                ask(deployment, statement)
-            lives_in = "SELECT engine, table_collation FROM information_schema.tables"
-            assert ask(deployment, f"{lives_in} WHERE table_name = 't'") == [
-                (engine, "utf8mb4_bin")
-            ]
+    lives_in = "SELECT engine, table_collation FROM information_schema.tables"
+    for engine in ("InnoDB", "MyISAM", "Aria"):
+        made = DIALECT.create_table(table, {"engine": engine})
+        for statement in (*DIALECT.drop_table(table), *made):
+            ask(running, statement)
+        assert ask(running, f"{lives_in} WHERE table_name = 't'") == [(engine, "utf8mb4_bin")]
 
 
 def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) -> None:
@@ -165,9 +126,21 @@ def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) ->
         assert deployment.durability_lowered_by == ("engine = MyISAM",)
 
 
-def test_a_text_cannot_be_a_primary_key() -> None:
-    table = Table("t", (Column("name", "text", not_null=True),), primary_key=("name",))
-    with pytest.raises(ArgumentError, match="name in its primary key") as refusal:
-        DIALECT.create_table(table, {})
-    assert refusal.value.hint is not None
-    assert "varchar" in refusal.value.hint
+PLUGINS = Path(os.environ.get("ASSAY_TEST_MARIADB_PLUGINS", "/usr/lib/mysql/plugin"))
+
+
+@pytest.mark.parametrize("method", ["ed25519", "parsec"])
+def test_a_user_whose_password_signs_logs_in(method: str, storage: StorageFacts) -> None:
+    need("mariadb")
+    if not (PLUGINS / f"auth_{method}.so").is_file():
+        pytest.skip(f"the plugin auth_{method} is not in {PLUGINS}: apt-get install mariadb-server")
+    system, settings = registry.system("mariadb"), {"plugin_dir": str(PLUGINS)}
+    with provisioned(system, storage, options={"transport": "tcp"}, settings=settings) as server:
+        ask(server, f"INSTALL SONAME 'auth_{method}'")
+        ask(server, f"CREATE USER signer IDENTIFIED VIA {method} USING PASSWORD('secret')")
+        address = replace(server.address, user="signer", database="information_schema")
+        with session(replace(address, password="secret")) as opened:
+            assert opened.execute("SELECT 1").rows == [("1",)]
+        wrong = replace(address, password="wrong")
+        with pytest.raises(SystemRefused, match="Access denied"), session(wrong):
+            pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -25,12 +25,18 @@ from assay.provision.engine.session import session
 from assay.provision.provision import provision
 from assay.systems.mysql import MYSQL
 from commands import need
-from servers import ask, provisioned
+from servers import ask, provisioned, shared
 
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("mysql")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with shared("mysql", tmp_path_factory.mktemp("state")) as deployment:
+        yield deployment
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -88,11 +94,7 @@ def test_a_password_is_proved_in_the_clear_by_key_and_over_tls(storage: StorageF
         assert ask(deployment, plugin) == [("caching_sha2_password",)]
         ask(deployment, f"ALTER USER assay@localhost IDENTIFIED BY '{tcp.password}'")
         socket = str(ask(deployment, "SELECT @@socket")[0][0])
-        ways = [
-            tcp,
-            replace(tcp, tls="require"),
-            replace(tcp, host=None, port=None, unix=socket),
-        ]
+        ways = [tcp, replace(tcp, tls="require"), replace(tcp, host=None, port=None, unix=socket)]
         for way in ways:
             ask(deployment, "FLUSH PRIVILEGES")  # it forgets the passwords it has seen
             assert who(way) == who(way), "by the whole password, then from its memory"
@@ -105,43 +107,25 @@ def who(address: Address) -> str | None:
         return opened.execute("SELECT CURRENT_USER()").rows[0][0]
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected", "hint"),
-    [
-        ({"key_bufer_size": "1G"}, "unknown variable 'key_bufer_size=1G'", "key_buffer_size"),
-        ({"innodb_page_size": "5000"}, "asked as '5000'|[Ii]nvalid page size", "innodb_page_size"),
-        ({"query_cache_size": "1M"}, "MySQL no longer has query_cache_size", ""),
-    ],
-)
-def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
-    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
-) -> None:
-    refused = pytest.raises(SystemRefused, match=expected)
-    with refused as refusal, provisioned(MYSQL, storage, settings):
-        pass
-    assert hint in (refusal.value.hint or "")
-
-
-def test_its_size_is_that_of_the_data_and_of_now(storage: StorageFacts) -> None:
+def test_its_size_is_that_of_the_data_and_of_now(running: Deployment) -> None:
     rows = "SELECT REPEAT('x', 1000) FROM information_schema.columns LIMIT 2000"
-    with provisioned(MYSQL, storage) as deployment:
-        before, empty = MYSQL.size_on_disk_bytes(deployment), MYSQL.data_bytes(deployment)
-        ask(deployment, f"CREATE TABLE t AS {rows}")
-        ask(deployment, "ANALYZE TABLE t")
-        assert MYSQL.size_on_disk_bytes(deployment) - before > 2_000_000
-        assert MYSQL.data_bytes(deployment) - empty > 2_000_000
-        with attached("mysql", deployment) as reached:
-            assert MYSQL.size_on_disk_bytes(reached) > 2_000_000
-        counted = MYSQL.counters(deployment)
-        assert counted["buffer_hits"] > 0
+    before, empty = MYSQL.size_on_disk_bytes(running), MYSQL.data_bytes(running)
+    ask(running, f"CREATE TABLE t AS {rows}")
+    ask(running, "ANALYZE TABLE t")
+    assert MYSQL.size_on_disk_bytes(running) - before > 2_000_000
+    assert MYSQL.data_bytes(running) - empty > 2_000_000
+    with attached("mysql", running) as reached:
+        assert MYSQL.size_on_disk_bytes(reached) > 2_000_000
+    assert MYSQL.counters(running)["buffer_hits"] > 0
 
 
-def test_the_url_of_another_product_is_refused_with_the_right_one(storage: StorageFacts) -> None:
-    with provisioned(MYSQL, storage) as deployment:
-        with pytest.raises(SystemRefused, match="expected MariaDB, found MySQL 9") as refusal:
-            attached("mariadb", deployment).__enter__()
-        assert refusal.value.hint == "the same URL with mysql://"
-        rows_are_the_same_through_pymysql(deployment)
+def test_the_url_of_another_product_is_refused_with_the_right_one(
+    running: Deployment, storage: StorageFacts
+) -> None:
+    with pytest.raises(SystemRefused, match="expected MariaDB, found MySQL 9") as refusal:
+        attached("mariadb", running).__enter__()
+    assert refusal.value.hint == "the same URL with mysql://"
+    rows_are_the_same_through_pymysql(running)
     need("mariadb")
     with provisioned(registry.system("mariadb"), storage) as deployment:
         with pytest.raises(SystemRefused, match="expected MySQL, found MariaDB 1") as refusal:

@@ -1,9 +1,15 @@
-"""Load generators behind a network, which drive a server that Assay started here."""
+"""Load generators on other machines, and networks that fail."""
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterator
+import itertools
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,22 +18,101 @@ import able
 import assay
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.factors import GENERATORS
+from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import ChecksAddress
+from assay.drive.fleet import kept_parts
 from assay.drive.fleet.values import Terms
-from assay.drive.observe import Generators
+from assay.drive.observe import Generators, observe
 from assay.env_vars import SERVER_ADDRESS
 from assay.errors import ArgumentError
-from assay.experiment import SystemChoice
+from assay.experiment import StorageChoice, SystemChoice
+from assay.experiment.choices.checked_choices import system_choice
+from assay.judge.check.verdict import why_failed
 from assay.lab.driving import generators
 from assay.plan.values import Cell
 from assay.provision.engine.local_fleet import LocalFleet
+from assay.provision.engine.session import session
 from assay.provision.machine.ports import server_address
+from assay.provision.provision import provision
 from assay.systems.options import TRANSPORT
 from commands import why_missing
-from networks import Network, network
+from programs import IP, NFT, TC, need_program
+from waiting import wait_until
 
-pytestmark = pytest.mark.slow
+_FAR_PROGRAM = Path(__file__).parents[1] / "support" / "far_program.py"
+_numbers = itertools.count()
+
+
+class Network:
+    def __init__(self, name: str, subnet: str, machines: int) -> None:
+        self.address = f"{subnet}.1"
+        """Of this machine, at the bridge."""
+        self._name, self._subnet = name, subnet
+        self.namespaces = [f"{name}-{number}" for number in range(1, machines + 1)]
+
+    def link(self, machine: int) -> str:
+        """Of that machine, at the bridge."""
+        return f"{self._name}v{machine + 1}"
+
+    def inside(self, machine: int, *command: str) -> None:
+        run("ip", "netns", "exec", self.namespaces[machine], *command)
+
+    def command(self, machine: int) -> list[str]:
+        """The beginning of a command of `LocalFleet`, for a program behind the network."""
+        address = f"{self._subnet}.{machine + 2}"
+        return [sys.executable, str(_FAR_PROGRAM), self.namespaces[machine], address]
+
+    def cut(self, machine: int) -> None:
+        run("ip", "link", "set", self.link(machine), "down")
+
+    def pids(self, machine: int) -> list[int]:
+        """The processes that are there."""
+        return [int(pid) for pid in run("ip", "netns", "pids", self.namespaces[machine]).split()]
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout
+
+
+@contextmanager
+def network(machines: int) -> Iterator[Network]:
+    """Skips the test where it cannot be made."""
+    need_program(IP)
+    if os.geteuid() != 0:
+        pytest.skip("needs network namespaces (ip netns, as root)")
+    name = f"as{os.getpid() % 100000}n{next(_numbers)}"
+    made = Network(name, f"10.213.{os.getpid() % 250}", machines)
+    with ExitStack() as stack:
+
+        def make(*command: str, undo: tuple[str, ...]) -> None:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"needs network namespaces: {' '.join(command)}: {done.stderr.strip()}")
+            stack.callback(subprocess.run, undo, capture_output=True, check=False)
+
+        make("ip", "link", "add", name, "type", "bridge", undo=("ip", "link", "del", name))
+        run("ip", "addr", "add", f"{made.address}/24", "dev", name)
+        run("ip", "link", "set", name, "up")
+        for number, namespace in enumerate(made.namespaces):
+            make("ip", "netns", "add", namespace, undo=("ip", "netns", "del", namespace))
+            link = made.link(number)
+            make(
+                "ip", "link", "add", link, "type", "veth", "peer", "eth0", "netns", namespace,
+                undo=("ip", "link", "del", link),
+            )  # fmt: skip
+            run("ip", "link", "set", link, "master", name, "up")
+            within = ("ip", "-n", namespace)
+            run(
+                *within, "addr", "add", f"10.213.{os.getpid() % 250}.{number + 2}/24", "dev", "eth0"
+            )
+            run(*within, "link", "set", "eth0", "up")
+            run(*within, "link", "set", "lo", "up")
+        yield made
+
 
 REACHABLE = [
     name
@@ -54,6 +139,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Network, list[Address
         yield net, endpoints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REACHABLE)
 def test_generators_of_other_machines_reach_a_server_of_ours(
     name: str, far: tuple[Network, list[Address]], tmp_path: Path
@@ -75,6 +161,7 @@ def test_generators_of_other_machines_reach_a_server_of_ours(
     assert not [one for one in passwords if one and one.encode() in kept]
 
 
+@pytest.mark.slow
 def test_what_asks_for_no_password_does_not_listen_beyond_loopback(
     far: tuple[Network, list[Address]], tmp_path: Path
 ) -> None:
@@ -87,6 +174,7 @@ def test_what_asks_for_no_password_does_not_listen_beyond_loopback(
     assert not (tmp_path / "r.sqlite").exists(), "before anything is started"
 
 
+@pytest.mark.slow
 def test_a_wrong_address_is_refused_before_there_is_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +185,7 @@ def test_a_wrong_address_is_refused_before_there_is_an_experiment(
     assert not records.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cassandra", "cubrid"])
 def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None:
     system = registry.system(name)
@@ -106,6 +195,7 @@ def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None
         system.refuse_address(SystemChoice(name), "203.0.113.7")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address", ["203.0.113.7", "localhost", "0.0.0.0", "::", "fe80::1", "nonsense"]
 )
@@ -115,11 +205,6 @@ def test_only_an_address_of_this_machine_is_listened_at(
     monkeypatch.setenv(SERVER_ADDRESS.name, address)
     with pytest.raises(ArgumentError, match="expected an IP address of this machine"):
         server_address()
-
-
-def test_the_address_is_one_of_loopback_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SERVER_ADDRESS.name, raising=False)
-    assert ipaddress.ip_address(server_address()).is_loopback
 
 
 class _Cluster:
@@ -135,6 +220,7 @@ class _Cluster:
         _Cluster.stopped += 1
 
 
+@pytest.mark.slow
 def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +235,7 @@ def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     assert _Cluster.stopped == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REACHABLE)
 def test_a_server_at_an_address_of_ipv6(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,3 +251,120 @@ def test_a_server_at_an_address_of_ipv6(
     )  # fmt: skip
     assert [one.outcomes.ok for one in result.runs] == [20, 20]
     assert b'"::1"' in (tmp_path / "r.sqlite").read_bytes(), "where it listened is kept"
+
+
+SERVER = "postgresql"
+MACHINES = 2
+CLIENTS = 4
+ACTIVE = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND state = 'active'"
+
+
+@pytest.fixture
+def far_generators(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Network, Deployment]]:
+    if why := why_missing(SERVER):
+        pytest.skip(why)
+    with network(MACHINES) as net:
+        monkeypatch.setenv(SERVER_ADDRESS.name, net.address)
+        choice = system_choice(f"{SERVER}[transport=tcp]")
+        with provision(choice, StorageChoice(), connections=20) as deployment:
+            _ask(deployment, "CREATE TABLE t (v bigint)")
+            yield net, deployment
+
+
+def _driven(
+    net: Network,
+    deployment: Deployment,
+    stop: StopDocument,
+    progress: Callable[[DriveProgress], bool | None] = lambda _: None,
+    kept_in: Path | None = None,
+) -> Observation:
+    text = "\\set v random(1, 1000000000)\nINSERT INTO t VALUES (:v);\n"
+    document = DriveDocument(
+        scripts=(ScriptDocument(name="insert", path="insert.sql", text=text),),
+        order="sequence",
+        clients=CLIENTS,
+        stop=stop,
+        seed=secrets.randbits(32),
+    )
+    fleet = LocalFleet(MACHINES, before=[net.command(one) for one in range(MACHINES)])
+    terms = Terms(run=1, kept_in=kept_in)
+    return observe(deployment, document, progress, generators=Generators(fleet, terms))
+
+
+def _ask(deployment: Deployment, statement: str) -> int:
+    with session(deployment.address) as opened:
+        rows = opened.execute(statement).rows
+    return int(rows[0][0]) if rows else 0
+
+
+def _rows_at_last(deployment: Deployment) -> int:
+    while _ask(deployment, ACTIVE):
+        time.sleep(0.05)
+    return _ask(deployment, "SELECT count(*) FROM t")
+
+
+def _wait_until_left(net: Network) -> None:
+    """Each generator ends by itself where it cannot be reached: no one else could end it there."""
+    wait_until(lambda: not any(net.pids(one) for one in range(MACHINES)), "no generator is left")
+
+
+@pytest.mark.slow
+def test_a_link_that_is_cut_loses_the_generator_behind_it(
+    far_generators: tuple[Network, Deployment], tmp_path: Path
+) -> None:
+    net, deployment = far_generators
+    cut: list[float] = []
+
+    def progress(report: DriveProgress) -> None:
+        if report.elapsed_s > 1.0 and not cut:
+            net.cut(1)
+            cut.append(report.elapsed_s)
+
+    found = _driven(net, deployment, StopDocument(duration_s=60.0), progress, tmp_path)
+    _, lost = found.generators
+    assert lost.lost_after_s is not None and lost.lost_after_s > cut[0]
+    words = f"load machine 2 of 2 lost after {lost.lost_after_s:.0f} s"
+    assert why_failed(found, (), None) == words
+    rows = _rows_at_last(deployment)
+    ok = sum(one.ok for one in found.generators)
+    assert 0 < ok <= rows <= ok + sum(one.unknown for one in found.generators)
+    _wait_until_left(net)
+    # It kept what it knows, and that is no more than the bound: what it sent is not in doubt there.
+    (kept,) = [kept_parts.read(one).observation for one in tmp_path.iterdir()]
+    assert lost.ok <= kept.outcomes.ok <= lost.ok + lost.unknown
+    assert kept.outcomes.ok + kept.outcomes.unknown <= lost.ok + lost.unknown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["loss", "bandwidth"])
+def test_a_bad_network_changes_no_count(
+    fault: str, far_generators: tuple[Network, Deployment]
+) -> None:
+    net, deployment = far_generators
+    if fault == "loss":
+        need_program(NFT)
+        rules = (
+            "add table ip bad",
+            "add chain ip bad in { type filter hook input priority 0; }",
+            f"add rule ip bad in ip saddr {net.address} numgen random mod 100 < 3 counter drop",
+        )
+        for one in range(MACHINES):
+            net.inside(one, "nft", "; ".join(rules))
+    else:
+        need_program(TC)
+        shape = ["root", "tbf", "rate", "256kbit", "burst", "2000", "limit", "6000"]
+        for one in range(MACHINES):
+            net.inside(one, "tc", "qdisc", "add", "dev", "eth0", *shape)
+    found = _driven(net, deployment, StopDocument(transactions=100))
+    assert found.ended_by == "stop" and not found.lost_generators
+    assert found.outcomes.ok == CLIENTS * 100 == _rows_at_last(deployment)
+    assert found.outcomes.unknown == found.outcomes.failed == 0
+    for namespace in net.namespaces:
+        if fault == "loss":
+            said = run("ip", "netns", "exec", namespace, "nft", "list", "ruleset")
+            assert "counter packets 0 " not in said and "counter packets" in said
+        else:
+            assert "overlimits 0 " not in run(
+                "tc", "-s", "-n", namespace, "qdisc", "show", "dev", "eth0"
+            )
+    _wait_until_left(net)

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -23,12 +23,18 @@ from assay.systems.postgresql import POSTGRESQL
 from block_devices import MAY_MOUNT
 from commands import need
 from programs import UNSHARE
-from servers import ask, provisioned
+from servers import ask, provisioned, shared
 
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("postgresql")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with shared("postgresql", tmp_path_factory.mktemp("state")) as deployment:
+        yield deployment
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -111,32 +117,23 @@ def attached(
     return POSTGRESQL.attach(SystemChoice("postgresql", url=url, settings=settings))
 
 
-def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
-    storage: StorageFacts,
-) -> None:
-    with provisioned(POSTGRESQL, storage) as deployment:
-        assert deployment.connection_limit == 100
-        with attached(deployment, synchronous_commit="off") as reached:
-            assert reached.settings["synchronous_commit"] == "off"
-            assert ask(reached, "SHOW synchronous_commit") == [("off",)]
-            assert ask(deployment, "SHOW synchronous_commit") == [("on",)]
-            assert POSTGRESQL.size_on_disk_bytes(reached) > 1_000_000
-        with (
-            pytest.raises(SystemRefused, match='"fsync" cannot'),
-            attached(deployment, fsync="off"),
-        ):
-            pass
-        ask(deployment, "CREATE ROLE ordinary LOGIN")
-        with attached(deployment, "ordinary") as reached:
-            assert reached.connection_limit == 97, "three are kept for superusers"
+def test_a_server_is_reached_by_its_url_with_settings_for_each_session(running: Deployment) -> None:
+    assert running.connection_limit == 100
+    with attached(running, synchronous_commit="off") as reached:
+        assert reached.settings["synchronous_commit"] == "off"
+        assert ask(reached, "SHOW synchronous_commit") == [("off",)]
+        assert ask(running, "SHOW synchronous_commit") == [("on",)]
+        assert POSTGRESQL.size_on_disk_bytes(reached) > 1_000_000
+    with pytest.raises(SystemRefused, match='"fsync" cannot'), attached(running, fsync="off"):
+        pass
+    ask(running, "CREATE ROLE ordinary LOGIN")
+    with attached(running, "ordinary") as reached:
+        assert reached.connection_limit == 97, "three are kept for superusers"
 
 
-def test_cpu_time_of_a_session_that_ends_at_the_last_sample_is_counted(
-    storage: StorageFacts,
-) -> None:
-    with provisioned(POSTGRESQL, storage) as deployment:
-        for _ in range(15):
-            with Sampler(deployment, POSTGRESQL) as sampler:
-                ask(deployment, "SELECT sum(g) FROM generate_series(1, 600000) g")
-            first, *_, last = (one.sample.cpu_ns for one in sampler.samples)
-            assert last - first >= 10_000_000
+def test_cpu_time_of_a_session_that_ends_at_the_last_sample_is_counted(running: Deployment) -> None:
+    for _ in range(15):
+        with Sampler(running, POSTGRESQL) as sampler:
+            ask(running, "SELECT sum(g) FROM generate_series(1, 600000) g")
+        first, *_, last = (one.sample.cpu_ns for one in sampler.samples)
+        assert last - first >= 10_000_000

@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.alone,
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray (assay-db[fleet])"),
 ]
-
 CLUSTER = """
 import json, os, sqlite3, sys, threading, time
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -59,8 +58,6 @@ except assay.errors.AssayError as error:
 finally:
     cluster.shutdown()
 """
-
-
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(16)}
 
 

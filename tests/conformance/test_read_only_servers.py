@@ -1,5 +1,4 @@
-"""A standby, a replica and a read-only file say what they are; a run that would write there ends at
-once with that reason, and several hosts in one URL are chosen as libpq does."""
+"""Servers and sessions that may only read."""
 
 from __future__ import annotations
 
@@ -7,18 +6,22 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import servers
-from assay import registry
+from able import able
+from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
+from assay.provision.engine.session import session
 from commands import Assay, need
+from servers import provisioned
 from standbys import standby_of
 
 POSTGRESQL = registry.system("postgresql")
@@ -63,9 +66,7 @@ def test_a_standby_is_read_and_named_and_takes_no_writes(
         assert "earlier Assay" not in run.reason
 
 
-def test_one_of_several_hosts_is_chosen_as_by_libpq(
-    pair: tuple[Deployment, Deployment],
-) -> None:
+def test_one_of_several_hosts_is_chosen_as_by_libpq(pair: tuple[Deployment, Deployment]) -> None:
     primary, standby = pair
     ports = {"primary": primary.address.port, "standby": standby.address.port}
     beginning, _, _ = url(primary).rpartition("@")
@@ -187,3 +188,88 @@ def test_a_missing_right_is_said_with_the_statement_and_what_to_do(
     assert "r.sql, line 2: permission denied for table goods" in said
     assert "statement: SELECT id FROM goods WHERE id = 1" in said
     assert "fix: grant this user what the statement needs" in said
+
+
+FUNCTIONS = {
+    "postgresql": [
+        "CREATE SEQUENCE s",
+        "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (2); SELECT 1'",
+        "CREATE PROCEDURE p() LANGUAGE sql AS 'DELETE FROM t'",
+    ],
+    "mariadb": [
+        "CREATE SEQUENCE s",
+        "CREATE TABLE m (a int) ENGINE = MyISAM",
+        "CREATE FUNCTION f() RETURNS int BEGIN INSERT INTO t VALUES (2); RETURN 1; END",
+        "CREATE PROCEDURE p() DELETE FROM t",
+    ],
+    "mysql": [
+        "CREATE TABLE m (a int) ENGINE = MyISAM",
+        "CREATE FUNCTION f() RETURNS int DETERMINISTIC "
+        "BEGIN INSERT INTO t VALUES (2); RETURN 1; END",
+        "CREATE PROCEDURE p() DELETE FROM t",
+    ],
+    "sqlite": [],
+}
+EVERYWHERE = [
+    "INSERT INTO t SELECT a + 1 FROM t", "UPDATE t SET a = 3", "DELETE FROM t", "DROP TABLE t",
+    "CREATE TABLE u (a int)", "ALTER TABLE t ADD COLUMN b int",
+]  # fmt: skip
+OWN = {
+    "postgresql": [
+        "SELECT f()",
+        "SELECT nextval('s')",
+        "CALL p()",
+        "DO $$ BEGIN DELETE FROM t; END $$",
+        "WITH gone AS (DELETE FROM t RETURNING a) SELECT * FROM gone",
+        "SELECT a INTO u FROM t",
+        "EXPLAIN ANALYZE DELETE FROM t",
+        "TRUNCATE t",
+        "SELECT 1; DELETE FROM t",
+        "BEGIN; DELETE FROM t; COMMIT",
+    ],
+    "mariadb": [
+        "SELECT f()", "SELECT nextval(s)", "CALL p()", "INSERT INTO m VALUES (1)",
+        "REPLACE INTO t VALUES (1)", "TRUNCATE TABLE t",
+    ],
+    "mysql": [
+        "SELECT f()",
+        "CALL p()",
+        "INSERT INTO m VALUES (1)",
+        "REPLACE INTO t VALUES (1)",
+        "TRUNCATE TABLE t",
+    ],
+    "sqlite": [
+        "WITH one AS (SELECT 1) INSERT INTO t SELECT * FROM one",
+        "REPLACE INTO t VALUES (1)",
+        "PRAGMA user_version = 7",
+        "VACUUM",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", able("read only sessions"))
+def test_nothing_that_writes_gets_past_a_read_only_session(
+    name: str, storage: StorageFacts
+) -> None:
+    need(name)
+    system = registry.system(name)
+    dialect = system.dialect
+    with provisioned(system, storage) as deployment, session(deployment.address) as opened:
+        for statement in ["CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)", *FUNCTIONS[name]]:
+            opened.execute(statement)
+        own = deployment.address.session_statements
+        reading = replace(
+            deployment.address, session_statements=(*own, *dialect.session_read_only())
+        )
+        for statement in EVERYWHERE + OWN[name]:
+            with session(reading) as only:
+                try:
+                    only.execute(statement)
+                except _engine.EngineError as error:
+                    code = error.code
+                else:
+                    code = "none"
+                assert code in dialect.read_only_codes, statement
+        with session(reading) as only:
+            assert only.execute("SELECT a FROM t").rows == [("1",)]
+        assert opened.execute("SELECT a FROM t").rows == [("1",)]

@@ -1,28 +1,113 @@
-"""TLS with the URL parameters of the systems' own clients, against real servers."""
+"""Connections are encrypted as asked for, and passwords are asked for and never shown."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import pty
+import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlencode
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlencode
 
 import pytest
-from certificates import Certificates, certificates
 
+from able import one_of_each_line
+from assay import registry
+from assay.contracts.deployment import Address
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
+from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import InputError, SystemRefused
+from assay.provision.machine.ports import free_port
+from assay.provision.machine.users import server_user
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
-from commands import Assay
-from servers import ask, provisioned, with_client
+from assay.systems.options import TRANSPORT
+from commands import Assay, need
+from forked_programs import BIN
+from programs import OPENSSL, SETSID, need_program
+from servers import SERVERS, ask, provisioned, with_client
+from shown_passwords import (
+    MARKED,
+    command_lines_without,
+    is_nowhere,
+    runs_by_url_keep_it_to_themselves,
+    url_at,
+)
+
+_DAYS = ("-days", "2")
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Each name stands for ``NAME.crt`` and ``NAME.key`` in the folder."""
+
+    folder: Path
+
+    def crt(self, name: str) -> Path:
+        return self.folder / f"{name}.crt"
+
+    def key(self, name: str) -> Path:
+        return self.folder / f"{name}.key"
+
+
+@contextmanager
+def certificates(client: str) -> Iterator[Certificates]:
+    """``authority``, ``server`` (for the host localhost), ``client`` (of that user), ``stranger``
+    (signed by another authority), ``alone`` (self-signed), ``nameless`` (signed, with a CN and no
+    subjectAltName), ``address`` and ``elsewhere`` (for the hosts 127.0.0.1 and 10.0.0.7) and
+    ``old`` (X.509 version 1)."""
+    need_program(OPENSSL)
+    with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as folder:
+        made = Certificates(Path(folder))
+        made.folder.chmod(0o755)
+        for authority in ("authority", "stranger"):
+            _request(made, authority, authority, "-x509", *_DAYS)
+        _request(made, "alone", "localhost", "-x509", *_DAYS, "-addext", _HOST)
+        _signed(made, "server", "localhost", _HOST)
+        _signed(made, "client", client, "extendedKeyUsage=clientAuth")
+        _signed(made, "nameless", "localhost", "basicConstraints=CA:FALSE")
+        _signed(made, "address", "localhost", "subjectAltName=IP:127.0.0.1")
+        _signed(made, "elsewhere", "localhost", "subjectAltName=IP:10.0.0.7")
+        _signed(made, "old", "localhost", "")
+        user = server_user()
+        for name in ("server", "alone", "nameless", "address", "elsewhere", "old"):
+            os.chown(made.key(name), user.uid, user.gid)
+        yield made
+
+
+_HOST = "subjectAltName=DNS:localhost"
+
+
+def _request(made: Certificates, name: str, subject: str, *more: str) -> None:
+    files = ("-keyout", str(made.key(name)), "-out", str(made.crt(name)))
+    _openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={subject}", *files, *more)
+    made.key(name).chmod(0o600)
+
+
+def _signed(made: Certificates, name: str, subject: str, extension: str) -> None:
+    _request(made, name, subject)
+    request, extensions = made.folder / f"{name}.csr", made.folder / f"{name}.ext"
+    made.crt(name).rename(request)
+    extensions.write_text(f"{extension}\n")
+    signer = ("-CA", str(made.crt("authority")), "-CAkey", str(made.key("authority")))
+    files = ("-in", str(request), "-out", str(made.crt(name)))
+    extended = ("-extfile", str(extensions)) if extension else ()
+    _openssl("x509", "-req", "-set_serial", str(len(name)), *_DAYS, *signer, *extended, *files)
+
+
+def _openssl(*words: str) -> None:
+    done = subprocess.run(["openssl", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
 
 USER = "tls"
 
@@ -325,3 +410,104 @@ def test_a_run_configured_only_by_the_environment(
     assert str(address.password) not in (working_folder / DEFAULT_FILE_NAME).read_bytes().decode(
         errors="replace"
     )
+
+
+QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
+
+
+@pytest.mark.parametrize("server", one_of_each_line(SERVERS), indirect=True)
+def test_a_password_is_prompted_for_only_on_a_terminal(
+    assay: Assay, server: System, storage: StorageFacts, working_folder: Path
+) -> None:
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
+    with provisioned(server, storage, options={"transport": "tcp"}) as deployment:
+        address = deployment.address
+        place = f"{address.host}:{address.port}/{quote(address.database)}"
+        url = f"{server.url_schemes[0]}://{address.user}@{place}"
+        words = ("run", "one.sql", "--on", url, "--transactions", "2")
+        without = assay(*words, **QUIET)
+        assert without.status == 3
+        assert "password: none found" in without.err
+
+        status, message = at_a_terminal(working_folder, words, "")
+        assert status == 3, message
+        assert "password: none was typed" in message.replace("\r\n", " ")
+
+        status, message = at_a_terminal(working_folder, words, str(address.password))
+        assert status == 0, message
+        assert re.search(f"Password for {server.name} {address.user}@{address.host}: ", message)
+        assert str(address.password) not in message
+        kept = (working_folder / DEFAULT_FILE_NAME).read_bytes()
+        assert str(address.password).encode() not in kept
+        assert without.runs[0].deployment_document is not None
+        assert without.runs[0].deployment_document["address"]["origins"]["password_from"] == "typed"
+
+
+def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
+    """The status of ``assay``, and the terminal's output when this is typed at the prompt."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        # A session of its own whose terminal is this one.
+        [SETSID.path, "--ctty", BIN / "assay", *words],
+        cwd=working_folder,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**os.environ, **QUIET, "XDG_STATE_HOME": str(working_folder / "state")},
+    ) as running:
+        os.close(its)
+        message = b""
+        try:
+            while (read := os.read(ours, 4096)) != b"":
+                message += read
+                if message.endswith(b": ") and b"Password" in message.splitlines()[-1]:
+                    os.write(ours, typed.encode() + b"\n")
+        except OSError:
+            pass  # the other end is closed
+        finally:
+            os.close(ours)
+        return running.wait(60), message.decode(errors="replace")
+
+
+NAMES = [
+    name
+    for name in registry.systems()
+    if isinstance(registry.system(name), ReachedByUrl) and name != "null"
+]
+SHARED = {"cassandra": "tests/conformance/test_cassandra_private_cluster.py"}
+"""Of those that take long to start: where the same is asked of a server that is up anyway."""
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in SHARED])
+def test_a_run_by_url_keeps_the_password_to_itself(
+    name: str, assay: Assay, working_folder: Path, storage: StorageFacts
+) -> None:
+    need(name)
+    system = registry.system(name)
+    options = {"transport": "tcp"} if TRANSPORT in system.option_specs else {}
+    with provisioned(system, storage, options=options) as deployment:
+        if deployment.address.host is None:
+            pytest.skip(f"{name} listens on no port, and its URLs have no password")
+        runs_by_url_keep_it_to_themselves(deployment, assay, working_folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_that_reaches_nothing_keeps_the_password_to_itself(
+    name: str, assay: Assay, working_folder: Path
+) -> None:
+    """Nothing listens there; and URLs that cannot be right, of which messages quote a part."""
+    nowhere = Address(registry.system(name).driver, host="127.0.0.1", port=free_port())
+    good = url_at(name, nowhere, "somebody", MARKED)
+    script = working_folder / "read.sql"
+    script.write_text("SELECT 1;\n")
+    with command_lines_without(MARKED):
+        for url in (
+            good,
+            f"{good}nowhere?no_such_parameter=1",
+            good.replace("127.0.0.1:", "127.0.0.1:x"),
+            good.replace("@127", "@[127"),
+            good.partition("@127")[0],
+        ):
+            ended = assay("run", script, "--on", url, "--transactions", "1")
+            assert ended.status in (2, 3), ended.err
+            is_nowhere(working_folder, ended, MARKED)

@@ -1,22 +1,33 @@
-"""Single transactions in a file: as many rows as were counted, by type and outcome, and their
-latencies are those of the histograms."""
+"""What reaches the log of transactions, and when: durability of scripts and statements is seen."""
 
 from __future__ import annotations
 
 import csv
 import math
 import os
+import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from able import able
+from assay import registry
 from assay.contracts.observation import Observation
-from assay.judge.run import Run
+from assay.contracts.storage_facts import StorageFacts
+from assay.errors import ExperimentError
+from assay.judge.check.consistency import check_consistency
 from assay.judge.statistics.samples import BY_NAME
-from commands import Assay, need
+from assay.provision.engine.session import session
+from assay.record import DEFAULT_FILE_NAME, RunRecord
+from assay.storages.loop import LOOP
+from assay.workload.values import Script
+from commands import IN_MEMORY, Assay, need
+from servers import provisioned
+from step_workloads import folder_of
 
 BUCKET = 2**-9
 """Of histograms with three digits, with the rank's own rounding."""
@@ -45,7 +56,7 @@ def counted(driven: Observation) -> Counter[tuple[str, str]]:
     })  # fmt: skip
 
 
-def insist_on_the_same(run: Run, rows: list[dict[str, str]]) -> None:
+def insist_on_the_same(run: RunRecord, rows: list[dict[str, str]]) -> None:
     driven = run.driven
     assert driven is not None and driven.log is not None
     assert Counter((row["transaction"], row["outcome"]) for row in rows) == counted(driven)
@@ -106,7 +117,7 @@ def test_an_open_loop_has_also_what_was_skipped(
 def test_a_sample_is_the_same_for_the_same_seed(assay: Assay, working_folder: Path) -> None:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
 
-    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], Run]:
+    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], RunRecord]:
         ended = assay(
             "run", "one.sql", "--on", "null", "-c", "4", "-t", "5000", "--seed", seed,
             "--repetitions", "2", "--log", name, "--log-sample", "0.05",
@@ -124,15 +135,6 @@ def test_a_sample_is_the_same_for_the_same_seed(assay: Assay, working_folder: Pa
     assert [row[1:] for row in first] != [row[1:] for row in other]
     assert run.driven is not None and run.driven.log is not None
     assert run.driven.log.sample == 0.05 and 800 < run.driven.log.rows < 1200
-
-
-def test_a_log_is_a_difference_between_cells(assay: Assay, working_folder: Path) -> None:
-    (working_folder / "one.sql").write_text("SELECT 1;\n")
-    common = ("run", "one.sql", "--on", "null", "-t", "100")
-    assert assay(*common).status == 0
-    assert assay(*common, "--log", "t.csv").status == 0
-    compared = assay("compare", "1", "2", "--detail")
-    assert "log_sample" in compared.out, compared.out
 
 
 def test_a_module_of_python_in_processes_is_logged_too(assay: Assay, working_folder: Path) -> None:
@@ -208,3 +210,160 @@ def test_rows_are_kept_as_parquet(assay: Assay, working_folder: Path) -> None:
     assert str(table.schema.field("due_ns").type) == "int64"
     assert Counter(table.column("outcome").to_pylist()) == {"ok": 4000}
     assert [file.name for file in working_folder.glob(".t*")] == []
+
+
+NEEDS_LOOP = pytest.mark.skipif(
+    LOOP.why_unavailable() is not None, reason="needs root and loop devices"
+)
+UPDATE = """\\set aid random(1, 100000)
+update pgbench_accounts set abalance = abalance + 1 where aid = :aid;
+"""
+PAUSES = ("--think-time", "constant:5ms")
+SET = "set synchronous_commit = off;\n"
+SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false); end $$;\n"
+"""The same, within a block that is not looked into."""
+
+
+def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[RunRecord, str]:
+    (folder / "mine.sql").write_text(script)
+    ended = assay(
+        "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop[size=400M]",
+        "--clients", str(clients), "--warm-up", "0.2", "--duration", "1", "--no-probe", *more,
+    )  # fmt: skip
+    (run,) = ended.runs
+    assert run.driven is not None, ended.err
+    return run, ended.out
+
+
+def of_record(run: RunRecord) -> tuple[str | None, bool]:
+    assert run.deployment is not None
+    found = run.deployment.durability
+    assert found is not None
+    # The server's own flushes, several a second, may come before an answer by chance.
+    assert found.flushed_before_answer < 10 or found.flushed_before_answer == 50
+    return found.durability_class, found.is_contradicted
+
+
+def warnings(run: RunRecord) -> dict[str, str]:
+    return {one.name: one.detail for one in run.warnings}
+
+
+@pytest.mark.flushes
+@NEEDS_LOOP
+def test_what_a_script_sets_counts_for_its_class(assay: Assay, working_folder: Path) -> None:
+    need("postgresql")
+    found, shown = run(assay, working_folder, SET + UPDATE, 1)
+    assert of_record(found) == ("D2", False)
+    assert (
+        "its sessions execute set synchronous_commit = off" in warnings(found)["durability-lowered"]
+    )
+    assert "flushes 0.0" in shown  # the line of the device, which had nearly nothing to do
+
+
+@pytest.mark.flushes
+@NEEDS_LOOP
+def test_a_class_that_the_flushes_of_a_run_contradict_is_withdrawn(
+    assay: Assay, working_folder: Path
+) -> None:
+    """Of many clients, whose commits might have shared a flush."""
+    need("postgresql")
+    found, shown = run(assay, working_folder, SET_UNSEEN + UPDATE, 16, *PAUSES)
+    assert of_record(found) == (None, True)
+    assert "D3 was measured, but the device ended" in warnings(found)["class-contradicted"]
+    assert "durability   contradicted" in shown
+    assert "flushes 0.0" in shown
+
+
+@pytest.mark.flushes
+@NEEDS_LOOP
+def test_commits_that_share_a_flush_contradict_nothing(assay: Assay, working_folder: Path) -> None:
+    """Sixteen clients on rows of their own: one flush for several commits."""
+    need("postgresql")
+    found, _ = run(assay, working_folder, UPDATE, 16)
+    assert found.driven is not None
+    assert found.driven.device_cost is not None
+    assert found.driven.device_cost.flushes is not None
+    assert found.driven.commits is not None
+    assert found.driven.device_cost.flushes < found.driven.commits / 2
+    assert of_record(found) == ("D3", False)
+    assert "class-contradicted" not in warnings(found)
+
+
+MARIADB = "mariadb[engine=MyISAM]"
+
+
+@pytest.mark.parametrize(
+    ("system", "script", "expected"),
+    [
+        (MARIADB, "INSERT INTO data (id, value) VALUES (:n, 1), (-:n, 2), (:n, 3);\n", "unknown"),
+        ("mariadb", "INSERT INTO data (id, value) VALUES (:n, 1), (-:n, 2), (:n, 3);\n", "failed"),
+        (MARIADB, "BEGIN;\nINSERT INTO data (id, value) VALUES (:n, 1);\n\\abort\n", "unknown"),
+        ("sqlite", "INSERT OR FAIL INTO data (id, value) VALUES (:n, 1), (:n, 2);\n", "unknown"),
+        ("sqlite", "INSERT INTO data (id, value) VALUES (:n, 1), (:n, 2);\n", "failed"),
+    ],
+)
+def test_what_may_stay_is_unknown(
+    assay: Assay, tmp_path: Path, system: str, script: str, expected: str
+) -> None:
+    need(system.partition("[")[0])
+    folder = folder_of(tmp_path / "w", 'scripts = ["write.sql"]\ntransactions = 10\n')
+    (folder / "write.sql").write_text("\\set n 1000000 + :transaction_number\n" + script)
+    ended = assay(
+        "run", str(folder), "--on", system, "--clients", "1", "--retries", "3", *IN_MEMORY
+    )
+    (run,) = ended.runs
+    assert run.driven is not None
+    outcomes = run.driven.outcomes
+    assert getattr(outcomes, expected) == outcomes.scheduled == 10
+    assert outcomes.attempts == 10
+
+
+def test_a_password_in_a_statement_that_fails_is_hidden(
+    assay: Assay, working_folder: Path, tmp_path: Path
+) -> None:
+    need("postgresql")
+    script = tmp_path / "role.sql"
+    script.write_text("ALTER ROLE nobody_x PASSWORD 'geheim';\n")
+    ended = assay("run", str(script), "--on", "postgresql", "--transactions", "2", *IN_MEMORY)
+    assert "***" in ended.out and "geheim" not in ended.out + ended.err
+    with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as record:
+        kept = [line for line in record.iterdump() if "geheim" in line]
+    assert all('INTO "scripts"' in line for line in kept), "the script itself, and nothing else"
+
+
+WRITING = [
+    "DELETE FROM t WHERE a = :a;",
+    "INSERT INTO t SELECT 1 + a FROM t;",
+    "SELECT 1;\nUPDATE t SET a = 2;",
+    "DROP TABLE t;",
+]
+
+
+@pytest.mark.parametrize("name", able("read only sessions"))
+def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: StorageFacts) -> None:
+    need(name)
+    system = registry.system(name)
+    with provisioned(system, storage) as deployment, session(deployment.address) as opened:
+        opened.execute("CREATE TABLE t (a int)")
+        opened.execute("INSERT INTO t VALUES (1)")
+
+        def ask(text: str) -> list[object]:
+            script = Script("bad", "checks/bad.sql", text)
+            variables = {"a": 1}
+            found = check_consistency(
+                deployment, [script], variables, {}, system.dialect, Path("w")
+            )
+            return [(one["found"], one["ok"]) for one in found]
+
+        for text in WRITING:
+            with pytest.raises(ExperimentError, match=r"w/checks/bad\.sql: a check must only read"):
+                ask(text)
+        assert ask("SELECT * FROM t WHERE a <> :a;") == [(0, True)]
+        assert ask("SELECT * FROM t;") == [(1, False)]
+        # The rows of every statement count.
+        assert ask("SELECT * FROM t; SELECT * FROM t WHERE a <> :a;") == [(1, False)]
+        assert ask("SELECT * FROM t; SELECT * FROM t;") == [(2, False)]
+        assert ask("\\set b 1") == [(None, False)]
+        # Any other error is the check's own result.
+        assert ask("SELECT nothing FROM t;") == [(None, False)]
+        assert opened.execute("SELECT a FROM t").rows == [("1",)]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "concepts" / "glossary.md"
-
 TEXT, NAMES, TYPES = "text", "names", "types and files"
 
 

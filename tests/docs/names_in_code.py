@@ -13,7 +13,6 @@ from glossary import ROOT
 
 SOURCES = ("python", "crates", "fuzz", "proofs", "benches", "tools", "tests")
 NOT_SOURCE = {"__pycache__", "target", "data"}
-
 RUST_ITEM = re.compile(
     r"\b(?P<kind>fn|struct|enum|trait|mod|type|const|static|let)\s+(?:mut\s+|ref\s+)?(?P<name>[A-Za-z_]\w*)"
 )

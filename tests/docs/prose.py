@@ -12,7 +12,6 @@ from names_in_code import source_files
 
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")
 SUFFIXES = {".py", ".pyi", ".rs", ".md", ".toml", ".sql", ".json", ".c", ""}
-
 BETWEEN_LINES = re.compile(
     r'[ \t]*(?:\\|["\'])?\n[ \t]*(?:/{2,3}!?|#+|--|\*|>)?[ \t]*(?:[rf]?["\'])?'
 )

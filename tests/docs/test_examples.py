@@ -131,7 +131,6 @@ until the next overtakes it. Such a command is tried again."""
 _TRIES = 3
 _UNDECIDED = "other programs used"
 """Why a condition of a page that does not run alone is left undecided."""
-
 _FEWER_ROWS = (
     (r"scale=0\.01", "scale=0.001"),
     (r"(run tpch.*) --set scale=0\.02", r"\1 --set scale=0.01"),

@@ -7,8 +7,8 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2814,
-    "lines": 341_700,
+    "tracked files": 2722,
+    "lines": 337_509,
     "Python modules": 973,
     "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
@@ -18,6 +18,7 @@ LIMITS = {
 LEAST_MEDIAN_LINES = 94
 
 
+@pytest.mark.slow
 def test_no_count_is_above_its_limit() -> None:
     try:
         found = counts()

@@ -1,14 +1,22 @@
 """A name says what it names. A class has a name of its own, or the name means the same wherever it
-is; a parameter, an attribute, a function or a module is called neither ``found`` nor ``one``, which
-would fit any other as well."""
+is; a parameter, an attribute, a function or a module is called neither ``found`` nor ``one``,
+which would fit any other as well. Modules of tests have names of their own; no list repeats names
+that are declared."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
+
+from assay.contracts.factors import OF_LEVELS, OF_MACHINE
+from assay.contracts.languages import ENDINGS, LANGUAGES
+from assay.record.file import opening, schema
+from assay.record.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parents[2] / "python" / "assay"
 EMPTY = {"found", "one"}
@@ -67,3 +75,89 @@ def test_no_name_fits_everything() -> None:
         for line, what in _empty_names(tree)
     ]
     assert not wrong, "say what it is:\n" + "\n".join(wrong)
+
+
+TESTS = Path(__file__).parents[1]
+BY_PATH = re.compile(r"^\s*(?:from|import) +tests\.(?:conftest|support)\b", re.MULTILINE)
+
+
+def test_no_two_test_modules_have_the_same_name() -> None:
+    names = Counter(path.name for path in TESTS.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+    assert len(names) > 100
+
+
+def test_helpers_are_imported_by_one_name() -> None:
+    texts = {path: path.read_text() for path in TESTS.rglob("*.py")}
+    by_path = [str(path.relative_to(TESTS)) for path, text in texts.items() if BY_PATH.search(text)]
+    assert by_path == [], "write `from servers import …`, as the other tests do"
+    assert BY_PATH.search("    from tests.support.records import printed_records")
+
+
+NAMES = {
+    name for one in (*OF_LEVELS.values(), *OF_MACHINE.values()) for name in (one.name, one.column)
+}
+MOST = 2
+"""More of them in one literal are a list."""
+
+
+def test_no_other_list_of_factors() -> None:
+    found = {f"{path}:{line}" for path, tree in _trees().items() for line in _lists(tree)}
+    assert not found, f"derive it from contracts/factors.py: {sorted(found)}"
+
+
+def _lists(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        parts: list[ast.expr | None] = []
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            parts = [*node.elts]
+        elif isinstance(node, ast.Dict):
+            parts = [*node.keys]
+        words = {part.value for part in parts if isinstance(part, ast.Constant)}
+        if len(words & NAMES) > MOST:
+            assert isinstance(node, ast.expr)
+            yield node.lineno
+
+
+HOME = "contracts/languages.py"
+_NAMED = re.compile("|".join(rf"\.{name}\b" for name in LANGUAGES))
+MOST_ENDINGS = 1
+"""Endings of files in one text that is shown: several are a list."""
+
+
+def _lists_of_endings(tree: ast.Module) -> Iterator[int]:
+    described = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            words = {part.value for part in node.elts if isinstance(part, ast.Constant)}
+            if len(words & ({*LANGUAGES} | {*ENDINGS})) > MOST_ENDINGS:
+                yield node.lineno
+        is_shown = isinstance(node, ast.Constant) and id(node) not in described
+        if is_shown and len({*_NAMED.findall(str(node.value))}) > MOST_ENDINGS:
+            yield node.lineno
+
+
+def test_no_other_list_of_languages() -> None:
+    places = [
+        f"{path}:{line}"
+        for path, tree in _trees().items()
+        if str(path) != HOME
+        for line in _lists_of_endings(tree)
+    ]
+    assert not places, f"derive it from {HOME}: {places}"
+
+
+def test_each_metric_is_a_column_of_the_views() -> None:
+    with closing(opening.private()) as record:
+        schema.prepare(record, Path(":memory:"), schema.migrations())
+        of_runs, of_types = (
+            {name for (name,) in record.execute("SELECT name FROM pragma_table_info(?)", (view,))}
+            for view in ("metrics", "transaction_metrics")
+        )
+    assert of_runs == {"run_id", *METRICS}
+    of_work = {metric.name for metric in METRICS.values() if metric.of_work is not None}
+    assert of_types == {"run_id", "transaction_name", *of_work}

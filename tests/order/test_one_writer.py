@@ -1,8 +1,8 @@
-"""Tables of the terminal, of CSV and of Markdown are made in one place each: all outputs align,
-quote and escape alike."""
+"""Tables are written in one place for each kind of output, and a record is opened in one way."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -29,3 +29,35 @@ def test_a_form_is_written_in_one_file(written: str, writer: str) -> None:
         if re.search(written, path.read_text("utf-8"))
     }
     assert files == {writer}
+
+
+PLACE = PACKAGE / "record" / "file" / "opening.py"
+OPENS = {"open", "fdopen", "read_bytes", "write_bytes", "copy", "copy2", "copyfile", "mmap"}
+
+
+def calls(path: Path) -> list[tuple[int, str, str]]:
+    """(line, module or value, function) of every call that may open a file."""
+    found = []
+    text = path.read_text(encoding="utf-8")
+    if "sqlite3" not in text and not path.is_relative_to(PACKAGE / "record"):
+        return []  # before it is parsed, which takes long for the whole product
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Attribute) and called.attr in {"connect", *OPENS}:
+                found.append((node.lineno, ast.unparse(called.value), called.attr))
+            elif isinstance(called, ast.Name):
+                found.append((node.lineno, "", called.id))
+    return found
+
+
+def test_only_one_module_opens_record_files() -> None:
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line}: {of}.{name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path != PLACE
+        for line, of, name in calls(path)
+        if (of, name) == ("sqlite3", "connect")
+        or (path.is_relative_to(PACKAGE / "record") and name in OPENS)
+    ]
+    assert not wrong, "\n".join(wrong)

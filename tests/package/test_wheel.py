@@ -1,9 +1,4 @@
-"""What is given away: the wheel runs where nothing else is installed, and the source distribution
-has what a build needs and nothing else.
-
-The wheel is made of the engine that `make setup` has compiled; `make wheel` makes the one that is
-given away, which differs in its linking.
-"""
+"""The wheel, the man pages and the site are made, and work in a clean environment."""
 
 from __future__ import annotations
 
@@ -14,7 +9,12 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
+
+from assay.cli.program import COMMANDS
 from forked_programs import BIN
+from programs import GROFF, need_program
+from tools import make_site
 
 ROOT = Path(__file__).parents[2]
 MAN_PAGES = ROOT / "assay._engine.data/data/share/man/man1"
@@ -72,3 +72,59 @@ def _is_source(path: Path) -> bool:
     made = path.suffix in (".so", ".pyc")
     is_of_crate = path.relative_to(ROOT).parts[0] == "crates"
     return path.is_file() and not made and not (is_of_crate and of_tests)
+
+
+WRITE = Path(__file__).parents[2] / "tools" / "man_pages.py"
+
+
+def _formatted(page: Path) -> str:
+    groff = ["groff", "-ww", "-K", "utf8", "-man", "-T", "utf8", "-P", "-cbou", str(page)]
+    done = subprocess.run(groff, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), page.name
+    return done.stdout
+
+
+def test_every_command_has_a_page_that_is_formatted_without_a_warning(tmp_path: Path) -> None:
+    need_program(GROFF)
+    subprocess.run([sys.executable, WRITE, tmp_path], check=True)
+    pages = {page.stem: " ".join(_formatted(page).split()) for page in tmp_path.glob("*.1")}
+    assert pages.keys() == {"assay", "bibtosql", "bibsql", *(f"assay-{one}" for one in COMMANDS)}
+    for name, text in pages.items():
+        assert all(heading in text for heading in ("NAME", "SYNOPSIS", "OPTIONS", "SEE ALSO")), name
+    assert "--repetitions N" in pages["assay-run"]
+    assert "ASSAY_RECORDS" in pages["assay"]
+    assert "bibtosql -c *.bib | sqlite3 bibtex.db" in pages["bibtosql"]
+
+
+def test_the_site_has_every_page_and_no_broken_link(tmp_path: Path) -> None:
+    pytest.importorskip("zensical", reason="`make site` installs zensical")
+    command = [sys.executable, str(ROOT / "tools/make_site.py"), str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    for page in (ROOT / "docs/guides").glob("*.md"):
+        assert (tmp_path / "site/docs/guides" / page.with_suffix(".html").name).is_file()
+    assert (tmp_path / "site" / make_site.MADE_BY_US).is_file()
+
+
+def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(SystemExit, match="is left as it is"):
+        make_site.main([str(tmp_path)])
+    assert (tmp_path / "mine.txt").is_file()
+
+
+def test_what_is_wrong_with_a_site_is_found(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<a href="there.html">x</a> <a href="index.html#here">x</a> <p id="there">'
+        '<a href="#there">x</a> <a href="https://example.org/">x</a>'
+        '<script src="https://example.org/x.js"></script>'
+    )
+    (tmp_path / "x.css").write_text("@font-face { src: url('//example.org/font') }")
+    assert [*make_site.broken_links(tmp_path)] == [
+        "index.html: the link there.html leads nowhere",
+        "index.html: the link index.html#here leads to no place of that page",
+    ]
+    assert [*make_site.foreign_resources(tmp_path)] == [
+        "index.html: loads https://example.org/x.js",
+        "x.css: loads //example.org/font",
+    ]

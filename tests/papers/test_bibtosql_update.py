@@ -558,6 +558,21 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a loaded database, another one, an empty one and a file."""
+    folder = tmp_path_factory.mktemp("loaded")
+    (folder / "a.bib").write_text("@Misc{a, title = {A}}\n")
+    (folder / "empty.db").touch()
+    with closing(sqlite3.connect(folder / "other.db")) as other:
+        other.execute("CREATE TABLE bibtab (x)")
+    load = ["--quiet", "--create", "--apply", "full.db", "a.bib"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    done = forked_programs.run("bibtosql", load, folder=folder, environment=environment)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -566,14 +581,8 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
         (["--update"], "--update needs the names of files"),
         (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
         (["--update", "--newer-than", "no-such", "a.bib"], "there is no such file"),
-        (
-            ["--update", "--newer-than", "a.bib", "a.bib"],
-            "a stamp of its own",
-        ),
-        (
-            ["--update", "--newer-than", "20261123", "a.bib"],
-            "a date and time",
-        ),
+        (["--update", "--newer-than", "a.bib", "a.bib"], "a stamp of its own"),
+        (["--update", "--newer-than", "20261123", "a.bib"], "a date and time"),
         (
             ["--update", "--newer-than", "yesterday", "--apply", "full.db", "a.bib"],
             "./yesterday is",
@@ -597,16 +606,10 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
         (["--reader", "1; drop", "-s", "p"], "expected a name of letters"),
     ],
 )
-def test_what_cannot_be_done_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
-    (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
-    (tmp_path / "empty.db").touch()
-    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
-        other.execute("CREATE TABLE bibtab (x)")
-    load = ["--quiet", "--create", "--apply", "full.db", "a.bib"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    forked_programs.run("bibtosql", load, folder=tmp_path, environment=environment)
-    before = {file: file.read_bytes() for file in tmp_path.glob("*.*")}
-    ended = forked_programs.run("bibtosql", words, folder=tmp_path, environment=environment)
+def test_what_cannot_be_done_is_refused(words: list[str], says: str, loaded: Path) -> None:
+    environment = {**os.environ, "XDG_STATE_HOME": str(loaded / "state")}
+    before = {file: file.read_bytes() for file in loaded.glob("*.*")}
+    ended = forked_programs.run("bibtosql", words, folder=loaded, environment=environment)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert says in ended.stderr
-    assert {file: file.read_bytes() for file in tmp_path.glob("*.*")} == before
+    assert {file: file.read_bytes() for file in loaded.glob("*.*")} == before

@@ -15,7 +15,6 @@ from able import able_to_run, beside_their_line
 from assay.contracts.observation import Observation
 from assay.record import Run
 from assay.report.build import build
-from assay.workload import reader
 from commands import IN_MEMORY, Assay, why_missing
 
 END = "2013-10-14 00:00:00"
@@ -134,17 +133,9 @@ REFUSED = {
     },
     "ferretdb": {
         "materialize": "the tables are emptied and filled in one transaction, and the document "
-        "systems that Assay can start have no transactions",
+        "systems that Assay can start have no transactions"
     },
 }
-
-
-def test_what_is_refused_is_explained_by_the_reason(assay: Assay) -> None:
-    ended = assay("explain", "glidemon.materialize,count", "--on", "cassandra")
-    assert ended.status == 0, ended.err
-    assert f"refused: cassandra: {REFUSED['cassandra']['materialize']}" in ended.out
-    assert "delete from" not in ended.out
-    assert "select count(*) as jobs from jobs_by_user" in ended.out
 
 
 def test_answers_do_not_depend_on_how_many_clients_share_the_list(assay: Assay) -> None:
@@ -211,10 +202,3 @@ def test_each_query_is_cold_by_itself(assay: Assay, system: str) -> None:
 def file_bytes(warm: Run) -> int:
     assert warm.driven is not None and warm.driven.cache_state is not None
     return warm.driven.cache_state.file_bytes or 0
-
-
-def test_every_test_reads_and_has_its_report() -> None:
-    workload = reader.read("glidemon")
-    assert all(test.compare_results for name, test in workload.tests.items() if name != "load")
-    days = [script.name for script in workload.scripts.values() if "day" in script.name]
-    assert days == [f"day_{day}" for day in range(1, 15)]

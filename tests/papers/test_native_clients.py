@@ -137,14 +137,9 @@ def test_client_programs_end_with_assay(
     script = f"echo $$ >> {pids}; exec sleep 600"
     monkeypatch.setenv("PATH", program(working_folder / "bin", script))
     words = (
-        "bibsql.parallel",
-        "--client-program",
-        "native",
-        "--on",
-        "sqlite",
-        "--bib",
+        "bibsql.parallel", "--client-program", "native", "--on", "sqlite", "--bib",
         str(beebe / "texbook1.bib"),
-    )
+    )  # fmt: skip
     with started(working_folder, "run", *words, "--clients", "2", *IN_MEMORY) as running:
         while not pids.exists() or len(pids.read_text().split()) < 2:
             assert running.poll() is None

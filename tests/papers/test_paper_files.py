@@ -1,17 +1,28 @@
-"""The shipped experiment files of papers run whole, smaller still than their quick versions, and a
-system that is not here stops none of the others."""
+"""The experiment files of papers, and the tables that they reproduce."""
 
 from __future__ import annotations
 
-import pytest
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
+import pybtex.errors
+import pytest
+from pybtex.database import BibliographyData
+from pybtex.database.input import bibtex
+
+import forked_programs
 from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemUnderTestError
+from assay.load.bibsql import beebe
+from assay.load.row_sources.data_folder import input_folder
 from assay.report.build import build
 from assay.report.papers.claims import judged_claims
 from assay.report.papers.claims.judgement import ClaimVerdict
+from assay.report.values import Row
 from assay.storages.block.file_systems import kernel_has
+from assay.storages.modelled import MODELLED
 from block_devices import HAS_LOOP_DEVICES
 from commands import Assay
 from shown_report import table_of
@@ -42,13 +53,8 @@ def test_kreymer_1995(assay: Assay) -> None:
     rows = table_of(report, "published_and_measured_table").rows
     assert [row.cells[2].shown for row in rows] == ["published", "measured", "measured ÷ published"]
     assert [cell.shown for cell in rows[0].cells[3:]] == [
-        "0.07",
-        "0.3",
-        "0.023",
-        "1.5",
-        "4.2",
-        "1.6",
-    ]
+        "0.07", "0.3", "0.023", "1.5", "4.2", "1.6",
+    ]  # fmt: skip
     assert all(cell.number for cell in rows[1].cells[3:])
     is_divided = [cell.number is not None for cell in rows[2].cells[3:]]
     assert is_divided == [True, False, True, False, False, False], "one record is one of any set"
@@ -151,3 +157,140 @@ def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
         one.claim.text.split()[0]: one.reason for one in judged_claims.judged(ended.experiment)
     }
     assert words["Reiser"] == "Linux has no ReiserFS any more"
+
+
+FILE = """
+reproduces = "Beebe 2011"
+workload = "bibsql"
+tests = ["sequential", "parallel"]
+systems = [{systems}]
+storages = ["flash", "plates"]
+input = "{bib}"
+
+[storage.flash]
+kind = "modelled"
+profile = "fusion-io"
+size = "300M"
+
+[storage.plates]
+kind = "modelled"
+profile = "scsi-15k"
+size = "300M"
+
+[test.sequential.parameters]
+copies = 1
+
+[test.parallel]
+clients = [2, 8]
+"""
+NEEDS_MODELLED = pytest.mark.skipif(
+    MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
+)
+
+
+def numbers(row: Row) -> list[float | None]:
+    return [cell.number.value if cell.number else None for cell in row.cells]
+
+
+@NEEDS_MODELLED
+def test_both_tables_have_the_papers_rows_and_columns(
+    assay: Assay, beebe: Path, available: list[str], tmp_path: Path
+) -> None:
+    systems = [name for name in ("sqlite", "postgresql") if name in available]
+    file = tmp_path / "small.toml"
+    named = ", ".join(f'"{name}"' for name in systems)
+    file.write_text(FILE.format(systems=named, bib=beebe / "texbook1.bib"))
+    ended = assay("run", file, "--no-probe")
+    assert ended.status == 0, ended.err
+    for title in ("Table 1", "Table 2"):
+        assert title in ended.out  # the run itself prints what the paper has
+    assert "claims       " in ended.out
+    assert "Server processes" not in ended.out  # numbers of the paper's text are in the report
+    report = build(ended.experiment)
+
+    one = table_of(report, "sequential_paper")
+    titles = [column.title for column in one.columns]
+    assert titles == ["system", "numbers", "disk", "Fusion-io", "speed-up"]
+    rows = [[cell.shown for cell in row.cells[:2]] for row in one.rows]
+    measured = ["measured", "measured ÷ published", "judged"]
+    assert rows == [
+        ["MySQL", "published"],
+        *(["PostgreSQL", word] for word in ("published", *measured) if "postgresql" in systems),
+        *(["SQLite", word] for word in ("published", *measured)),
+    ]
+    disk, flash, speed_up = numbers(one.rows[-3])[2:]
+    assert disk and flash and speed_up == pytest.approx(disk / flash), "by role, not by order"
+    assert numbers(one.rows[-2])[-1] == pytest.approx(speed_up / 60.58)
+    assert one.rows[-1].cells[-1].shown == "open", "one repetition"
+    assert "disk: plates (modelled)" in one.notes
+    assert "copies: 100 published, 1 measured" in one.notes
+
+    two = table_of(report, "parallel_paper")
+    columns = [column.title.split("\n") for column in two.columns[2:]]
+    assert columns == [
+        [system, title]
+        for system in ("MySQL", "PostgreSQL", "SQLite")
+        for title in ("disk", "Fusion-io", "speed-up")
+    ]
+    published = [row for row in two.rows if row.cells[1].shown == "published"]
+    assert [row.cells[0].shown for row in published] == ["8", "16", "32", "64", "128", "256"]
+    assert numbers(published[-1])[2:] == [5495, 6199, 0.88, 8554, 2852, 3.0, 12900, 6529, 1.98]
+    ours = [row for row in two.rows if row.cells[1].shown == "measured"]
+    assert [row.cells[0].shown for row in ours] == ["2", "8"]
+    assert all(value for value in numbers(ours[0])[-3:]), "SQLite, at a level the paper lacks"
+
+    of_servers = table_of(report, "processes_paper")
+    assert [row.cells[0].shown for row in of_servers.rows][:1] == ["MySQL"]
+    claims = table_of(report, "claims")
+    judged = {row.block_title: row.cells[-1].shown for row in claims.rows}
+    mysql = next(word for claim, word in judged.items() if "MySQL hardly gains" in claim)
+    assert mysql.startswith("open: ")
+
+
+PACKAGES = {
+    "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),
+    "hevea": ("hevea/examples/upstream", ("bib.bib", "natbib.bib")),
+    "r-cran-knitr": ("knitr/examples", ("knitr-manual.bib", "knitr-packages.bib")),
+}
+"""Package → the end of the folder in it, and files there."""
+FEWEST = {"ExampleReferences.bib": 200, "bib.bib": 30, "knitr-packages.bib": 10}
+"""The least number of entries of the larger ones, since two parsers that find nothing agree too."""
+EXPLAINED: dict[tuple[str, str], str] = {}
+"""(file, key) → why only one of the two has the entry. No difference is known."""
+
+
+@pytest.fixture(scope="session", params=PACKAGES)
+def package(request: pytest.FixtureRequest) -> list[Path]:
+    """The package's bibliographies, downloaded and kept like those of `bibsql`."""
+    inside, names = PACKAGES[request.param]
+    folder = input_folder() / "debian" / request.param
+    files = [folder / name for name in names]
+    if not all(file.is_file() for file in files):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            beebe.take_debian_package(request.param, inside, names, folder, print)
+        except beebe.PackageUnavailable as reason:
+            pytest.skip(f"the package {request.param} cannot be had: {reason}")
+    return files
+
+
+def test_the_entries_are_those_of_another_parser(package: list[Path]) -> None:
+    assert package, "a package without bibliographies compares nothing"
+    for file in package:
+        ours = our_keys(file)
+        with pybtex.errors.capture():  # undefined macros, which are warnings in ours too
+            parsed: BibliographyData = bibtex.Parser().parse_file(str(file))
+        theirs = sorted(parsed.entries)
+        differing = {(file.name, key) for key in set(ours) ^ set(theirs)}
+        assert differing <= EXPLAINED.keys(), file
+        assert len(ours) == len(set(ours)), file
+        assert len(ours) >= FEWEST.get(file.name, 1), file
+
+
+def our_keys(file: Path) -> list[str]:
+    """The column ``label`` of every row of the script that `bibtosql` writes."""
+    done = forked_programs.run("bibtosql", ["--create", file])
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.executescript(done.stdout.replace(".bail on\n", "", 1))
+        return [label for (label,) in opened.execute("SELECT label FROM bibtab")]

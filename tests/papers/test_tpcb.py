@@ -1,17 +1,19 @@
-"""TPC-B-like tests on real systems: all sums agree, and one that does not is found."""
+"""Short transactions: TPC-B, those of sysbench, and inserts on solid-state disks."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import servers
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.judge.run import Run
-from commands import IN_MEMORY, Assay, need
+from assay.record.runs.records import RunRecord
+from commands import IN_MEMORY, Assay, need, run_in
 from smaller_workloads import smaller_tpcb
 
 TESTS = "tpcb.tpcb-like,simple-update,select-only,strict"
@@ -19,7 +21,7 @@ BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEM
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
 
-def rules(run: Run) -> dict[str, bool]:
+def rules(run: RunRecord) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 
@@ -129,3 +131,155 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
     assert run.driven.outcomes.ok == 120, ended.err
     kinds = {one.name for one in run.driven.transactions}
     assert kinds == {"own-tpcb-like", "own-simple-update", "own-select-only"}
+
+
+FOLDER = Path(registry.__file__).parent / "workloads" / "oltp"
+OLTP_TESTS = (
+    "oltp.point-select,read-only,read-write,write-only,update-index,update-non-index,insert,delete"
+)
+
+
+def wrong(run: RunRecord) -> set[str]:
+    return {check["id"] for check in run.checks if not check["ok"]}
+
+
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run(OLTP_TESTS)))
+def test_all_checks_hold_after_clients_at_few_rows(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", OLTP_TESTS, "--on", system, "--set", "table_size=301", "--clients", "4",
+        "--warm-up", "0", "--transactions", "10", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert len(ended.runs) == len(OLTP_TESTS.split(","))
+    for run in ended.runs:
+        assert run.checks and wrong(run) == set(), run.test
+        assert run.driven is not None
+        assert run.driven.outcomes.ok == 40, run.test
+
+
+@pytest.mark.parametrize("rand_type", ["special", "uniform", "gaussian"])
+def test_ids_are_drawn_from_all_tables_and_the_sum_of_k_is_known(
+    assay: Assay, rand_type: str
+) -> None:
+    ended = assay(
+        "run", "oltp.read-write,update-index", "--on", "sqlite", "--set", f"rand_type={rand_type}",
+        "--set", "tables=3", "--set", "table_size=50", "--clients", "2", "--warm-up", "0",
+        "--transactions", "20", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert [wrong(run) for run in ended.runs] == [set(), set()]
+
+
+@pytest.mark.parametrize(
+    ("script", "right", "mistake", "found_by"),
+    [
+        ("read-write", "values (:id,", "values (:table_size + 1 + :transaction_number,", "rows"),
+        ("read-write", "(:id, :k, :c, :pad)", "(:id, :k, 'c', :pad)", "texts"),
+        ("read-write", "(:id, :k, :c, :pad)", "(:id, 0, :c, :pad)", "k-range"),
+        ("update-index", "k = k + 1", "k = k + 2", "k-sum"),
+        ("update-index", "update :{sbtest}", "\\begin\nupdate :{sbtest}", "k-sum"),
+        ("update-non-index", "set c = :c", "set pad = :pad", "c-written"),
+        ("insert", "values (:id,", "values (-:id,", "inserted"),
+        ("delete", "where id = :id", "where id = :id and id < 0", "deleted"),
+    ],
+)
+def test_a_wrong_script_is_found_by_its_check(
+    assay: Assay, tmp_path: Path, script: str, right: str, mistake: str, found_by: str
+) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
+    path = folder / f"{script}.sql"
+    text = path.read_text("utf-8")
+    assert text.count(right) == 1
+    text = text.replace(right, mistake)
+    if "\\begin" in mistake:
+        text += "rollback;\n"
+    if ":pad" in mistake and "\\set pad" not in text:
+        text = "\\set pad concat(digits(11), '-')\n" + text
+    path.write_text(text, encoding="utf-8")
+    ended = assay(
+        "run", f"{folder}.{script}", "--on", "sqlite", "--set", "table_size=300",
+        "--clients", "1", "--warm-up", "0", "--transactions", "20", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert found_by in wrong(run)
+
+
+@pytest.mark.parametrize(
+    "system",  # Cassandra: test_in_cql.py
+    one_of_each_line([one for one in able_to_run("ssd.insert") if one != "cassandra"]),
+)
+def test_every_row_is_found_by_each_of_its_keys_and_inserts_are_never_duplicates(
+    assay: Assay, system: str
+) -> None:
+    """`select.sql` computes the generated keys, and expects one row; many clients insert into few
+    tables."""
+    need(system)
+    ended = assay(
+        "run", "ssd.select-wide,insert", "--on", system, "--set", "tables=3", "--set", "rows=100",
+        "--clients", "6", "--warm-up", "0", "--transactions", "40", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert [run.test for run in ended.runs] == ["select-wide", "insert"]
+    for run in ended.runs:
+        assert run.driven is not None
+        assert run.driven.outcomes.ok == run.driven.outcomes.scheduled == 240
+
+
+def test_the_buffer_as_given_is_kept_where_no_ratio_to_the_data_is_asked_for(assay: Assay) -> None:
+    """As `cubrid-2010.toml` has it at full size, with the printed buffer of 4 GB."""
+    need("postgresql")
+    ended = assay(
+        "run", "ssd.insert", "--on", "postgresql", "--set", "postgresql.buffer=24MB", "--set",
+        "data_to_buffer=0,6", "--set", "tables=2", "--set", "rows=100", "--clients", "2",
+        "--warm-up", "0", "--duration", "0.5", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    buffers = {
+        run.parameters["data_to_buffer"]: run.data.buffer_bytes for run in ended.runs if run.data
+    }
+    assert buffers[0] is None, "it was not sized"
+    assert buffers[6] is not None and buffers[6] < 24_000_000
+    as_given = next(run for run in ended.runs if run.parameters["data_to_buffer"] == 0)
+    assert as_given.deployment is not None
+    assert as_given.deployment.settings["shared_buffers"] in ("24MB", "3072")
+
+
+def test_a_server_by_url_keeps_its_buffer_and_the_report_says_so(tmp_path: Path) -> None:
+    need("postgresql")
+    system = registry.system("postgresql")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
+    ):
+        ended = run_in(
+            tmp_path, "run", "ssd.select-wide", "--on", servers.url_of(system, server), "--set",
+            "tables=2", "--set", "rows=100", "--clients", "2", "--warm-up", "0", "--transactions",
+            "50", "--records", "r.sqlite", "--format", "json",
+        )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    (warning,) = (one for one in document["warnings"] if one["name"] == "buffer-not-sized")
+    (detail,) = warning["details"]
+    assert "6 times the buffer asked; it has 134 MB, the data are 0.0" in detail
+
+
+def hit_ratio(run: RunRecord) -> float:
+    assert run.driven is not None
+    counters = run.driven.server_counters
+    return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))
+
+
+@pytest.mark.parametrize("system", one_of_each_line(["postgresql", "mariadb", "mysql"]))
+def test_server_counters_distinguish_a_narrow_from_a_wide_range(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "ssd.select-narrow,select-wide", "--on", system, "--set", "tables=8", "--set",
+        "rows=6000", "--clients", "4", "--warm-up", "1.5", "--duration", "1.5",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    narrow, wide = ended.runs
+    assert hit_ratio(narrow) > 0.99
+    assert hit_ratio(wide) < hit_ratio(narrow) - 0.03

@@ -15,7 +15,6 @@ from assay import registry
 from commands import IN_MEMORY, Assay, need, why_missing
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpch"
-
 SCALE = "scale=0.01"
 
 
@@ -87,10 +86,7 @@ def test_a_query_over_the_limit_is_in_no_figure(assay: Assay) -> None:
 @pytest.mark.parametrize(
     "mistakes",
     [
-        {
-            "inserted": ("rf1", "\\commit", "rollback;"),
-            "deleted": ("rf2", "\\commit", "rollback;"),
-        },
+        {"inserted": ("rf1", "\\commit", "rollback;"), "deleted": ("rf2", "\\commit", "rollback;")},
         {
             "totals": ("rf1", "set total :total +", "set total 1 +"),
             "lines": ("rf2", "delete from lineitem where l_orderkey = :key;\n", ""),

@@ -11,8 +11,6 @@ import pytest
 from proofs._proof import NAMES
 
 ROOT = Path(__file__).parents[2]
-
-
 NEED_VERDICTS = {"equal_sides"}
 """Nothing is decided of runs beside which other programs work."""
 

@@ -80,9 +80,7 @@ def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> 
     assert "SELECT" not in str(run.scripts)
 
 
-def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
-    tmp_path: Path,
-) -> None:
+def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(tmp_path: Path) -> None:
     script = tmp_path / "touch.txt"
     script.write_text("SELECT 1;\n", encoding="utf-8")
     asked, _ = experiment(Words("", script=(str(script),), on=("documents",)))

@@ -13,15 +13,10 @@ def latency(count: int = 0, each_ns: int = 0) -> dict[str, Any]:
     """``count`` samples of one length; the histogram itself is empty."""
     percentiles = ("p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns")
     return {
-        "count": count,
-        "min_ns": each_ns,
-        "max_ns": each_ns,
-        "sum_ns": count * each_ns,
-        "mean_ns": float(each_ns),
-        "overflow": 0,
-        "histogram": EMPTY_HISTOGRAM,
+        "count": count, "min_ns": each_ns, "max_ns": each_ns, "sum_ns": count * each_ns,
+        "mean_ns": float(each_ns), "overflow": 0, "histogram": EMPTY_HISTOGRAM,
         **dict.fromkeys(percentiles, each_ns),
-    }
+    }  # fmt: skip
 
 
 def outcomes(**counts: int) -> dict[str, int]:
@@ -34,34 +29,18 @@ def outcomes(**counts: int) -> dict[str, int]:
 
 def error(**changes: Any) -> dict[str, Any]:
     return {
-        "class": "other",
-        "code": "",
-        "certainty": "undone",
-        "message": "m",
-        "count": 1,
-        "retried": 0,
-        "transaction": None,
-        "first_at_ns": 0,
-        **changes,
-    }
+        "class": "other", "code": "", "certainty": "undone", "message": "m", "count": 1,
+        "retried": 0, "transaction": None, "first_at_ns": 0, **changes,
+    }  # fmt: skip
 
 
 def observation(**changes: Any) -> Observation:
     """A whole observation, with these keys replaced."""
     numbers = ("elapsed_ns", "drained_ns", "connect_ns", "statements", "reconnects")
     lists = (
-        "outcomes_by_transaction",
-        "transactions",
-        "per_statement",
-        "groups",
-        "intervals",
-        "errors",
-        "client_ends",
-        "stalls",
-        "suspensions",
-        "outages",
-        "results",
-    )
+        "outcomes_by_transaction", "transactions", "per_statement", "groups", "intervals", "errors",
+        "client_ends", "stalls", "suspensions", "outages", "results",
+    )  # fmt: skip
     cost = ("user_ns", "system_ns", "resident_peak_bytes", "resident_bytes", "resident_grown_bytes")
     waits = ("voluntary_switches", "involuntary_switches", "waited_for_processor_ns")
     return read_observation(

@@ -20,10 +20,8 @@ from audit import sitecustomize
 from tools import servers
 
 ROOT = Path(__file__).parents[2]
-
 ALWAYS_THERE = {"bash", "coreutils", "dash", "dpkg", "tar", "util-linux"}
 """Packages that Debian calls essential, those of them whose programs need no root."""
-
 PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
 PGBOUNCER = Program("pgbouncer", "pgbouncer")
 PGPOOL = Program("pgpool", "pgpool2")

@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
+
+import pytest
 
 from assay import registry
 from assay.contracts.deployment import Deployment
@@ -19,6 +21,7 @@ from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.systems import System
 from assay.systems.options import TRANSPORT
+from commands import need
 
 SERVERS = [
     name
@@ -64,6 +67,20 @@ def provisioned(
     ):
         yield deployment
     assert not Path(f"/proc/{deployment.server_pid}").exists()
+
+
+@contextmanager
+def shared(system: str, state: Path, **options: str) -> Iterator[Deployment]:
+    """A private server for several tests, of which each leaves it as it was. ``state``: a folder
+    for what is noted to be undone."""
+    need(system)
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("ASSAY_STATE_DIRECTORY", str(state))
+            storage = stack.enter_context(directory_for_servers())
+            up = provisioned(registry.system(system), storage, options=options)
+            deployment = stack.enter_context(up)
+        yield deployment
 
 
 def ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:

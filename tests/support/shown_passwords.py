@@ -18,7 +18,6 @@ from servers import ask
 
 MARKED = "mark3d/pass:wörd@#%?"
 """With every sign that has a meaning in a URL."""
-
 GIVEN = {"cubrid": ("ALTER USER dba PASSWORD 'g1ven pass'", "g1ven pass")}
 """Of systems whose private servers ask for none: a statement after which they do."""
 

@@ -17,7 +17,6 @@ default_test = "t"
 [data]
 source = "generated"
 """
-
 HEAD = f"""\
 {TOP}
 [[tables]]
@@ -37,7 +36,6 @@ value = "0"
 title = "T"
 help = "A test"
 """
-
 READERS = """\
 
 [parameters.readers]
@@ -45,7 +43,6 @@ type = "int"
 default = 3
 help = "Clients that read"
 """
-
 SCRIPTS = {
     "read.sql": "\\set id random(1, 10)\nSELECT value FROM data WHERE id = :id;\n",
     "write.sql": "\\set id random(1, 10)\nUPDATE data SET value = value + 1 WHERE id = :id;\n",

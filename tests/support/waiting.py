@@ -10,7 +10,6 @@ HANG_S = 1000
 """Longer than anything takes beside compilers and stress on two cores: at a load of 30 a run of
 seconds took five minutes."""
 _PAUSE_S = 0.02
-
 T = TypeVar("T")
 
 

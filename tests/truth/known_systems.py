@@ -16,7 +16,6 @@ from waiting import HANG_S
 Deployment = dict[str, Any]
 Observation = dict[str, Any]
 NullSystem = Callable[..., AbstractContextManager[Deployment]]
-
 IN_PROCESS = "none"
 PROTOCOLS = [*_engine.null_protocols("sql"), IN_PROCESS]
 _WITH_TRANSACTIONS = (*_engine.drivers_with_transactions(), IN_PROCESS)

@@ -63,10 +63,7 @@ def driven(
     """A process for each part (first client, clients); all begin at one instant."""
     agents = [
         subprocess.Popen(
-            [sys.executable, "-c", AGENT],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         for _ in parts
     ]

@@ -12,7 +12,6 @@ DRAWS = """\\set uniform random(1, 1000000000)
 \\set skewed random_zipfian(1, 1000000, 1.2)
 INSERT INTO drawn VALUES (:client_id, :uniform, :skewed);
 """
-
 Draws = dict[int, list[tuple[int, int]]]
 
 

@@ -36,15 +36,10 @@ from assay.storages.device_counters import DeviceCounts
 
 S = 1_000_000_000
 MACHINE = {
-    "cpu_model": "Invented 9000",
-    "architecture": "x86_64",
-    "processors": 8,
-    "processors_usable": 8,
-    "memory_bytes": 16 * 10**9,
-    "kernel": "6.1.0",
-    "operating_system": "Invented Linux 12",
+    "cpu_model": "Invented 9000", "architecture": "x86_64", "processors": 8, "processors_usable": 8,
+    "memory_bytes": 16 * 10**9, "kernel": "6.1.0", "operating_system": "Invented Linux 12",
     "python": "3.11.9",
-}
+}  # fmt: skip
 BUILD = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}
 CHECKS = {"S01": ("ISBN without ISBN-13", 156), "S02": ("confused ISBN-13", 0)}
 WORKLOAD: dict[str, Any] = {
@@ -54,12 +49,7 @@ WORKLOAD: dict[str, Any] = {
     "report": {"parallel": {}, "checks": {}},
     "published": {},
 }
-FACTS: dict[str, Any] = {
-    "machine": MACHINE,
-    "workload": WORKLOAD,
-    "build": BUILD,
-    "content": {},
-}
+FACTS: dict[str, Any] = {"machine": MACHINE, "workload": WORKLOAD, "build": BUILD, "content": {}}
 HERE = StorageChoice("here", "here")
 SSD = StorageChoice("ssd", "here", "/mnt/ssd")
 POSTGRESQL = SystemChoice("postgresql")
@@ -142,22 +132,13 @@ def deployment(cell: Cell, *, password: str | None = None, **changes: Any) -> De
 
 def dataset(**changes: Any) -> dict[str, Any]:
     values = {
-        "source": "real",
-        "description": "13 files of the beebe collection",
-        "fingerprint": "d" * 64,
-        "items": 9733,
-        "rows": {"bibtab": 9733, "strtab": 1610, "namtab": 5000},
-        "bytes_sent": 8_987_089,
-        "schema_ns": 5_000_000,
-        "load_ns": 973_300_000,
-        "index_ns": 400_000_000,
-        "analyze_ns": 100_000_000,
-        "size_on_disk_bytes": 20_500_000,
-        "skipped_items": 0,
-        "problems": [],
-        "replicas": 1,
-        "variant": "full",
-    }
+        "source": "real", "description": "13 files of the beebe collection",
+        "fingerprint": "d" * 64, "items": 9733,
+        "rows": {"bibtab": 9733, "strtab": 1610, "namtab": 5000}, "bytes_sent": 8_987_089,
+        "schema_ns": 5_000_000, "load_ns": 973_300_000, "index_ns": 400_000_000,
+        "analyze_ns": 100_000_000, "size_on_disk_bytes": 20_500_000, "skipped_items": 0,
+        "problems": [], "replicas": 1, "variant": "full",
+    }  # fmt: skip
     return {**values, **changes}
 
 
@@ -207,13 +188,8 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
         ],
         "results": [
             {
-                "transaction": name,
-                "statement": 0,
-                "rows": rows,
-                "digest": f"{rows:016x}",
-                "answers": each,
-                "differing": 0,
-                "first_difference": None,
+                "transaction": name, "statement": 0, "rows": rows, "digest": f"{rows:016x}",
+                "answers": each, "differing": 0, "first_difference": None,
             }
             for name, (_, rows) in CHECKS.items()
         ],
@@ -225,7 +201,7 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
             "involuntary_switches": 1,
         },
         "ended_by": "stop",
-    }
+    }  # fmt: skip
     return {**values, **changes}
 
 
@@ -308,16 +284,11 @@ def _group(plain: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]
     own = {**plain, **group}
     outcomes = observations.outcomes(**own["outcomes"])
     return {
-        "name": group["name"],
-        "clients": own["clients"],
-        "arrival": {"kind": "closed", "offered_rate_per_s": None},
-        "elapsed_ns": own["elapsed_ns"],
-        "throughput_per_s": outcomes["ok"] / (own["elapsed_ns"] / S),
-        "outcomes_by_transaction": [],
-        "passes": None,
-        "errors": [],
-        **_measured(own),
-    }
+        "name": group["name"], "clients": own["clients"],
+        "arrival": {"kind": "closed", "offered_rate_per_s": None}, "elapsed_ns": own["elapsed_ns"],
+        "throughput_per_s": outcomes["ok"] / (own["elapsed_ns"] / S), "outcomes_by_transaction": [],
+        "passes": None, "errors": [], **_measured(own),
+    }  # fmt: skip
 
 
 def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:

@@ -126,10 +126,9 @@ def in_words(claim: Claim, workload: Workload, ratio: float | None = None) -> li
     ratio = (
         ratio
         or _middle(claim)
-        or {
-            ClaimKind.ORDER: 2.0,
-            ClaimKind.TIMES: claim.least or 0.99 * (claim.most or 1.0),
-        }.get(claim.kind, 1.0)
+        or {ClaimKind.ORDER: 2.0, ClaimKind.TIMES: claim.least or 0.99 * (claim.most or 1.0)}.get(
+            claim.kind, 1.0
+        )
     )
     assert ratio is not None
     least = {name: round(one) for name, one in claim.least_levels.items()}

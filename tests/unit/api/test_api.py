@@ -1,4 +1,5 @@
-"""`import assay` returns typed values with the numbers of the reports, and its examples run."""
+"""`import assay` returns typed values with the numbers of the reports, its examples run, and two
+runs at once are apart."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import doctest
 import json
 import subprocess
 import sys
+import threading
+import traceback
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -15,10 +18,13 @@ from typing import Any
 import pytest
 
 import assay
+from assay.contracts import stop
+from assay.contracts.events import RunBegun
 from assay.contracts.observation import Observation
+from assay.contracts.stop import INTERRUPTED, Stopped, StopReason
 from assay.errors import AssayError
-
-pytestmark = pytest.mark.slow
+from assay.experiment.from_command_line import Words, experiment
+from assay.lab import lab
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +33,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["assay", "assay.api.running", "assay.api.records"])
 def test_the_examples_of_the_docstrings_run(module: str) -> None:
     failed, tried = doctest.testmod(import_module(module))
@@ -34,6 +41,7 @@ def test_the_examples_of_the_docstrings_run(module: str) -> None:
     assert not failed
 
 
+@pytest.mark.slow
 def test_everything_public_is_there_documented_and_imported_late() -> None:
     for name in assay.__all__:
         found = getattr(assay, name)
@@ -48,6 +56,7 @@ def test_everything_public_is_there_documented_and_imported_late() -> None:
     assert expected.stdout == "False False\n"
 
 
+@pytest.mark.slow
 def test_a_result_has_the_numbers_of_the_reports() -> None:
     Path("one.sql").write_text("\\set y :x\nSELECT :y;\n")
     result = assay.run(
@@ -105,6 +114,7 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
         assay.open("nowhere")
 
 
+@pytest.mark.slow
 def test_runs_that_only_left_out_are_no_fault() -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     Path("e.toml").write_text(
@@ -117,6 +127,7 @@ def test_runs_that_only_left_out_are_no_fault() -> None:
     assert (whole.number, whole.is_ok, whole.runs_ended) == (part.number, True, 2)
 
 
+@pytest.mark.slow
 def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)
@@ -133,6 +144,7 @@ def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch
     assert frame["ok"].tolist() == [5]
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_part_of_the_result() -> None:
     Path("bad.sql").write_text("selec 1;\n")
     result = assay.run("bad.sql", on="sqlite", transactions=1)
@@ -141,6 +153,7 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
     assert "syntax error" in result.runs[0].reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -184,6 +197,7 @@ def test_invalid_arguments_are_refused_before_anything_is_started(
     assert not Path("assay-records.sqlite").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["", None, 3])
 def test_a_workload_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises(assay.errors.ArgumentError, match="workload: expected"):
@@ -193,6 +207,7 @@ def test_a_workload_that_is_none_is_refused(wrong: object) -> None:
 WRONG = ["", "a\0b", "\ud800", 3, b"x", [], [3], {1: 2}, object()]
 
 
+@pytest.mark.slow
 def test_a_wrong_argument_is_an_error_of_assay() -> None:
     """Of every function, whatever the value: most are refused, some mean something."""
     result = assay.run(
@@ -228,12 +243,8 @@ def _compare(result: assay.Result, name: str, wrong: Any) -> None:
 
 def _run(name: str, wrong: Any) -> None:
     words = {
-        "workload": "tpcb",
-        "on": "null",
-        "transactions": 2,
-        "warm_up_s": 0,
-        "records": "w.sqlite",
-    }
+        "workload": "tpcb", "on": "null", "transactions": 2, "warm_up_s": 0, "records": "w.sqlite",
+    }  # fmt: skip
     assay.run(**{**words, name: wrong})
 
 
@@ -243,3 +254,35 @@ def _error(call: Callable[[Any], object], wrong: Any) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+def test_a_request_to_stop_ends_one_experiment_of_two(tmp_path: Path) -> None:
+    """Each has a token of its own, where the caller gives none."""
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    both, ended = threading.Barrier(2), {}
+
+    def run(number: int) -> None:
+        def sink(event: Any) -> None:
+            if isinstance(event, RunBegun):
+                both.wait(60)
+                if number == 1:
+                    stop._of_work.get().ask(StopReason("a test", INTERRUPTED))
+                both.wait(60)
+
+        words = Words(str(tmp_path / "one.sql"), on=("null",), transactions=10)
+        asked, workload = experiment(words)
+        try:
+            result = lab.run(asked, workload, records=tmp_path / f"{number}.sqlite", sinks=[sink])
+            ended[number] = result.exit_code
+        except Stopped as error:
+            ended[number] = error.reason.name
+        except Exception as error:  # in a thread it would be lost
+            ended[number] = "".join(traceback.format_exception(error))
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in (1, 2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(120)
+    assert ended == {1: "a test", 2: 0}
+    assert not stop.NEVER.is_asked

@@ -63,6 +63,13 @@ def compared(a: ExperimentRecord, b: ExperimentRecord, **given: Any) -> Comparis
     )
 
 
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """B is slower."""
+    path = tmp_path_factory.mktemp("sides")
+    return compared(measured(path / "a"), measured(path / "b", SLOW))
+
+
 def on_storages(
     path: Path, here: tuple[float, ...], ssd: tuple[float, ...], others: float = 0.0
 ) -> Comparison:
@@ -106,14 +113,13 @@ def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer
     return [one.answer for one in fail_conditions.judge(made, asked, **given)]
 
 
-def test_a_slower_side_is_called_slower(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    (cell,) = made.cells
+def test_a_slower_side_is_called_slower(slower: Comparison) -> None:
+    (cell,) = slower.cells
     assert cell.primary.metric.name == "throughput_per_s"
     assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
     assert cell.primary.estimate and cell.primary.estimate.design is Design.INDEPENDENT
     assert cell.primary.estimate.ratio == pytest.approx(1 / 1.195, rel=0.01)
-    assert "not interleaved, so indicative" in shown(made)
+    assert "not interleaved, so indicative" in shown(slower)
 
 
 def test_two_repetitions_do_not_show_that_nothing_differs(folder: Path) -> None:
@@ -354,15 +360,6 @@ def test_other_data_are_not_compared_unless_it_is_asked(folder: Path) -> None:
     assert compared(a, b, despite=["data"]).cells[0].primary.verdict == "slower"
 
 
-def test_versions_and_settings_that_differ_are_named(folder: Path) -> None:
-    deployment = {"version": "postgresql 2.0", "settings": {"max_connections": "50"}}
-    made = compared(measured(folder / "a"), measured(folder / "b", deployment=deployment))
-    found = [one.sentence for one in made.cells[0].differences]
-    assert "version of the system: postgresql 1.2.3 → postgresql 2.0" in found
-    assert "max_connections: 1000 → 50" in found
-    assert made.cells[0].not_comparable == ""
-
-
 def test_a_setting_that_one_side_recorded_is_at_its_default_on_the_other(folder: Path) -> None:
     """PostgreSQL records those that are not at their default. Values may be paths, but for those of
     the run's own directory."""
@@ -400,20 +397,13 @@ def test_changed_settings_stand_before_those_that_a_version_may_lack(folder: Pat
 @pytest.mark.parametrize(
     ("one", "other", "is_so"),
     [
-        ("128.0 MiB", "134217728B", True),
-        ("976.5 KiB", "1000000 bytes", True),
-        ("1.0 GiB", "1024.0 MiB", True),
-        ("128.0 MiB", "128.1 MiB", False),
-        ("128 MiB", "134217729B", False),
-        ("on", "TRUE", True),
-        ("on", "off", False),
-        ("2", "2.0", True),
-        ("2", "3", False),
-        ("1GB", "1.0 GiB", False),
-        ("1", "1B", False),
+        ("128.0 MiB", "134217728B", True), ("976.5 KiB", "1000000 bytes", True),
+        ("1.0 GiB", "1024.0 MiB", True), ("128.0 MiB", "128.1 MiB", False),
+        ("128 MiB", "134217729B", False), ("on", "TRUE", True), ("on", "off", False),
+        ("2", "2.0", True), ("2", "3", False), ("1GB", "1.0 GiB", False), ("1", "1B", False),
         ("true", "preserve_case", False),
     ],
-)
+)  # fmt: skip
 def test_settings_are_compared_by_their_meaning(one: str, other: str, is_so: bool) -> None:
     assert mean_the_same(one, other) is is_so
     assert mean_the_same(other, one) is is_so
@@ -423,23 +413,6 @@ def test_settings_of_a_side_that_does_not_report_them_are_no_difference(folder: 
     unknown = {"settings": {}, "settings_unknown": "it does not answer"}
     made = compared(measured(folder / "a"), measured(folder / "b", deployment=unknown))
     assert not [one for one in made.cells[0].differences if one.what == "setting"]
-
-
-def test_two_servers_of_one_system_are_compared_with_versions_and_settings(folder: Path) -> None:
-    systems = [invented.POSTGRESQL, SystemChoice("postgresql", options={"transport": "tcp"})]
-    planned = invented.plan(systems, repetitions=2)
-    found = invented.experiment(folder / "a", planned, 1.0)
-    runs = tuple(
-        invented.changed(run, "deployment", version="postgresql 2", settings={"fsync": "off"})
-        if "transport" in run.system_label
-        else run
-        for run in found.runs
-    )
-    side = comparison.side("A", "", [structs.replace(found, runs=runs)])
-    made = comparison.compare(side, None, between="system")
-    shown = [one.sentence for one in made.cells[0].differences]
-    assert "version of the system: postgresql 1.2.3 → postgresql 2" in shown
-    assert "fsync: default, or not in this version → off" in shown
 
 
 def test_levels_of_a_setting_are_compared_by_its_name(folder: Path) -> None:
@@ -622,15 +595,6 @@ def test_what_b_never_counted_is_judged_where_a_was_not_measured(folder: Path) -
     assert "  failed  " not in shown(made, detail=True), "what never happened fills no rows"
 
 
-def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
-    b = measured(folder / "b")
-    cut = invented.changed(b.runs[0], "observation", ended_by="interrupted")
-    made = compared(measured(folder / "a"), structs.replace(b, runs=(cut, *b.runs[1:])))
-    assert "1 of 5 runs of B were not measured" in shown(made)
-    document = comparison_document.document(made)
-    assert [one["note"] for one in document["notes"]] == ["1 of 5 runs of B were not measured"]
-
-
 def test_runs_of_many_cells_that_were_not_measured_have_one_line(folder: Path) -> None:
     clients = tuple(range(1, 13))
     sides = []
@@ -650,24 +614,6 @@ def test_runs_of_many_cells_that_were_not_measured_have_one_line(folder: Path) -
     assert [one["note"] for one in notes[:2]] == [
         "1 of 5 runs of A were not measured", "2 of 5 runs of B were not measured",
     ]  # fmt: skip
-
-
-def test_of_no_run_there_is_no_verdict(folder: Path) -> None:
-    sides = [
-        structs.replace(
-            one, runs=tuple(structs.replace(run, state="refused", **NOTHING) for run in one.runs)
-        )
-        for one in (measured(folder / "a"), measured(folder / "b"))
-    ]
-    document = json.loads(json.dumps(comparison_document.document(compared(*sides))))
-    jsonschema_rs.validate(comparison_document.schema(), document)
-    assert {one["runs_verdict"] for one in document["ratios"]} == {None}
-
-
-def test_what_limits_the_runs_is_said(folder: Path) -> None:
-    short = measured(folder / "a", verdict=("indicative", "short measurement"))
-    busy = measured(folder / "b", verdict=("indicative", "short measurement; client busy"))
-    assert "[1] indicative: short measurement; B: client busy" in shown(compared(short, busy))
 
 
 def test_nothing_is_decided_while_other_programs_use_the_machine(folder: Path) -> None:
@@ -777,9 +723,8 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
         ("failed <= 0", ConditionAnswer.MET),
     ],
 )
-def test_conditions_are_judged(folder: Path, text: str, answer: ConditionAnswer) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    assert answers(made, text) == [answer]
+def test_conditions_are_judged(slower: Comparison, text: str, answer: ConditionAnswer) -> None:
+    assert answers(slower, text) == [answer]
 
 
 def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path) -> None:
@@ -860,19 +805,6 @@ def test_the_error_names_the_command_that_sets_one_factor_aside(
     assert raised.value.hint == f"assay compare 1 old.sqlite {words} compares them"
 
 
-def test_without_a_test_in_common_the_hint_says_what_to_do(folder: Path) -> None:
-    b = measured(folder / "b")
-    runs = (
-        structs.replace(
-            run, test="other", cell={**run.cell, "test": "other"}, cell_fingerprint="f" * 64
-        )
-        for run in b.runs
-    )
-    with pytest.raises(ArgumentError) as raised:
-        _insist_on_cells(compared(measured(folder / "a"), structs.replace(b, runs=tuple(runs))))
-    assert raised.value.hint and "`assay list runs`" in raised.value.hint
-
-
 def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
     one = comparison.side("A", "", [measured(folder / "a", clients=(1, 2, 4))])
     for between, found in (
@@ -925,31 +857,6 @@ def test_levels_with_commas_are_named_whole(folder: Path) -> None:
         assert "known: 0s:200,60s:800, 0s:100..900,5s:900,9s:0, 700" in str(raised.value.hint)
 
 
-def test_options_of_a_storage_are_named_in_any_order_or_not_at_all(folder: Path) -> None:
-    found = measured(folder / "a", clients=(1, 2))
-    names = {1: "tmpfs", 2: "throttled[read_iops=200,write_iops=300]"}
-    runs = (
-        structs.replace(run, parameters={"form": names[run.clients]}, clients=8)
-        for run in found.runs
-    )
-    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
-    for word in ("throttled", "throttled[write_iops=300, read_iops=200]"):
-        made = comparison.compare(one, None, between=f"form=tmpfs,{word}")
-        assert made.b.title.startswith(f"form {names[2]},")
-
-
-def test_a_word_that_two_levels_begin_with_is_refused_with_both(folder: Path) -> None:
-    found = measured(folder / "a", clients=(1, 2))
-    names = {1: "small ssd", 2: "small disk"}
-    runs = (
-        structs.replace(run, parameters={"form": names[run.clients]}, clients=8)
-        for run in found.runs
-    )
-    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
-    with pytest.raises(ArgumentError, match="'small' may be small ssd or small disk of form"):
-        comparison.compare(one, None, between="form=small,small ssd")
-
-
 def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     schema = comparison_document.schema()
     a = measured(folder / "a", clients=(1, 8))
@@ -965,12 +872,6 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
         comparison_document.write_csv(made, stream)
         assert len(stream.getvalue().splitlines()) == 1 + len(document["ratios"])
         assert text_of(markdown, report.build(made)).startswith("# B compared with A")
-
-
-def test_a_short_report_is_short(folder: Path) -> None:
-    text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
-    assert len(text.splitlines()) <= 18
-    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: Path) -> None:
@@ -994,11 +895,6 @@ def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: P
     assert (
         "3 cells not interleaved, so indicative" in text and "1 cell with one run on a side" in text
     )
-
-
-def test_what_a_and_b_are_is_said(folder: Path) -> None:
-    text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
-    assert "A, B: geometric means of the repetitions (assay report has medians)" in text
 
 
 @pytest.mark.parametrize("width", [20, 80])
@@ -1043,23 +939,11 @@ def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) ->
     assert judged.reason == "checks_wrong of B was not counted", "not that there is none"
 
 
-def test_means_have_no_rests_of_rounding(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    for row in comparison_document.rows(made):
+def test_means_have_no_rests_of_rounding(slower: Comparison) -> None:
+    for row in comparison_document.rows(slower):
         for value in (row["a"], row["b"]):
             assert value is None or len(repr(value)) <= 15, row
             assert row["unit"] != "count" or value is None or value == int(value)
-
-
-def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
-    texts = ["throughput_per_s < 0.9x", "throughput_per_s  <  0.90x"]
-    found = fail_conditions.judge(made, [conditions.condition(text) for text in texts * 20])
-    assert [(one.answer, one.reason) for one in found] == [
-        (one.answer, one.reason)
-        for one in fail_conditions.judge(made, [conditions.condition(texts[0])])
-    ]  # fmt: skip
-    assert found[0].answer is ConditionAnswer.MET
 
 
 def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> None:
@@ -1145,9 +1029,3 @@ def test_machines_of_which_too_little_is_known_are_not_the_same(
     assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [ConditionAnswer.MET]
     assert comparison_document.rows(made)[0]["machines"] == "not known"
-
-
-def test_a_verdict_on_other_machines_says_so_in_every_form(folder: Path) -> None:
-    made = compared(measured(folder / "a"), measured(folder / "b", SLOW, machine=OTHER))
-    assert "slower [1]" in shown(made) and "[1] not the same machine" in shown(made)
-    assert {row["machines"] for row in comparison_document.rows(made)} == {"not the same"}

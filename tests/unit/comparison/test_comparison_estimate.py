@@ -1,16 +1,31 @@
-"""Ratios, intervals and p-values against SciPy's tests and against values by hand; differences that
-are there are called, and noise is called rarely."""
+"""Ratios, intervals, p-values, trends and effects against SciPy's tests and against values by hand;
+differences that are there are called, and noise is called rarely."""
 
 from __future__ import annotations
 
+import io
+import itertools
+import json
 import math
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import jsonschema_rs
 import pytest
 import scipy
+from msgspec import structs
 
+import assay
+import invented_records as invented
+from assay.comparison.change_points import change_points
+from assay.comparison.conclusions.effect_sentences import sentence
+from assay.comparison.conclusions.effects import SettingEffects, effects
 from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
+from assay.comparison.trend import Trend, trends
+from assay.contracts.durability import Durability
 from assay.judge.statistics.estimate import (
     CONFIDENCE,
     SIGNIFICANCE,
@@ -19,7 +34,17 @@ from assay.judge.statistics.estimate import (
     independent,
     paired,
 )
+from assay.record import ExperimentRecord, RunRecord, Store
 from assay.record.metrics.catalogue import COMPARED
+from assay.record.runs.records import ScriptRecord
+from assay.report.build import build
+from assay.report.charts import draw
+from assay.report.comparison_tables import trend as report
+from assay.report.comparison_tables import trend_document
+from assay.report.forms import json as json_form
+from assay.report.forms import markdown, table
+from assay.report.page.document import render as page
+from shown_report import text_of
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
 B = (91.0, 96.0, 90.0, 92.5, 88.0)
@@ -104,19 +129,6 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     assert 0.77 < found / 2000 < 0.83
 
 
-@pytest.mark.parametrize(
-    "found",
-    [paired(A, B), paired(A[:3], B[:3]), independent(A, B[:3])],
-    ids=["pairs", "few pairs", "sides"],
-)
-def test_the_detectable_difference_is_that_of_the_noncentral_t(found: Estimate) -> None:
-    assert found.detectable_difference and found.standard_error and found.degrees_of_freedom
-    limit = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, found.degrees_of_freedom)
-    steps = math.log1p(found.detectable_difference) / found.standard_error
-    power = scipy.stats.nct.sf(limit, found.degrees_of_freedom, steps)
-    assert power == pytest.approx(0.8, abs=1e-5)
-
-
 @pytest.mark.parametrize("estimate", [paired, independent])
 def test_noise_is_called_in_five_of_a_hundred(estimate: object) -> None:
     chance = random.Random(2)
@@ -139,3 +151,332 @@ def test_the_effect_size_is_in_standard_deviations() -> None:
     found = independent(A, B)
     pooled = math.sqrt((scipy.stats.tvar(logs(A)) + scipy.stats.tvar(logs(B))) / 2)
     assert found.effect_size == pytest.approx(found.log_ratio / pooled * (1 - 3 / 31))
+
+
+def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
+    planned = invented.plan([invented.SQLITE], repetitions=2)
+    elapsed = {("sqlite", "here", 8): (seconds, seconds * 1.01)}
+    found = invented.experiment(path, planned, elapsed, **changes)  # type: ignore[arg-type]
+    return [(str(path), run) for run in found.runs]
+
+
+def of_times(folder: Path, *seconds: float) -> Trend:
+    """An experiment for each, by turns in two files."""
+    paths = (folder / "a.sqlite", folder / "b.sqlite")
+    runs = [one for place, s in enumerate(seconds) for one in measured(paths[place % 2], s)]
+    (found,) = trends(runs[::-1])
+    return found
+
+
+@pytest.mark.slow
+def test_points_are_in_the_order_of_time_with_ratios(tmp_path: Path) -> None:
+    found = of_times(tmp_path, 1.0, 1.1, 2.0)
+    assert [Path(point.record).name for point in found.points] == [
+        "a.sqlite", "b.sqlite", "a.sqlite",
+    ]  # fmt: skip
+    assert [point.experiment for point in found.points] == [1, 1, 2]
+    to_first, to_previous = found.points[2].to_first, found.points[2].to_previous
+    assert to_first and to_first.ratio == pytest.approx(0.5)
+    assert to_previous and to_previous.ratio == pytest.approx(0.55)
+    assert found.points[0].to_first is None
+    assert not found.is_long_enough
+
+
+@pytest.mark.slow
+def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
+    found = of_times(tmp_path, 1.0, 1.02, 0.99, 1.01, 1.0, 1.2, 1.21, 1.19, 1.22, 1.2)
+    assert [place for place, one in enumerate(found.points) if one.adjusted_p is not None] == [5]
+    rendered = text_of(table, report.build([found], [tmp_path]), True)
+    assert "slower" in rendered and "0.834 of those before" in rendered
+    rows = trend_document.document([found])["points"]
+    assert [row["is_change_point"] for row in rows].count(True) == 1
+    (chart,) = report.build([found], [tmp_path]).sections[0].figures
+    measured, levels = chart.series
+    assert len(measured.points) == 10 and measured.points[0].low != measured.points[0].high
+    assert [point.y for point in levels.points] == pytest.approx(found.segment_means)
+    assert len(set(found.segment_means)) == 2 and levels.points[4].y > levels.points[5].y
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("failed", "place", "said"),
+    [
+        ([0] + [10] * 10 + [100] * 10, 11, "are 11.0 of those before"),
+        ([0] * 8 + [5] * 8, 8, "are 5 on average, those before 0"),
+        ([5] * 8 + [0] * 8, 8, "are 0 on average, those before 5"),
+    ],
+)
+def test_a_value_of_0_hides_no_change(
+    tmp_path: Path, failed: list[int], place: int, said: str
+) -> None:
+    runs = [
+        (path, invented.changed(run, "observation", outcomes={"scheduled": 500, "failed": count}))
+        for count in failed
+        for path, run in measured(tmp_path / "a.sqlite", 1.0)
+    ]
+    found = trends(runs, "failed")
+    assert [at for at, one in enumerate(found[0].points) if one.adjusted_p is not None] == [place]
+    assert said in " ".join(text_of(table, report.build(found, [tmp_path]), True).split())
+
+
+@pytest.mark.slow
+def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> None:
+    runs = measured(tmp_path / "a.sqlite", 1.0)
+    again = [("other.sqlite", run) for _, run in runs]
+    (found,) = trends([*runs, *again])
+    assert [len(point.values) for point in found.points] == [2]
+
+
+@pytest.mark.slow
+def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    first = measured(path, 1.0)
+    wrong = measured(path, 1.0, verdict=("invalid", "wrong answers: S01"))
+    last = measured(path, 1.0, machine={"cpu_model": "Invented 7000"})
+    (found,) = trends([*first, *wrong, *last])
+    assert [point.experiment for point in found.points] == [1, 3]
+    assert found.left_out == 2
+    assert [one.name for one in found.points[1].differs] == ["cpu_model"]
+
+
+@pytest.mark.slow
+def test_another_version_of_assay_is_said(tmp_path: Path) -> None:
+    first = measured(tmp_path / "a.sqlite", 1.0)
+    newer = [
+        (path, structs.replace(run, build={**run.build, "assay": "99"}))
+        for path, run in measured(tmp_path / "a.sqlite", 1.0)
+    ]
+    (found,) = trends([*first, *newer])
+    (difference,) = found.points[1].differs
+    assert (difference.name, difference.b) == ("version of Assay", "99")
+    assert difference.a == first[0][1].build["assay"]
+    assert not found.points[1].is_first_of_its_work
+
+
+@pytest.mark.slow
+def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> None:
+    runs = [one for _ in range(5) for one in measured(tmp_path / "a.sqlite", 1.0)]
+    script = ScriptRecord("checks", "checks.sql", "SELECT 1;", 1)
+    changed = [
+        (path, structs.replace(run, scripts=(script,)))
+        for _ in range(5)
+        for path, run in measured(tmp_path / "a.sqlite", 2.0)
+    ]
+    (found,) = trends([*runs, *changed])
+    assert [one.adjusted_p for one in found.points] == [None] * 10
+    assert not found.is_long_enough and found.segment_means[4] > 1.9 * found.segment_means[5]
+    assert [one.name for one in found.points[5].differs] == ["text of the scripts"]
+    assert [point.to_previous is None for point in found.points] == [True, *[False] * 4] * 2
+    rendered = text_of(table, report.build([found], [tmp_path]), True)
+    assert "other work" in rendered and "slower" not in rendered
+    (chart,) = report.build([found], [tmp_path]).sections[0].figures
+    assert [len(one.points) for one in chart.series] == [5, 5] * 2, "no line joins other work"
+    lines = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', draw.svg(chart))
+    assert len(lines) == 4
+
+
+def noise(chance: random.Random, cells: int) -> list[list[float]]:
+    return [[chance.gauss(0, 1) for _ in range(20)] for _ in range(cells)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cells", "times", "most"), [(1, 200, 10), (40, 30, 3)])
+def test_unchanged_cells_have_no_change_also_among_many(cells: int, times: int, most: int) -> None:
+    """2 of 100 outputs show one; more than ``most`` in less than 1 of 100 such tests."""
+    chance = random.Random(3)
+    assert sum(any(change_points(noise(chance, cells))) for _ in range(times)) <= most
+
+
+@pytest.mark.slow
+def test_a_change_is_found_among_many_unchanged_cells_and_searched_further() -> None:
+    chance = random.Random(5)
+    levels = [0.0] * 20 + [20.0] * 20 + [50.0] * 20
+    changed = [level + chance.gauss(0, 1) for level in levels]
+    *others, found = change_points([*noise(chance, 40), changed])
+    (alone,) = change_points([changed])
+    assert not any(others)
+    assert [one.place for one in found] == [one.place for one in alone] == [20, 40]
+    assert all(one.adjusted_p < among.adjusted_p for one, among in zip(alone, found, strict=True))
+
+
+@pytest.mark.slow
+def test_two_changes_are_found_at_their_places() -> None:
+    chance = random.Random(4)
+    levels = [1.0] * 12 + [1.3] * 10 + [0.9] * 14
+    hits = 0
+    for _ in range(50):
+        (found,) = change_points([[level + chance.gauss(0, 0.05) for level in levels]])
+        hits += {one.place for one in found} >= {12, 22}
+    assert hits >= 45
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repetitions", [1, 2])
+def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None:
+    """Also where there is no interval."""
+    runs = [
+        one
+        for seconds in (1.0, 1.2, 1.1)
+        for one in measured(tmp_path / "a.sqlite", seconds)[:repetitions]
+    ]
+    found = trends(runs)
+    document = json.loads(json.dumps(trend_document.document(found), allow_nan=False))
+    jsonschema_rs.validate(trend_document.schema(), document)
+    stream = io.StringIO()
+    trend_document.write_csv(found, stream)
+    assert len(stream.getvalue().splitlines()) == 1 + len(document["points"])
+
+
+NOISE = (1.0, 1.012, 0.991, 1.004, 0.997)
+SETTINGS = {"jit": ("on", "off"), "work_mem": ("4MB", "64MB"), "wal_level": ("minimal", "logical")}
+Levels = Mapping[str, str]
+
+
+def grid(
+    path: Path,
+    seconds: Callable[[Levels], float],
+    settings: Mapping[str, tuple[str, ...]] = SETTINGS,
+    repetitions: int = 4,
+) -> ExperimentRecord:
+    """Every combination of the settings; ``seconds``: how long a run of it took, but for noise."""
+    every = itertools.product(*settings.values())
+    levels = [dict(zip(settings, one, strict=True)) for one in every]
+    systems = [replace(invented.POSTGRESQL, settings=one) for one in levels]
+    planned = invented.plan(systems, repetitions=repetitions)
+    with Store(path / "r.sqlite") as store:
+        number = invented.begin(store, planned)
+        for place, run in enumerate(planned.runs):
+            noise = NOISE[(place + place // 3) % len(NOISE)]
+            took = seconds(run.cell.system.settings) * noise
+            invented.write_run(store, run, round(took * 1e9))
+        store.end_experiment()
+        found = store.experiment(number)
+    durable = Durability("D3")
+    runs = (invented.changed(run, "deployment", durability=durable) for run in found.runs)
+    return structs.replace(found, runs=tuple(runs))
+
+
+def only(experiment: ExperimentRecord) -> SettingEffects:
+    (found,) = effects(experiment)
+    return found
+
+
+def jit_alone(levels: Levels) -> float:
+    return 3.0 if levels["jit"] == "on" else 1.0
+
+
+def with_interaction(levels: Levels) -> float:
+    is_slower = levels["jit"] == "on" and levels["work_mem"] == "4MB"
+    return jit_alone(levels) * (1.5 if is_slower else 1)
+
+
+def test_one_sentence_says_which_settings_matter(tmp_path: Path) -> None:
+    said = sentence(only(grid(tmp_path, jit_alone)))
+    assert said.startswith("jit matters: off is 3.0 times (3.0 to 3.0) as fast as on; ")
+    for setting in ("work_mem", "wal_level"):
+        assert f"{setting}: no difference seen (0.99 to 1.01)" in said
+    assert said.endswith("no interaction seen")
+
+
+def test_two_settings_that_change_each_other_s_effect(tmp_path: Path) -> None:
+    found = only(grid(tmp_path, with_interaction))
+    seen = [one for one in found.effects if one.is_interaction and one.is_seen]
+    assert [{change.factor for change in one.of} for one in seen] == [{"jit", "work_mem"}]
+    assert math.exp(abs(math.log(seen[0].ratio))) == pytest.approx(1.5, rel=0.02)
+    assert "jit and work_mem interact: the ratio of jit is " in sentence(found)
+
+
+@pytest.mark.slow
+def test_the_combination_that_is_faster_than_all_others_is_named(tmp_path: Path) -> None:
+    """Two settings are slow only together, so that the effect of each alone says little."""
+
+    def slow_together(levels: Levels) -> float:
+        is_slow = levels["jit"] == "on" and levels["work_mem"] == "4MB"
+        return (9.0 if is_slow else 1.0) * (1.0 if levels["wal_level"] == "minimal" else 1.2)
+
+    settings = {"jit": ("on", "off"), "work_mem": ("4MB", "64MB")}
+    alike = only(grid(tmp_path, slow_together, {**settings, "wal_level": ("minimal",)}))
+    assert alike.best == (), "three cells are alike"
+
+    def one_is_best(levels: Levels) -> float:
+        return slow_together({**levels, "wal_level": "minimal"}) * (
+            0.8 if levels == {"jit": "off", "work_mem": "64MB"} else 1.0
+        )
+
+    (tmp_path / "best").mkdir()
+    said = sentence(only(grid(tmp_path / "best", one_is_best, settings)))
+    assert said.startswith("fastest: jit off, work_mem 64MB; ")
+
+
+def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
+    experiment = grid(tmp_path, with_interaction)
+    report = build(experiment)
+    said = sentence(only(experiment))
+    for form in (table, markdown):
+        shown = " ".join(text_of(form, report).split())
+        assert said.split("; ")[0] in shown.replace("\\", "")
+        assert "What each factor changes over all of the grid" in shown
+    stream = io.StringIO()
+    page(report, stream)
+    assert "matters: off is" in stream.getvalue()
+    (of_test,) = json.loads(text_of(json_form, report))["effects"]
+    assert of_test["sentence"] == said
+    assert len(of_test["effects"]) == 6
+    first = of_test["effects"][0]
+    assert first["of"] == [{"factor": "jit", "level": "off", "compared_with": "on"}]
+    assert first["is_seen"] and first["ratio_low"] < first["ratio"] < first["ratio_high"]
+    (in_python,) = assay.open(experiment.path).latest.effects
+    assert in_python.effects[0].ratio == pytest.approx(first["ratio"])
+
+
+def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_path: Path) -> None:
+    """As on a directory, whose device other programs use as well."""
+    experiment = grid(tmp_path, jit_alone)
+    unmeasured = structs.replace(
+        experiment,
+        runs=tuple(
+            invented.changed(
+                run,
+                "deployment",
+                durability=None,
+                durability_lowered_by=("fsync = off",)
+                if run.cell["system"]["settings"]["jit"] == "off"
+                else (),
+            )
+            for run in experiment.runs
+        ),
+    )
+    assert "as fast as on (unequal durability)" in sentence(only(unmeasured))
+    shown = " ".join(text_of(table, build(unmeasured), True).split())
+    assert "commits are not equally durable: off: fsync = off, on: not lowered" in shown
+    disturbed = (invented.disturbed(unmeasured.runs[0], 0.4), *unmeasured.runs[1:])
+    assert "as fast as on (unequal durability)" in sentence(
+        only(structs.replace(unmeasured, runs=disturbed))
+    )
+
+
+def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
+    experiment = grid(tmp_path, jit_alone)
+    runs = tuple(invented.disturbed(run, 0.4) for run in experiment.runs)
+    found = only(structs.replace(experiment, runs=runs))
+    assert not any(one.is_seen for one in found.effects)
+    assert "not decided: other programs used" in sentence(found)
+    assert "jit off was 3.0 times" in sentence(found)
+
+
+def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
+    experiment = grid(tmp_path, jit_alone)
+    broken = experiment.runs[0].cell_fingerprint
+    runs = tuple(
+        structs.replace(run, verdict="invalid") if run.cell_fingerprint == broken else run
+        for run in experiment.runs
+    )
+    found = only(structs.replace(experiment, runs=runs))
+    assert len(found.left_out) == 1
+    assert sentence(found).endswith("1 of 8 cells left out")
+    assert found.effects[0].combinations == 3
+
+
+def test_two_repetitions_do_not_say_that_none_was_seen(tmp_path: Path) -> None:
+    found = only(grid(tmp_path, jit_alone, repetitions=2))
+    assert "2 repetitions are too few" in sentence(found)

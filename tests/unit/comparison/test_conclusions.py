@@ -25,10 +25,10 @@ from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
 from assay.contracts.safeguards import Safeguard
 from assay.contracts.storage_facts import StorageFacts
-from assay.judge.run import RunWarning
 from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord, Run
+from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as comparison_report
@@ -89,37 +89,6 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
 def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
     assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
-    )
-
-
-def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
-    """The runs of the first system as those of one script, of the second as those of another."""
-    names = {"postgresql": "a.sql", "mariadb": "b.sql"}
-
-    def of_script(run: Run) -> Run:
-        name = names[run.system]
-        cell = {**run.cell, "system": {**run.cell["system"], "name": "postgresql"}}
-        of_one_system = invented.changed(run, "deployment", version="15", system="postgresql")
-        return structs.replace(
-            of_one_system,
-            system="postgresql",
-            system_label="postgresql",
-            cell=cell,
-            is_ad_hoc=True,
-            workload="a.sql + b.sql",
-            test=name,
-            scripts_given=name,
-        )
-
-    return structs.replace(experiment, runs=tuple(map(of_script, experiment.runs)))
-
-
-def test_two_scripts_are_compared_as_two_systems_are(tmp_path: Path) -> None:
-    """Each is a test of its own, and the user asks which is faster; that they do other work is no
-    reason to refuse, and is said."""
-    assert sentence(of_scripts(measured(tmp_path, CLOSE, TWICE)), "script") == (
-        "a.sql is 2.0 times (2.0 to 2.0) as fast as b.sql; the scripts do different work, and "
-        "their answers are not compared; both flush every commit (D3)"
     )
 
 
@@ -184,19 +153,6 @@ def test_what_changes_the_work_is_said_in_the_words_of_all_systems(tmp_path: Pat
     one = {"mariadb": LOGS["mariadb"]}
     assert differs(guarded(experiment, one)) == "", "of one it is not known"
     assert "writes none" not in sentence(guarded(experiment)), "it is a line of its own"
-
-
-def test_an_index_that_one_server_lacks_is_said(tmp_path: Path) -> None:
-    """Of two servers of one system: it explains a ratio, and leaves a verdict."""
-    indexes = {"postgresql": "unique btree (a); btree (b)", "mariadb": "unique btree (a)"}
-
-    def of_one_system(run: Run) -> Run:
-        held = ExistingTable("t", 5, "", False, "", indexes[run.system])
-        return structs.replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
-
-    experiment = measured(tmp_path, CLOSE, TWICE)
-    changed = structs.replace(experiment, runs=tuple(map(of_one_system, experiment.runs)))
-    assert differs(changed) == ("postgresql has the index btree (b) of t, mariadb does not")
 
 
 def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> None:
@@ -308,12 +264,6 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
         assert differences.leave_no_verdict(found) is not are_other_scripts
 
 
-def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
-    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == (
-        "not decided: postgresql was 2.0 times as fast as mariadb; one repetition has no interval"
-    )
-
-
 @pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
 def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
@@ -404,17 +354,6 @@ def test_the_first_chart_has_the_cells_of_which_the_first_sentence_speaks(tmp_pa
     assert all(drawn & set(runs) for runs in said.runs)
 
 
-def test_an_indicative_number_is_called_so(tmp_path: Path) -> None:
-    said = sentence(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
-    assert said.endswith("; both flush every commit (D3); the runs are indicative")
-
-
-def test_unmeasured_durability_is_said(tmp_path: Path) -> None:
-    unknown = Durability(None, "no device of its own")
-    said = sentence(measured(tmp_path, CLOSE, TWICE, (unknown, unknown)))
-    assert said.endswith("as fast as mariadb; durability not measured")
-
-
 def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     planned = invented.plan(
         [invented.POSTGRESQL], (invented.HERE, invented.SSD), repetitions=len(CLOSE)
@@ -450,11 +389,6 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
     )
     (few,) = answers([asked(experiment, "system")], 1)
     assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
-
-
-def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
-    assert questions(invented.experiment(tmp_path / "r.sqlite", planned, 1.0)) == ()
 
 
 @pytest.mark.parametrize(

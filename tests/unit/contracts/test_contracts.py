@@ -1,24 +1,53 @@
-"""Every registered system and storage keeps its contract, and violations are reported together."""
+"""Every registered system and storage keeps its contract; the values of contracts merge, divide and
+stop as they say."""
 
 from __future__ import annotations
 
+import json
+import signal
+import threading
+import time
+from dataclasses import fields, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from assay import registry, storages, systems
+from assay.contracts import factors
 from assay.contracts.capabilities import CAPABILITIES, missing
-from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.driving import Driving
+from assay.contracts.events import Event, RowsSent, SecondMeasured
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, VARIED, Part
 from assay.contracts.members import ContractBroken
+from assay.contracts.observation.parts.shape import ShapeError
 from assay.contracts.option_spec import option_values
+from assay.contracts.stop import Stop, Stopped, StopReason, look
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.postgresql import PostgresqlDialect
 from assay.dialects.validation import validate as validate_dialect
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, Bug
+from assay.experiment.from_command_line import Words, experiment
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.value_kinds import Levels
+from assay.lab import lab
+from assay.load.load_options import Loading
+from assay.load.row_sources.request import DataRequest
+from assay.plan.values import Cell
+from assay.provision.machine import signals
+from assay.provision.machine.signals import STOP, after_teardown, stopped_by_signals
+from assay.provision.provision import provision
+from assay.record import Store
+from assay.record.file.json_text import json_text
+from assay.record.runs import typed
 from assay.systems import OptionSpec
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
+from step_workloads import folder_of
 
 
 @pytest.mark.parametrize("name", registry.systems())
@@ -95,30 +124,12 @@ def test_half_an_ability_of_a_dialect_breaks_its_contract() -> None:
     assert violation.endswith("as LocksTables has it"), violation
 
 
-def test_a_broken_member_hides_no_other_violation() -> None:
-    system = null_but(capabilities=NULL.capabilities | {"magic"}, provision=lambda _choice: None)
-    system.dialect = None  # type: ignore[attr-defined]
-    with pytest.raises(ContractBroken) as broken:
-        systems.validate(system)
-    found = "\n".join(broken.value.violations)
-    assert "provision: expected provision(choice:" in found
-    assert "dialect: expected a Dialect, found NoneType: add_foreign_keys is missing" in found
-    assert "capabilities: 'magic' is none" in found
-
-
 def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
     def shows_the_password(text: str) -> None:
         raise ArgumentError(f"{text} cannot be right")
 
     with pytest.raises(ContractBroken, match="shows the password"):
         systems.validate(null_but(check_url=shows_the_password))
-
-
-def test_all_violations_are_reported_together() -> None:
-    with pytest.raises(ContractBroken) as broken:
-        systems.validate(null_but(name="A b", driver="telepathy", option_specs=()))
-    assert len(broken.value.violations) == 2
-    assert str(broken.value).count("\n- ") == 2
 
 
 def values_of(choice: StorageChoice) -> None:
@@ -131,10 +142,7 @@ def values_of(choice: StorageChoice) -> None:
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
             SimpleNamespace(
-                name="x",
-                option_specs=(),
-                check=lambda _choice: None,
-                prepare=lambda _choice: None,
+                name="x", option_specs=(), check=lambda _choice: None, prepare=lambda _choice: None
             ),
             "accepts an unknown option",
         ),
@@ -183,3 +191,233 @@ def test_an_option_can_remove_capabilities() -> None:
     without = SystemChoice("mariadb", options={"engine": "MyISAM"})
     assert "transactions" not in capabilities_of(mariadb, without)
     assert "bulk load" in capabilities_of(mariadb, without)
+
+
+STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
+NODES = tuple(
+    Node(f"node {pid}", storage, pid) for pid, storage in zip((11, 12, 13), STORAGES, strict=True)
+)
+ADDRESS = Address("postgresql", host="10.0.0.1", port=5432, user="reader", password="known to few")
+ENDPOINTS = (ADDRESS, replace(ADDRESS, host="10.0.0.2"), replace(ADDRESS, port=5433))
+
+
+def deployment(*endpoints: Address) -> Deployment:
+    return Deployment(
+        system="cluster",
+        label="cluster",
+        nodes=NODES,
+        endpoints=endpoints,
+        version="1",
+        options={},
+        settings_asked={},
+        settings={},
+    )
+
+
+def test_the_engine_gets_all_endpoints_and_one_login() -> None:
+    alone = deployment(ADDRESS).for_engine(["SET a = 1"])
+    assert "endpoints" not in alone.plain
+    assert (alone.host, alone.session_statements) == ("10.0.0.1", ("SET a = 1",))
+    endpoints = deployment(*ENDPOINTS).for_engine(["SET a = 1"]).endpoints
+    assert [(one.host, one.port) for one in endpoints] == [
+        ("10.0.0.1", 5432),
+        ("10.0.0.2", 5432),
+        ("10.0.0.1", 5433),
+    ]
+    assert all(one.session_statements == ("SET a = 1",) for one in endpoints)
+    for wrong in ((), (ADDRESS, replace(ADDRESS, user="another"))):
+        with pytest.raises(Bug, match="endpoint"):
+            deployment(*wrong)
+
+
+def test_a_recorded_deployment_has_every_node_and_no_password() -> None:
+    many = deployment(*ENDPOINTS)
+    kept = json_text(many.for_record())
+    assert "known to few" not in kept
+    document = many.for_record()
+    assert [one["port"] for one in document["endpoints"]] == [5432, 5432, 5433]
+    assert document["address"] == document["endpoints"][0]
+    assert (document["server_pid"], document["storage"]) == (11, STORAGES[0])
+    assert '"name": "node 13"' in kept
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_embedded"),
+    [
+        (SystemChoice("sqlite"), True),
+        (SystemChoice("null"), True),
+        (SystemChoice("null", url="null:///"), True),
+        (SystemChoice("null", options={"protocol": "postgresql"}), False),
+    ],
+)
+def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bool) -> None:
+    with provision(choice, StorageChoice(), connections=1) as made:
+        assert made.is_embedded == is_embedded
+        kept = typed.deployment(json.loads(json_text(made.for_record())), "deployment")
+        assert kept == made
+        request = DataRequest(
+            {}, "generated", "", "f", 0, rows_expected={"t": 10**9}, is_divisible=True
+        )
+        assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
+
+
+def test_a_deployment_that_cannot_be_is_refused_with_its_key() -> None:
+    kept = json.loads(json_text(deployment(Address("null", unix="/s")).for_record()))
+    for key, value, said in (
+        ("nodes", [], "needs a node"),
+        ("version", 3, "version"),
+        ("endpoints", [{"driver": "null", "port": "x"}], "port"),
+    ):
+        with pytest.raises(ShapeError, match=f"kept.*{said}"):
+            typed.deployment({**kept, key: value}, "kept")
+
+
+def test_the_part_of_a_cell_has_the_level() -> None:
+    parts = {Part.DRIVING: Driving, Part.CELL: Cell}
+    for factor in FACTORS:
+        if kind := parts.get(factor.part):
+            assert factor.column in {one.name for one in fields(kind)}, factor.name
+    assert not set(OF_LEVELS) & {one.name for one in fields(Cell)}, "it would have two levels"
+
+
+def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
+    asked = {one.asked for one in FACTORS if one.asked}
+    with_levels = {
+        one.experiment_field or name
+        for name, one in SETTINGS.items()
+        if isinstance(one.kind, Levels)
+    }
+    assert with_levels <= asked
+    with_options = {one.factor.name for one in SETTINGS.values() if one.factor}
+    assert set(VARIED) <= with_options, "no option asks for it"
+    known = {one.name for one in fields(Experiment)}
+    assert asked - {one.asked for one in VARIED.values()} <= known
+    assert len(NAMES) == len(set(NAMES))
+
+
+def test_the_word_before_a_level_is_known_of_parameters_too() -> None:
+    assert (factors.placed("storage"), factors.placed("records")) == ("on", "with")
+
+
+GATE = StopReason("the gate", 1)
+
+
+def test_a_wait_ends_when_another_thread_asks() -> None:
+    stop = Stop()
+    threading.Timer(0.2, stop.ask, [GATE]).start()
+    with pytest.raises(Stopped) as caught:
+        stop.wait(100_000)  # a wait that did not end would reach the limit of a test
+    assert caught.value.reason == GATE
+
+
+def test_a_signal_does_not_interrupt_who_looks_at_the_token_and_a_second_one_does() -> None:
+    with stopped_by_signals():
+        with STOP.looked_at():
+            signal.raise_signal(signal.SIGINT)
+            assert STOP.is_asked
+            with pytest.raises(Stopped):
+                signal.raise_signal(signal.SIGINT)
+        with pytest.raises(Stopped):
+            STOP.check()
+    assert not STOP.is_asked
+
+
+def test_a_signal_does_not_interrupt_an_experiment_between_two_looks() -> None:
+    with stopped_by_signals(), pytest.raises(Stopped), STOP.guides():
+        signal.raise_signal(signal.SIGTERM)
+        with after_teardown():
+            look()
+        with pytest.raises(Stopped, match="SIGTERM"):
+            look()
+        look()  # a teardown
+
+
+def test_what_does_not_look_at_the_token_is_interrupted_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
+    before = signal.getsignal(signal.SIGALRM)
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(60)
+    assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_a_run_is_stopped_alone_and_work_goes_on() -> None:
+    with stopped_by_signals(), STOP.guides():
+        with STOP.of_run(17):
+            signal.raise_signal(signals.run_signal(17))
+            with pytest.raises(Stopped) as caught:
+                look()
+            assert caught.value.reason.run == 17
+            look()  # its teardown
+        assert not STOP.is_asked
+        look()
+        with STOP.of_run(18):
+            signal.raise_signal(signals.run_signal(17))
+            assert not STOP.is_asked, "it came too late, and is not for this run"
+        signal.raise_signal(signals.run_signal(18))
+        assert not STOP.is_asked, "nor between two"
+
+
+def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        with STOP.of_run(17):
+            signal.raise_signal(signals.run_signal(17))
+            signal.raise_signal(signal.SIGTERM)
+        STOP.check()
+
+
+def test_a_run_that_does_not_look_is_stopped_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
+    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
+        signal.raise_signal(signals.run_signal(17))
+        with pytest.raises(Stopped):
+            time.sleep(60)
+
+
+def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:
+    stop, records = Stop(), tmp_path / "r.sqlite"
+    test = 'scripts = ["read"]\ntransactions = 3\n'
+    toml = folder_of(tmp_path / "workload", test) / "workload.toml"
+    toml.write_text(toml.read_text().replace('rows = "10"', 'rows = "100000000"'))
+    words = Words(str(toml.parent), on=("null",))
+    asked, _ = experiment(words)
+
+    def ask(event: Event) -> None:
+        if isinstance(event, RowsSent):
+            stop.ask(GATE)
+
+    with pytest.raises(Stopped, match="the gate"):
+        lab.run(asked, records=records, sinks=[ask], stop=stop)
+    with Store(records, must_exist=True) as store:
+        (run,) = store.latest().runs
+    assert (run.state, run.reason) == ("interrupted", "the gate")
+
+
+@pytest.mark.slow
+def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    """No signal is needed: a page, a deadline or a gate may ask."""
+    script, records, stop = tmp_path / "one.sql", tmp_path / "r.sqlite", Stop()
+    script.write_text("select 1;\n")
+    asked, _ = experiment(Words(str(script), on=("null",), clients="2", duration_s=600.0))
+    raised: list[BaseException] = []
+
+    def ask(event: Event) -> None:
+        if isinstance(event, SecondMeasured):
+            stop.ask(GATE)
+
+    def run() -> None:
+        try:
+            lab.run(asked, records=records, sinks=[ask], stop=stop)
+        except Stopped as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(120)
+    assert [str(error) for error in raised] == ["the gate"]
+    with Store(records, must_exist=True) as store:
+        (run_,) = store.latest().runs
+    assert (run_.state, run_.reason) == ("interrupted", "the gate")
+    assert run_.driven is not None and run_.driven.outcomes.ok > 0

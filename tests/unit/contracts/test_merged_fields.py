@@ -100,10 +100,7 @@ def test_every_field_says_how_parts_merge() -> None:
 
 @pytest.mark.parametrize(
     ("merge", "of_the_first"),
-    [
-        (simultaneous.merge, OF_ALL),
-        (successive.successive, OF_ALL | {"clients", "arrival"}),
-    ],
+    [(simultaneous.merge, OF_ALL), (successive.successive, OF_ALL | {"clients", "arrival"})],
 )
 def test_no_field_is_the_first_ones_without_a_word(
     merge: Callable[[Sequence[Observation]], Observation], of_the_first: set[str]

@@ -73,9 +73,7 @@ def by_hand(parts: Sequence[Observation], what: str) -> Any:
 
 
 @pytest.mark.slow
-def test_merged_counts_and_distributions_equal_the_whole(
-    machines: list[Observation],
-) -> None:
+def test_merged_counts_and_distributions_equal_the_whole(machines: list[Observation]) -> None:
     whole = merge(machines)
     for name in ("scheduled", "ok", "failed", "skipped", "attempts"):
         assert getattr(whole.outcomes, name) == by_hand(machines, name)

@@ -24,13 +24,9 @@ WHOLE = Table(
     "order",
     (
         Column("data", "int", not_null=True, default="7"),
-        Column("is_good", "bool", default="true"),
-        Column("born", "date", default="2000-01-31"),
-        Column("name", "varchar(9)"),
-        Column("place", "text"),
-        Column("story", "text", wide=True),
-        Column("at", "timestamp"),
-        Column("raw", "bytes"),
+        Column("is_good", "bool", default="true"), Column("born", "date", default="2000-01-31"),
+        Column("name", "varchar(9)"), Column("place", "text"), Column("story", "text", wide=True),
+        Column("at", "timestamp"), Column("raw", "bytes"),
     ),
     primary_key=("data",),
     unique=(("name",), ("story",)),
@@ -44,7 +40,7 @@ WHOLE = Table(
         ForeignKey("f1", ("data",), "t", ("id",)),
         ForeignKey("f2", ("name",), "u", ("n",)),
     ),
-)
+)  # fmt: skip
 DIALECTS = (CUBRID, DB2, INGRES, ORACLE, SQL_SERVER)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Dialect, Table, View
+from assay.contracts.dialects.protocol import Column, Dialect, Index, NamesTables, Table, View
 from assay.dialects.mysql import MysqlDialect
+from assay.dialects.named_tables import tables_named
 from assay.dialects.standard import StandardSql
-from assay.drive.document import written
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, ExperimentError
 from assay.load.tables import views
+from assay.systems.dbapi import dialect_file
 from assay.systems.dbapi.dialects import DIALECTS, loaded_by_insert
 from assay.workload import ad_hoc_script, reader
 from assay.workload.in_dialect import DeclaredNames
@@ -115,25 +116,6 @@ def test_a_text_for_one_dialect_is_sent_as_it_is_written(shop: Path, tmp_path: P
         assert with_it.script_for("given", SPOKEN["mysql"]).text == given.read_text()
 
 
-def test_what_does_not_compile_is_left_to_the_compiler() -> None:
-    names = DeclaredNames([Table("order", (Column("id", "int"),))])
-    for text in ('select "order', 'select ("order"', 'select \'open "order"'):
-        assert names.written(text, SPOKEN["null"]) == text
-
-
-def test_the_query_of_a_view_has_names_too() -> None:
-    dialect = SPOKEN["mysql"]
-    view = View("key", 'SELECT "id" FROM "order"')
-    made = views(dialect, [Table("order", (Column("id", "int"),), views=(view,))])
-    assert made == ["CREATE VIEW `key` AS SELECT id FROM `order`"]
-
-
-def test_a_table_that_is_chosen_at_run_time_is_written_as_its_dialect_writes_it() -> None:
-    identifiers = {"table": ["order", "shelf_1"]}
-    assert written(identifiers, SPOKEN["mysql"]) == {"table": ["`order`", "shelf_1"]}
-    assert written(identifiers, SPOKEN["mongodb"]) == identifiers
-
-
 class Derived(MysqlDialect):
     name = "derived"
 
@@ -197,3 +179,174 @@ def test_a_word_in_braces_is_said_by_the_dialect_with_its_arguments() -> None:
 def test_a_word_without_its_arguments_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError, match="argument"):
         DeclaredNames(()).written(text, SPOKEN["db2"])
+
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "writing-a-dialect.md"
+TEXT = """\
+name = "mine"
+quote = "`"
+reserved_words = "order"
+isolation_levels = { serializable = "SER" }
+descending_index = "DESCENDING INDEX"
+
+[types]
+varchar = "TEXT({n} CHAR)"
+
+[truth_words]
+true = "1"
+
+[statements]
+begin = []
+begin_at = ["SET LEVEL {level}", "BEGIN"]
+drop_table = "DROP TABLE {table} PURGE"
+mark_table = "MARK {table} {mark} {{}}"
+
+[error_classes]
+deadlock = "40001 60"
+"""
+TABLE = Table(
+    "order",
+    (Column("name", "varchar(9)"), Column("is_good", "bool", default="true")),
+    indexes=(Index("i", ("name",), descending=frozenset({"name"})),),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "mine.toml"
+
+
+def _read(file: Path, text: str) -> StandardSql:
+    file.write_text(text, encoding="utf-8")
+    return dialect_file.read(file)
+
+
+def test_what_a_file_says_is_sent_also_by_a_module(file: Path) -> None:
+    for dialect in (found := _read(file, TEXT), loaded_by_insert(found)):
+        assert dialect.create_marked_table(TABLE, {}, "it's") == [
+            "CREATE TABLE `order` (\n  name TEXT(9 CHAR),\n  is_good BOOLEAN DEFAULT 1\n)",
+            "MARK `order` 'it''s' {}",
+        ]
+        assert dialect.drop_table(TABLE) == ["DROP TABLE `order` PURGE"]
+        assert dialect.create_indexes(TABLE) == ["CREATE DESCENDING INDEX i ON `order` (name)"]
+        assert dialect.begin_at("serializable") == ["SET LEVEL SER", "BEGIN"]
+        assert (dialect.begin_at(""), dialect.begins_implicitly) == ([], True)
+        assert dialect.error_classes == {"40001": "deadlock", "60": "deadlock"}
+        with pytest.raises(ArgumentError, match="read committed"):
+            dialect.begin_at("read committed")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message", "hint"),
+    [
+        ("drop_table", "drop_tabel", 16, "unknown key 'drop_tabel'", "'drop_table'"),
+        ("{table} PURGE", "{tabel}", 16, "{tabel}: unknown", "'table'"),
+        ("{table} PURGE", "{", 16, "a brace has no partner", "doubled"),
+        ("{table} PURGE", "{}", 16, "{}: unknown", "known: table"),
+        ("varchar", "varchr", 8, "unknown key 'varchr'", "'varchar'"),
+        ("serializable", "serialisable", 4, "unknown key 'serialisable'", "'serializable'"),
+        ("deadlock", "deadlok", 20, "unknown key 'deadlok'", "'deadlock'"),
+        ("quote", "qoute", 2, "unknown key 'qoute'", "'quote'"),
+        ('quote = "`"', "needs_not_null_in_keys = true", 2, "bounded indexes alone", "= true"),
+        ('quote = "`"', 'quote = "xx"', 2, "expected one sign", '"'),
+        ('quote = "`"', 'quote = "a"', 2, "expected one sign", '"'),
+        ('"mine"', '"My own"', 1, "expected small letters", "overrides"),
+        ('name = "mine"', "", 0, "name is missing", ""),
+    ],
+)
+def test_a_mistake_has_its_line_and_the_nearest_name(
+    file: Path, old: str, new: str, line: int, message: str, hint: str
+) -> None:
+    with pytest.raises(ExperimentError) as found:
+        _read(file, TEXT.replace(old, new, 1))
+    assert (found.value.line, message in found.value.message) == (line, True), found.value
+    assert hint in (found.value.hint or "")
+
+
+def test_a_file_that_was_changed_is_read_again(file: Path) -> None:
+    file.write_text('name = "changing"')
+    word = f"dbapi:sqlite3+{file}"
+    assert registry.system(word).dialect.drop_table(TABLE) == ["DROP TABLE order"]
+    file.write_text('name = "changing"\nreserved_words = "order"')
+    assert registry.system(word).dialect.drop_table(TABLE) == ['DROP TABLE "order"']
+    assert "changing" in registry.dialects()
+
+
+def test_a_name_of_another_dialect_is_refused(file: Path) -> None:
+    file.write_text('name = "sqlite"')
+    with pytest.raises(ArgumentError, match="that of another dialect"):
+        registry.system(f"dbapi:sqlite3+{file}")
+
+
+def test_the_guide_has_every_key(file: Path) -> None:
+    with pytest.raises(ExperimentError) as found:
+        _read(file, 'name = "mine"\nbounded_indexes = true\n"" = 1')
+    _, _, known = (found.value.hint or "").partition("known: ")
+    page = GUIDE.read_text(encoding="utf-8")
+    keys = [*known.split(", "), *dialect_file.STATEMENTS]
+    assert len(keys) > 20
+    assert [key for key in keys if f"`{key}`" not in page and f"`[{key}]`" not in page] == []
+
+
+OWN = ("pg_", "information_schema.")
+
+
+@pytest.mark.parametrize(
+    ("statement", "read", "added_to"),
+    [
+        ("SELECT count(*) FROM goods", "goods", ""),
+        ("SELECT 1 FROM s.a x, b y JOIN c USING (k) WHERE z < (SELECT 1 FROM d)", "s.a b c d", ""),
+        ("WITH r(x) AS (SELECT 1 FROM q), s AS MATERIALIZED (SELECT 1) SELECT 2 FROM t", "q t", ""),
+        ("SELECT extract(year FROM ts), a IS DISTINCT FROM b FROM t FOR UPDATE", "t", ""),
+        ("SELECT * FROM generate_series(1, 9), LATERAL (SELECT * FROM a) i", "a", ""),
+        ("SELECT * FROM (a JOIN b ON a.x = b.x) -- FROM c", "a b", ""),
+        ("SELECT 'FROM x', $$ FROM y $$ /* FROM z */ FROM \"My T\"", '"My T"', ""),
+        ("INSERT INTO log (t) VALUES (:t) ON CONFLICT (t) DO UPDATE SET d = 1", "", "log"),
+        ("INSERT INTO a SELECT * FROM b", "b", "a"),
+        ("UPDATE ONLY accounts SET n = n + :d WHERE id = :id", "accounts", ""),
+        ("DELETE FROM a USING b WHERE a.x = b.x", "a b", ""),
+        ("MERGE INTO a USING b ON (a.x = b.x) WHEN MATCHED THEN UPDATE SET y = 1", "b", "a"),
+        ("CREATE TEMP TABLE mine AS SELECT * FROM theirs", "theirs", ""),
+        ("SELECT * FROM pg_stat_activity, information_schema.tables", "", ""),
+        ("TRUNCATE TABLE a", "a", ""),
+        ("START TRANSACTION", "", ""),
+    ],
+)  # fmt: skip
+def test_a_statement_names_its_tables(statement: str, read: str, added_to: str) -> None:
+    named = tables_named(statement, OWN)
+    shown = set(read.split()) if '"' not in read else {read}
+    assert named.read == shown
+    assert named.added_to == set(added_to.split())
+    assert not named.hidden
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("CALL pay(:x)", "CALL does not say which tables it reads"),
+        ("SELECT * FROM :table", "the table is a variable, :table"),
+    ],
+)
+def test_what_a_statement_does_not_name_is_said(statement: str, why: str) -> None:
+    assert tables_named(statement).hidden == why
+
+
+def test_commands_of_documents_name_their_collections() -> None:
+    dialect = registry.system("mongodb").dialect
+    assert isinstance(dialect, NamesTables)
+    assert dialect.tables_named('{"find": "goods", "filter": {"_id": :id}}').read == {"goods"}
+    assert dialect.tables_named('{"insert": "log", "documents": []}').added_to == {"log"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed"),
+    [
+        ("UPDATE a SET x = (SELECT 1 FROM b)", "a"),
+        ("DELETE FROM a USING b WHERE a.x = b.x", "a"),
+        ("INSERT INTO a SELECT * FROM b ON CONFLICT DO UPDATE SET x = 1", "a"),
+        ("WITH gone AS (DELETE FROM a RETURNING x) INSERT INTO s.b SELECT x FROM gone", "a s.b"),
+        ("SELECT * FROM a FOR UPDATE", ""),
+    ],
+)
+def test_a_statement_names_the_tables_that_it_changes(statement: str, changed: str) -> None:
+    assert tables_named(statement).changed == frozenset(changed.split())

@@ -1,9 +1,13 @@
-"""An experiment file means the same as command-line arguments, and its mistakes have lines."""
+"""An experiment file means the same as command-line arguments and as what a record keeps of it, and
+its mistakes have lines."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +16,15 @@ from assay.contracts.factors import OF_MACHINE
 from assay.contracts.storages.abilities import Inspectable
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment import from_command_line as command_line
+from assay.experiment.as_file import Places, tables_of
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab.preflight.preflight import preflight
 from assay.plan import plan
+from assay.record.file.json_text import json_text
+from assay.text.files import toml_file
+from assay.text.files.toml_file import TomlData
+from assay.text.files.toml_text import toml_text
 
 TABLE_2 = """\
 title = "SQL on two storages"
@@ -118,24 +128,6 @@ def test_a_mistake_is_placed(
     assert caught.value.file == str(file)
     assert caught.value.line == line
     assert not caught.value.further, "one mistake has no others as its consequence"
-
-
-def test_several_mistakes_are_named_in_one_reading(tmp_path: Path) -> None:
-    text = TABLE_2.replace("repetitions = 3", "repetition = 3")
-    text = text.replace("replicas = [1, 2]", "replica = [0]\nthreads = 4")
-    file = written(tmp_path, text.replace("clients = [8, 16]", 'clients = ["many"]'))
-    with pytest.raises(ExperimentError) as caught:
-        experiment(Words(str(file)))
-    found = [caught.value, *caught.value.further]
-    assert [getattr(one, "line", 0) for one in found] == [7, 13, 14, 8]
-    assert found[2].hint is not None and found[2].hint.startswith("maybe clients is meant; ")
-
-
-def test_at_most_ten_mistakes_are_named(tmp_path: Path) -> None:
-    unknown = "".join(f"unknown{number} = 1\n" for number in range(20))
-    with pytest.raises(ExperimentError) as caught:
-        experiment(Words(str(written(tmp_path, unknown + TABLE_2))))
-    assert len(caught.value.further) == 9
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
@@ -252,24 +244,6 @@ def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: P
     assert {one[2:] for one in found} == {(9, 1), (9, 2)}
 
 
-def test_the_printed_buffer_is_scaled_down_with_the_data_and_that_is_said() -> None:
-    """At full size the tests have the 4 GB of the profiles, and no buffer made for the data."""
-    shipped = str(registry.EXPERIMENTS_FOLDER / "cubrid-2010.toml")
-    quick, _ = experiment(Words(shipped, quick=True, storage=("here",)))
-    scaled = {(one.test, one.name): (one.full, one.quick) for one in quick.scaled}
-    assert scaled["insert", "data_to_buffer"] == ("0", "6")
-
-
-def test_the_quick_version_says_what_it_scaled(tmp_path: Path) -> None:
-    words = Words(str(written(tmp_path, SINGLE_TESTS)), quick=True)
-    assert {one[2] for one in cells(words)} == {100}
-    asked, _ = experiment(words)
-    scaled = {(one.test, one.name): (one.full, one.quick) for one in asked.scaled}
-    assert scaled["connect", "records"] == ("500", "100")
-    assert scaled["load", "records"] == ("1000, 2000", "100")
-    assert scaled["update", "updates"] == ("1000", "5")
-
-
 def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
     """Each of its factors (`factors.OF_MACHINE`)."""
     text = (
@@ -304,3 +278,133 @@ def test_a_mistake_in_what_single_tests_have_is_placed(
     with pytest.raises(ExperimentError, match=complaint) as caught:
         experiment(Words(str(file)))
     assert caught.value.line == line
+
+
+RATES = "0s:200,60s:800,500"
+Planned = tuple[dict[str, Any], set[tuple[str, int, int]], str]
+"""What is asked for, as a record keeps it; its runs; its workload."""
+
+
+def planned(words: Words) -> Planned:
+    experiment, workload = command_line.asked(words)
+    runs = plan(experiment, workload).runs
+    document = json.loads(json_text(experiment.for_record()))
+    named = {(run.cell.fingerprint, run.repetition, run.seed) for run in runs}
+    return document, named, experiment.workload
+
+
+def written_again(folder: Path, asked: Planned, quick: TomlData | None = None) -> Path:
+    document, _, workload = asked
+    tables = tables_of(document, Places(workload, lambda path: path), quick or {})
+    file = folder / "experiment.toml"
+    file.write_text(toml_text(tables), encoding="utf-8")
+    return file
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", registry.experiments())
+def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path) -> None:
+    whole, quick = planned(Words(f"{name}.toml")), planned(Words(f"{name}.toml", quick=True))
+    assert planned(Words(str(written_again(tmp_path, whole))))[1] == whole[1]
+    assert planned(Words(str(written_again(tmp_path, quick)), quick=True))[1] == quick[1]
+    kept = toml_file.read(registry.experiment_file(f"{name}.toml")).plain()["quick"]
+    assert isinstance(kept, Mapping)
+    file = written_again(tmp_path, whole, kept)
+    assert planned(Words(str(file), quick=True))[1] == quick[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        Words("a.sql", on=("sqlite",), clients="1,2"),
+        Words("x.sql", on=("sqlite",), set=("x=1,a",)),
+        Words("a.sql,x.sql", on=("sqlite",), set=("x=1,2",)),
+        Words("", script=("x.sql@3", "a.sql"), on=("sqlite",), set=("x=3",)),
+        Words("tpcb", script=("a.sql@2",), on=("sqlite",), scale=2),
+        Words("tpcb", on=("old=mariadb[innodb_buffer_pool_size=64MB]", "postgresql"),
+              memory="1GB,none", cpus="1,0.5", rtt="0,1.5ms", cache="warm,as-is"),
+        Words("tpcb.*", on=('postgresql[shared_buffers=1GB,search_path="a,b"]',),
+              storage=("fast=here:/tmp,tmpfs[size=1GB]",), log_storage=("fast,none",),
+              price=("fast=0.6EUR/GB",)),
+        Words("tpcb", on=("postgresql://me:s3cret@db.example/shop?sslmode=disable"
+                          "[storage=ssd,role=solid-state]", "mariadb")),
+        Words("a.sql", on=("postgresql://me@db/shop,two=postgresql://me@db2/shop",),
+              offered_rate_per_s=RATES, arrival="poisson", duration_s=70.0, latency_limit_s=0.05,
+              think_time="none", retries=3, isolation="serializable", reconnect=True,
+              connection="per transaction", read="any", per_statement=True, allow_shell=True,
+              repetitions=2, precision=0.05, order="randomized", seed=7, protocol="prepared",
+              threads=2, warm_up_s=1.5, ramp_up_s=0.5, drain_s=3.0, statement_limit_s=2.0),
+        Words("", script=("x.sql@3", "a.sql"), on=("postgresql://me@a,b/shop",),
+              read="x=replica,a=any", set=("x=1",)),
+        Words("a.sql", on=("sqlite",), goal="p99 < 5ms", offered_rate_per_s="10,1000",
+              goal_tolerance=0.1, goal_trials=4, budget_s=60.0),
+        Words("a.sql", on=("sqlite", "old=postgresql[shared_buffers=1GB]"), goal="p99 < 5ms",
+              offered_rate_per_s="10,1000", price=("sqlite=900EUR,old=4500EUR",)),
+        Words("bibsql.sequential", on=("sqlite", "mariadb[engine=MyISAM]"), set=("copies=1,10",)),
+        Words("wisconsin-1983.toml", on=("sqlite", "mine=duckdb"), storage=("tmpfs",)),
+        Words("beebe-2011.toml", on=("sqlite",), repetitions=2),
+        Words("oltp", on=("mariadb",), set=("mariadb.profile=none,durable",)),
+        Words("a.sql", on=("dbapi:sqlite3[database=/tmp/x.db]",)),
+        Words("tpcb", on=("postgresql@15",), client_program="native,engine"),
+    ],
+)  # fmt: skip
+def test_what_a_command_line_asks_for(
+    words: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.sql").write_text("SELECT 1;\n")
+    Path("x.sql").write_text("SELECT :x;\n")
+    asked = planned(words)
+    file = written_again(tmp_path, asked)
+    assert planned(Words(str(file)))[1] == asked[1]
+    assert "s3cret" not in file.read_text()
+
+
+FILE = """
+workload = "tpcb"
+systems = ["sqlite", "postgresql"]
+
+[system.sqlite]
+synchronous = "off"
+journal_mode = ["wal", "delete"]
+"""
+ONE = FILE.replace('["wal", "delete"]', '"wal"')
+
+
+def labels(folder: Path, text: str, *on: str, settings: tuple[str, ...] = ()) -> list[str]:
+    file = folder / "one.toml"
+    file.write_text(text)
+    found, _ = experiment(Words(str(file), on=on, set=settings))
+    return [one.label for one in found.systems]
+
+
+def test_a_system_that_an_option_names_has_the_settings_of_the_file(tmp_path: Path) -> None:
+    assert labels(tmp_path, FILE, "sqlite") == [
+        "sqlite journal_mode=wal synchronous=off",
+        "sqlite journal_mode=delete synchronous=off",
+    ]
+    assert labels(tmp_path, FILE, "postgresql") == ["postgresql"]
+    named = "old=sqlite,new=sqlite[journal_mode=delete]"
+    found = labels(tmp_path, ONE, named)
+    assert len(found) == 2
+
+
+def test_what_stands_in_brackets_goes_before(tmp_path: Path) -> None:
+    assert labels(tmp_path, FILE, "sqlite[journal_mode=truncate]") == [
+        "sqlite journal_mode=truncate synchronous=off"
+    ]
+
+
+def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
+    text = """workload = "tpcb"
+systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
+"""
+    setting = "sqlite.journal_mode=truncate"
+    assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
+    with pytest.raises(ArgumentError, match="given twice"):
+        labels(tmp_path, text, settings=(f"{setting},truncate",))
+
+
+def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="given twice"):
+        labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")

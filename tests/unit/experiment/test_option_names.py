@@ -1,5 +1,5 @@
 """An option has one name in each of three places: the command line, Python and experiment files;
-hints name it as the person wrote it."""
+its words, and profiles of settings, are read in each."""
 
 from __future__ import annotations
 
@@ -13,67 +13,41 @@ import click
 import pytest
 
 import assay
+from assay import registry
 from assay.api import running
 from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES, run_program
+from assay.contracts.systems.abilities import HasProfiles
 from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment import from_file as experiment_file
+from assay.experiment.choices import profiles
+from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.settings.catalogue import OPTIONS
 from assay.experiment.settings.error_spelling import of_file, of_python
 from assay.lab.continuation import Request
+from assay.systems.sqlite import settings as sqlite
 from assay.text.mentions import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""
 ONLY_IN_PYTHON = {"workload", "durability", "show_progress", "unknown"}
-
 SAMPLES = {
-    "on": "sqlite,null",
-    "storage": "'here,disk=here:/tmp'",
-    "set": "scale=1,2",
-    "script": "one.sql@3",
-    "memory": "64MB,none",
-    "cpus": "0.5,none",
-    "rtt": "0,1ms",
-    "clients": "1,8",
-    "generators": "2,4",
-    "on_lost": "continue",
-    "duration": "2min",
-    "transactions": "1000",
-    "warm_up": "3",
-    "ramp_up": "500ms",
-    "drain": "5",
-    "statement_limit": "2min",
-    "arrival": "poisson",
-    "offered_rate": "100,2000",
-    "latency_limit": "250",
-    "goal": "'p99 < 5ms'",
-    "goal_over": "scale",
-    "goal_tolerance": "5%",
-    "goal_trials": "20",
-    "think_time": "'exponential:12s,120s'",
-    "keying_time": "none",
-    "retries": "3",
-    "isolation": "'read committed'",
-    "connection": "'per transaction'",
-    "read": "replica",
-    "cache": "cold,warm",
-    "client_program": "engine,native",
-    "price": "null=4500EUR",
-    "required_rate": "500",
-    "repetitions": "3",
-    "precision": "5%",
-    "budget": "30min",
-    "order": "sequential",
-    "seed": "7",
-    "threads": "2",
-    "log_storage": "'none,tmpfs'",
-    "protocol": "extended",
-    "input": "papers.bib",
-    "encoding": "latin-1",
-    "feed": "plain.sql",
-}
+    "on": "sqlite,null", "storage": "'here,disk=here:/tmp'", "set": "scale=1,2",
+    "script": "one.sql@3", "memory": "64MB,none", "cpus": "0.5,none", "rtt": "0,1ms",
+    "clients": "1,8", "generators": "2,4", "on_lost": "continue", "duration": "2min",
+    "transactions": "1000", "warm_up": "3", "ramp_up": "500ms", "drain": "5",
+    "statement_limit": "2min", "arrival": "poisson", "offered_rate": "100,2000",
+    "latency_limit": "250", "goal": "'p99 < 5ms'", "goal_over": "scale", "goal_tolerance": "5%",
+    "goal_trials": "20", "think_time": "'exponential:12s,120s'", "keying_time": "none",
+    "retries": "3", "isolation": "'read committed'", "connection": "'per transaction'",
+    "read": "replica", "cache": "cold,warm", "client_program": "engine,native",
+    "price": "null=4500EUR", "required_rate": "500", "repetitions": "3", "precision": "5%",
+    "budget": "30min", "order": "sequential", "seed": "7", "threads": "2",
+    "log_storage": "'none,tmpfs'", "protocol": "extended", "input": "papers.bib",
+    "encoding": "latin-1", "feed": "plain.sql",
+}  # fmt: skip
 """Of each option that takes a value, one, as hints have them."""
 OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
 OF_GOALS = ("goal_over", "goal_tolerance", "goal_trials")
@@ -185,12 +159,6 @@ def test_a_hint_names_what_the_person_wrote(text: str, in_python: str, in_a_file
     assert spelled(hint, of_file) == in_a_file
 
 
-def test_what_a_hint_asks_for_is_true_in_python() -> None:
-    hint = phrase("if that may be destroyed: {}", Mention("erase", is_wished=True))
-    assert hint == "if that may be destroyed: --erase"
-    assert spelled(hint, of_python) == "if that may be destroyed: erase=True"
-
-
 def test_what_is_said_of_a_setting_of_the_file_has_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -231,3 +199,151 @@ def test_a_file_continues_in_python_as_on_the_command_line(monkeypatch: pytest.M
     assay.run("e.toml", new=True)
     assert [one.is_new for one in asked] == [False, True]
     assert all(one.command is not None for one in asked)
+
+
+def asked(target: str, **given: object) -> Experiment:
+    return experiment(Words(target, **given))[0]  # type: ignore[arg-type]
+
+
+def test_options_and_settings_are_distinguished_and_their_levels_are_choices() -> None:
+    found = asked(
+        "bibsql",
+        on=("sqlite,mariadb",),
+        set=("mariadb.engine=innodb,MyISAM", "mariadb.innodb_buffer_pool_size=1G", "replicas=1,3"),
+    )
+    pool = {"innodb_buffer_pool_size": "1G"}
+    assert found.systems == (
+        SystemChoice("sqlite"),
+        SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=pool),
+        SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=pool),
+    )
+    assert found.systems[2].label == "mariadb engine=MyISAM innodb_buffer_pool_size=1G"
+    assert found.parameters == {"replicas": (1, 3)}
+
+
+def test_brackets_and_quotes_protect_commas() -> None:
+    found = asked(
+        "bibsql",
+        on=("mariadb[engine=MyISAM,max_heap_table_size=1M],postgresql",),
+        set=('postgresql.search_path="a,b",c',),
+    )
+    assert [one.label for one in found.systems] == [
+        "mariadb engine=MyISAM max_heap_table_size=1M",
+        "postgresql search_path=a,b",
+        "postgresql search_path=c",
+    ]
+
+
+def test_storages_have_options_in_brackets() -> None:
+    assert asked("bibsql", storage=("fast=tmpfs[size=64M],tmpfs[ size = 50% ]",)).storages == (
+        StorageChoice("fast", "tmpfs", options={"size": "64M"}),
+        StorageChoice("tmpfs[size=50%]", "tmpfs", options={"size": "50%"}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "label"),
+    [
+        ("loop[ size = 1024 mb ]", "loop[size=1G]"),
+        ("loop[mount=noatime,fs=XFS,size=1073741824]", "loop[fs=xfs,size=1G,mount=noatime]"),
+        ("loop[,]", "loop"),
+        ("modelled[size=64M,profile=nvme]", "modelled[profile=nvme,size=64M]"),
+        ("throttled[size=16M,read_iops=0100]", "throttled[read_iops=100,size=16M]"),
+        ("tmpfs[size=050 %]", "tmpfs[size=50%]"),
+        ("here : /srv//disk/", "here:/srv/disk"),
+        ('here:"/srv/a,b"', 'here:"/srv/a,b"'),
+        ("here:~/data", f"here:{Path.home()}/data"),
+    ],
+)
+def test_a_storage_has_one_spelling(word: str, label: str) -> None:
+    (choice,) = storage_choices([word])
+    assert choice.name == label
+    assert storage_choices([label]) == (choice,)
+    (same,) = storage_choices([f"a={word}"])
+    assert replace(same, name=choice.name) == choice or choice.kind in ("modelled", "throttled")
+
+
+def choices(*words: str, on: str) -> tuple[SystemChoice, ...]:
+    return experiment(Words("ssd.insert", on=(on,), set=words))[0].systems
+
+
+def test_every_profile_is_read_and_says_what_it_is() -> None:
+    found = {
+        name: system.profiles()
+        for name, system in registry.usable_systems()
+        if isinstance(system, HasProfiles)
+    }
+    with_durable = {name for name, known in found.items() if "durable" in known}
+    lacking = {name for name in found if name not in with_durable}
+    assert with_durable and not lacking, "each system that has profiles has a durable one"
+    for known in found.values():
+        for profile in known.values():
+            assert profile.title and (profile.settings or profile.options)
+
+
+def test_what_is_tuned_loses_no_commit_either() -> None:
+    tuned = registry.system("sqlite").profiles()["tuned"]  # type: ignore[attr-defined]
+    assert not sqlite.durability_lowered_by(tuned.settings)
+
+
+def test_no_profile_is_a_level_too() -> None:
+    none, tuned = choices("sqlite.profile=none,tuned", on="sqlite")
+    assert (none.label, tuned.label) == ("sqlite", "sqlite profile=tuned")
+    assert none == SystemChoice("sqlite")
+
+
+def test_a_misspelt_profile_is_not_taken_for_a_setting() -> None:
+    for key in ("profil", "Profile"):
+        with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
+            choices(f"sqlite.{key}=tuned", on="sqlite")
+        assert "did you mean 'profile'?" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
+    words = ["mysql.profile=paper", "mysql.innodb_flush_log_at_trx_commit=2"]
+    (chosen,) = choices(*(words if is_first else reversed(words)), on="mysql")
+    assert chosen.settings["innodb_flush_log_at_trx_commit"] == "2"
+    assert chosen.label == "mysql innodb_flush_log_at_trx_commit=2 profile=paper"
+
+
+def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_changes() -> None:
+    found = choices("mysql.buffer=4GB", "mysql.profile=paper,tuned,none", on="mysql")
+    assert [one.options.get("buffer") for one in found] == ["4GB"] * 3
+    assert [one.label.replace("mysql buffer=4GB", "") for one in found] == [
+        " profile=paper", " profile=tuned", ""
+    ]  # fmt: skip
+    (file_choice,) = choices("mysql.profile=paper", "mysql.buffer=4GB", on="mysql")
+    assert profiles.applied(file_choice, "none").options == {"buffer": "4GB"}
+    assert "buffer" not in file_choice.of_profile
+
+
+def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
+    (chosen,) = choices(
+        "postgresql.profile=paper", "postgresql.shared_buffers=64MB", on="postgresql"
+    )
+    assert not chosen.options
+    assert chosen.settings["shared_buffers"] == "64MB"
+
+
+def test_an_experiment_names_printed_settings_that_are_gone() -> None:
+    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
+    (used,) = asked.profiles
+    assert "query_cache_size = 64M" in used.printed
+
+
+@pytest.mark.parametrize(
+    ("on", "word", "complaint"),
+    [
+        ("mysql", "mysql.profile=papr", "unknown profile of mysql 'papr'"),
+        ("null", "null.profile=paper", "null has no profiles of settings"),
+        (
+            "mysql://me@localhost/db",
+            "mysql.profile=paper",
+            "a profile is for a server that Assay starts",
+        ),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(on: str, word: str, complaint: str) -> None:
+    with pytest.raises(ArgumentError, match=complaint):
+        choices(word, on=on)

@@ -1,21 +1,29 @@
-"""What a plan has beyond its cells: random order, chosen runs, quick versions, contents of runs."""
+"""What a plan has beyond its cells: random order, chosen runs, quick versions, contents of runs,
+storages for logs, and what a capsule asks for."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
 
-from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import Experiment, StorageChoice, SystemChoice
+from able import with_ability
+from assay import registry
+from assay.contracts.factors import ServerMachine
+from assay.contracts.systems.abilities import ConfinesSessions, Findable
+from assay.errors import ArgumentError, ExperimentError, SystemMissing
+from assay.experiment import Experiment, StorageChoice, SystemChoice, from_command_line
+from assay.experiment.choices import system_identity
 from assay.experiment.command import command_of, patterns
-from assay.experiment.from_command_line import Words, experiment
+from assay.experiment.from_command_line import Words, asked, experiment
 from assay.experiment.quick import described
+from assay.experiment.settings import unused_settings
 from assay.plan import only, plan
 from assay.plan.content import content_of
 from assay.workload import reader
@@ -45,7 +53,7 @@ duration_s = 2
 """
 
 
-def asked(**given: Any) -> Experiment:
+def wanted(**given: Any) -> Experiment:
     known = {
         "workload": "tpcb",
         "tests": ("tpcb-like",),
@@ -56,7 +64,7 @@ def asked(**given: Any) -> Experiment:
 
 
 def test_randomized_repetitions_have_every_cell_once_each_in_an_order_of_its_own() -> None:
-    one = asked(order="randomized", clients=(1, 2, 4), repetitions=4, parameters={"scale": (1, 2)})
+    one = wanted(order="randomized", clients=(1, 2, 4), repetitions=4, parameters={"scale": (1, 2)})
     runs = plan(one, TPCB).runs
     assert Counter(Counter(run.cell.fingerprint for run in runs).values()) == {4: 24}
     orders = [
@@ -72,8 +80,8 @@ def test_randomized_repetitions_have_every_cell_once_each_in_an_order_of_its_own
 
 
 def test_a_cell_that_is_added_leaves_the_random_order_of_the_others() -> None:
-    few = plan(asked(order="randomized", clients=(1, 2, 4)), TPCB).runs
-    many = plan(asked(order="randomized", clients=(1, 2, 4, 8)), TPCB).runs
+    few = plan(wanted(order="randomized", clients=(1, 2, 4)), TPCB).runs
+    many = plan(wanted(order="randomized", clients=(1, 2, 4, 8)), TPCB).runs
     known = {run.cell.fingerprint for run in few}
     assert [one.cell.fingerprint for one in many if one.cell.fingerprint in known] == [
         one.cell.fingerprint for one in few
@@ -93,20 +101,20 @@ def test_a_cell_that_is_added_leaves_the_random_order_of_the_others() -> None:
 def test_patterns_choose_runs_by_test_system_and_storage(
     words: list[str], found: set[tuple[str, str]]
 ) -> None:
-    whole = plan(asked(), TPCB)
+    whole = plan(wanted(), TPCB)
     runs = only.chosen(whole, patterns(Words("tpcb", only=tuple(words))))
     assert {(run.cell.system.name, run.cell.storage.name) for run in runs} == found
     assert all(run is whole.runs[run.position] for run in runs)
 
 
 def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
-    whole = plan(asked(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
+    whole = plan(wanted(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
     runs = only.chosen(whole, [["loop[fs=ext4]"]])
     assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
 
 
 def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
-    whole = plan(asked(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
+    whole = plan(wanted(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
     assert {run.cell.storage.name for run in only.chosen(whole, [["disk"]])} == {"disk (modelled)"}
     # A word that chooses nothing beside one that does is a misspelling.
     with pytest.raises(ArgumentError, match="--only dsk: no run has"):
@@ -114,7 +122,7 @@ def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
 
 
 def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they_fit() -> None:
-    whole = plan(asked(systems=(A, B), storages=(HERE, FAST)), TPCB)
+    whole = plan(wanted(systems=(A, B), storages=(HERE, FAST)), TPCB)
     one, other = [["a"], ["here"]], [["b"], ["fast"]]
     two = [*only.chosen(whole, one), *only.chosen(whole, other)]
     found = only.chosen(whole, only.either(one, other))
@@ -125,12 +133,12 @@ def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they
 
 def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
     with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
-        only.chosen(plan(asked(), TPCB), [["c"]])
+        only.chosen(plan(wanted(), TPCB), [["c"]])
     assert "tpcb-like, a, here" in str(refused.value.hint)
 
 
-def said_of(asked: Experiment) -> str:
-    return described(asked.scaled)
+def said_of(wanted: Experiment) -> str:
+    return described(wanted.scaled)
 
 
 def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
@@ -166,10 +174,10 @@ def test_tests_have_quick_clients_and_driving_of_their_own(tmp_path: Path) -> No
         (Words(str(file), quick=True, duration_s=7), {7}),
         (Words("tpcb", quick=True), {2}),
     ):
-        asked, workload = experiment(words)
-        runs = plan(asked, workload).runs
+        wanted, workload = experiment(words)
+        runs = plan(wanted, workload).runs
         assert {run.cell.driving.duration_s for run in runs} == durations, words
-        assert plan(asked, workload_of(asked)).runs == runs, "as it is run"
+        assert plan(wanted, workload_of(wanted)).runs == runs, "as it is run"
     for words, clients in (
         (Words("bibsql.parallel", quick=True), [2, 8]),
         (Words("bibsql.parallel", quick=True, clients="3"), [3]),
@@ -217,14 +225,6 @@ def test_a_quick_version_of_a_test_is_checked_with_its_line(
     assert refused.value.line == place + 1
 
 
-def test_a_quick_section_is_checked_also_when_it_is_not_used(tmp_path: Path) -> None:
-    file = tmp_path / "sizes.toml"
-    file.write_text(FILE.replace("repetitions = 1\n", "repetition = 1\n"))
-    with pytest.raises(ExperimentError, match="unknown key 'repetition'") as refused:
-        experiment(Words(str(file)))
-    assert refused.value.line == 14
-
-
 def test_without_quick_values_there_is_no_quick_version(tmp_path: Path) -> None:
     script = tmp_path / "one.sql"
     script.write_text("SELECT 1")
@@ -235,7 +235,7 @@ def test_without_quick_values_there_is_no_quick_version(tmp_path: Path) -> None:
 def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_path: Path) -> None:
     feed = tmp_path / "feed.sql"
     feed.write_text("SELECT 1")
-    one = asked(systems=(A,), storages=(HERE,), feed=str(feed))
+    one = wanted(systems=(A,), storages=(HERE,), feed=str(feed))
 
     def contents(
         experiment: Experiment = one,
@@ -285,3 +285,176 @@ def test_an_experiment_is_found_again_by_its_file_and_the_options_beside_it(
     assert command_of(Words("tpcb")) is None
     monkeypatch.chdir("/")
     assert here != command_of(Words(str(tmp_path / "sizes.toml")))
+
+
+MANIFEST = {"format": 1, "assay": "0.1.0", "members": {}}
+EXPERIMENT = 'workload = "tpcb"\nsystems = ["null"]\n'
+
+
+def is_confined(target: Path, *, trust: bool = False) -> bool:
+    experiment, _ = from_command_line.asked(Words(target=str(target), on=("null",), trust=trust))
+    return experiment.is_confined
+
+
+def test_an_experiment_below_a_manifest_is_a_capsules(tmp_path: Path) -> None:
+    folder = tmp_path / "unpacked" / "experiment"
+    folder.mkdir(parents=True)
+    file = folder / "experiment.toml"
+    file.write_text(EXPERIMENT)
+    assert not is_confined(file)
+    manifest = tmp_path / "unpacked" / "manifest.json"
+    manifest.write_text(json.dumps({"name": "of another program"}))
+    assert not is_confined(file)
+    manifest.write_text(json.dumps(MANIFEST))
+    assert is_confined(file)
+    assert not is_confined(file, trust=True)
+    link = tmp_path / "link.toml"
+    link.symlink_to(file)
+    assert is_confined(link), "a link leads to it"
+
+
+def test_a_script_of_a_capsule_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;\n")
+    assert is_confined(script)
+
+
+REFUSED = {
+    "postgresql": (
+        "archive_command=touch x", "Archive_Library=x", "shared_preload_libraries=x",
+        "ssl_passphrase_command=x", "log_directory=x", "unix_socket_directories=x",
+        "primary_conninfo=host=x", "plperl.on_init=x",
+    ),
+    "mariadb": (
+        "general_log_file=/tmp/x", "log-bin=/tmp/x", "plugin_load_add=x", "loose-plugin-dir=x",
+        "init_file=x", "init-connect=SELECT 1", "wsrep_notify_cmd=x", "tmpdir=x",
+        "secure_file_priv=x",
+    ),
+    "mysql": ("slow_query_log_file=/tmp/x", "early_plugin_load=x"),
+    "duckdb": (
+        "temp_directory=/tmp", "log_query_path=x", "extension_directory=x",
+        "enable_external_access=true", "profile_output=x", "lock_configuration=false",
+    ),
+    "cassandra": (
+        "audit_logging_options.archive_command=x",
+        "cdc_raw_directory=x",
+        "user_defined_functions_enabled=true",
+    ),
+}  # fmt: skip
+TAKEN = {
+    "postgresql": ("shared_buffers=1GB", "fsync=off", "synchronous_standby_names=", "TimeZone=UTC"),
+    "mariadb": ("innodb_flush_log_at_trx_commit=2", "log_bin=mysql-bin", "general_log=ON"),
+    "mysql": ("log_bin=OFF", "innodb_buffer_pool_size=1G"),
+    "duckdb": ("threads=2", "memory_limit=1GB"),
+    "sqlite": ("journal_mode=wal",),
+    "cassandra": ("commitlog_sync=batch", "concurrent_writes=16"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", with_ability(ConfinesSessions))
+def test_settings_that_reach_out_are_refused(name: str) -> None:
+    system = registry.system(name)
+    assert isinstance(system, ConfinesSessions) and isinstance(system, Findable)
+    try:
+        system.find()
+    except SystemMissing as missing:
+        pytest.skip(str(missing))
+    for setting in (*REFUSED.get(name, ()), *TAKEN.get(name, ())):
+        key, _, value = setting.partition("=")
+        choice = SystemChoice(name, settings={key: value})
+        if setting in TAKEN.get(name, ()):
+            system.refuse_reaching_settings(choice)
+            continue
+        with pytest.raises(ArgumentError):
+            system.refuse_reaching_settings(choice)
+            pytest.fail(setting)
+
+
+_SSD = "ssd=loop[fs=ext4,size=200M]"
+
+
+def _words(*levels: str, on: str = "postgresql", storage: str = _SSD) -> Words:
+    return Words("tpcb", on=(on,), storage=(storage,), log_storage=levels)
+
+
+def test_levels_are_storages_names_of_storages_or_none() -> None:
+    experiment, workload = asked(_words("none,ssd", "tmpfs[size=1G]"))
+    assert [one and one.name for one in experiment.log_storages] == [None, "ssd", "tmpfs[size=1G]"]
+    assert experiment.log_storages[1] == experiment.storages[0]
+    runs = plan(experiment, workload).runs
+    assert [run.cell.system_label for run in runs] == [
+        "postgresql",
+        "postgresql log_storage=ssd",
+        "postgresql log_storage=tmpfs[size=1G]",
+    ]
+    assert len({run.cell.fingerprint for run in runs}) == 3
+    assert len({run.seed for run in runs}) == 1, "they do the same work"
+
+
+def test_a_file_names_storages_that_it_declares(tmp_path: Path) -> None:
+    file = tmp_path / "e.toml"
+    text = (
+        'workload = "tpcb"\nsystems = ["postgresql"]\nstorages = ["here"]\n'
+        'log_storage = ["none", "fast"]\n[storage.fast]\nkind = "tmpfs"\nsize = "1G"\n'
+    )
+    file.write_text(text)
+    experiment, _ = asked(Words(str(file)))
+    assert [one and one.name for one in experiment.log_storages] == [None, "fast"]
+    assert [one.name for one in experiment.storages] == ["here"]
+    file.write_text(text.replace('"fast"]', '"fats"]'))
+    with pytest.raises(ExperimentError, match="fats") as caught:
+        asked(Words(str(file)))
+    assert caught.value.hint == "did you mean 'fast', which is declared in this file?"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (_words("ssd,ssd"), "--log-storage: ssd is given twice"),
+        (_words("ssd", on="sqlite"), "--log-storage does not apply to tpcb.tpcb-like: none of its"),
+        (_words("floppy"), "floppy"),
+    ],
+)
+def test_levels_that_cannot_be(words: Words, reason: str) -> None:
+    with pytest.raises(ArgumentError, match=reason):
+        asked(words)
+
+
+@pytest.mark.parametrize(
+    ("system", "reason"),
+    [
+        (SystemChoice("sqlite"), "its log cannot be on another storage than its data"),
+        (SystemChoice("postgresql", url="postgresql://h/d"), "Assay does not start it"),
+        (SystemChoice("mariadb", options={"engine": "Aria"}), "only InnoDB has a redo log"),
+        (
+            SystemChoice("mysql", settings={"innodb-log-group-home-dir": "/x"}),
+            "leave innodb-log-group-home-dir out",
+        ),
+    ],
+)
+def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
+    apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
+    assert reason in str(unused_settings.why_refused(apart))
+
+
+def test_a_raw_device_holds_no_log() -> None:
+    raw = StorageChoice("dev", "raw")
+    apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
+    assert "the storage 'dev' has no file system" in str(unused_settings.why_refused(apart))
+
+
+def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:
+    together = SystemChoice("postgresql")
+    apart = replace(together, machine=ServerMachine(log_storage=StorageChoice()))
+    assert system_identity.of_choice(together) != system_identity.of_choice(apart)
+    erasing = ServerMachine(log_storage=StorageChoice(may_erase=True))
+    assert system_identity.of_choice(apart) == system_identity.of_choice(
+        replace(together, machine=erasing)
+    )
+    old = {name: field for name, field in asdict(together).items() if name != "machine"}
+    before = {"memory_bytes": None, "cpus": None, "rtt_s": 0.0}
+    assert system_identity.of_system({**old, "machine": before}) == system_identity.of_choice(
+        together
+    )

@@ -1,7 +1,10 @@
-"""When a number is valid, indicative or invalid, and which warnings a run has."""
+"""When a number is valid, indicative or invalid, which warnings a run has, and whether runs that
+ask the same had the same results."""
 
 from __future__ import annotations
 
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,30 +13,35 @@ from msgspec import structs
 
 import invented_records as invented
 from assay.contracts.deployment import Delay
+from assay.contracts.observation import AnswerSumReport
 from assay.judge import Verdict, judge_run
+from assay.judge.check.questions import Questions, compare, what_is_asked
 from assay.judge.statistics.samples import samples_needed
 from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number, worst
 from assay.judge.warnings.run_warnings import mean_the_same
-from assay.record import Run
+from assay.plan import PlannedRun
+from assay.record import RunRecord
+from assay.report.sections import check_counts
+from step_workloads import folder_of, ran
 
 HUGE = 10**14
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path) -> RunRecord:
     """A run on a server, on data that do not fit in memory, without a warning."""
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": HUGE}
     return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
 
 
-def judged(run: Run) -> tuple[str, list[str]]:
-    verdict, warnings = judge_run(run)
+def judged(run: RunRecord) -> tuple[str, list[str]]:
+    verdict, warnings = judge_run(run.evidence)
     return verdict.word, [warning.name for warning in warnings]
 
 
-def test_a_good_run_is_valid_and_has_no_warning(run: Run) -> None:
+def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
     assert judged(run) == ("valid", [])
 
 
@@ -67,18 +75,18 @@ def test_a_good_run_is_valid_and_has_no_warning(run: Run) -> None:
     ],
 )
 def test_each_flaw_has_its_warning(
-    run: Run, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
+    run: RunRecord, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
 ) -> None:
     assert judged(invented.changed(run, part, **values)) == expected
 
 
-def test_queries_need_no_durability(run: Run) -> None:
+def test_queries_need_no_durability(run: RunRecord) -> None:
     queries = invented.changed(run, "observation", commits=0)
     lowered = {"durability_lowered_by": ["fsync = off"]}
     assert judged(invented.changed(queries, "deployment", **lowered)) == ("valid", [])
 
 
-def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: Run) -> None:
+def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: RunRecord) -> None:
     limited = invented.changed(run, "deployment", memory_limit_bytes=2**28)
     for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):
         changed = invented.changed(limited, "dataset", size_on_disk_bytes=size_bytes)
@@ -94,12 +102,12 @@ def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: 
     ],
 )
 def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
-    run: Run, measured_s: float, expected: tuple[str, list[str]]
+    run: RunRecord, measured_s: float, expected: tuple[str, list[str]]
 ) -> None:
     delay = Delay(0.001, measured_s, 0.00001, 0.00004)
     far = invented.changed(run, "deployment", delay=delay)
     assert judged(far) == expected
-    details = [one.detail for one in judge_run(far)[1]]
+    details = [one.detail for one in judge_run(far.evidence)[1]]
     assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
 
 
@@ -113,30 +121,30 @@ def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
     ],
 )
 def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
-    run: Run, stop: dict[str, int], elapsed_s: float, expected: list[str]
+    run: RunRecord, stop: dict[str, int], elapsed_s: float, expected: list[str]
 ) -> None:
     timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
-    evidence = timed
+    evidence = timed.evidence
     ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = structs.replace(evidence, driving=structs.replace(evidence.driving, **ends))
+    evidence = structs.replace(evidence, driving=replace(evidence.driving, **ends))
     names = [warning.name for warning in judge_run(evidence)[1]]
     assert [name for name in names if name.startswith("short")] == expected
 
 
-def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: Run) -> None:
+def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
     changed = invented.changed(
         run, "deployment",
         durability_lowered_by=["fsync = off", "sync = periodic"],
         durable_instead={"sync = periodic": "sync = batch"},
     )  # fmt: skip
-    details = [one.detail for one in judge_run(changed)[1]]
+    details = [one.detail for one in judge_run(changed.evidence)[1]]
     assert [detail.partition(": ")[2] for detail in details if "durable" in detail] == [
         "fsync = off; durable: its default",
         "sync = periodic; durable: sync = batch",
     ]
 
 
-def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: Run) -> None:
+def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
     busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
     inside = invented.changed(
         invented.changed(run, "observation", **busy), "deployment", is_embedded=True
@@ -145,27 +153,29 @@ def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run:
 
 
 def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
-    run: Run,
+    run: RunRecord,
 ) -> None:
     cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
     assert "client-busy" not in judged(invented.changed(run, "observation", **cost))[1]
 
 
-def test_no_more_than_all_processors_are_busy(run: Run) -> None:
+def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = invented.changed(run, "observation", **cost)
-    (shown,) = judge_run(busy)[1]
+    (shown,) = judge_run(busy.evidence)[1]
     assert shown.detail.endswith(
         "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
     )
 
 
-def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: Run) -> None:
+def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRecord) -> None:
     assert run.driven is not None
     threads_ns = run.driven.threads * run.driven.elapsed_ns
     cost = {"client_cost": {"user_ns": round(0.97 * threads_ns), "system_ns": 0}}
-    machine: Any = {**run.machine, "processors": 400, "processors_usable": 400}
-    evidence = structs.replace(invented.changed(run, "observation", **cost), machine=machine)
+    machine = structs.replace(run.evidence.machine, processors=400, processors_usable=400)
+    evidence = structs.replace(
+        invented.changed(run, "observation", **cost).evidence, machine=machine
+    )
     details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
     assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
 
@@ -174,7 +184,7 @@ def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: Run) 
     ("waited_s", "machine_busy_s", "is_warned"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
 )
 def test_a_client_that_waits_for_a_processor_has_a_warning(
-    run: Run, waited_s: float, machine_busy_s: int, is_warned: bool
+    run: RunRecord, waited_s: float, machine_busy_s: int, is_warned: bool
 ) -> None:
     cost = {
         "user_ns": 2 * invented.S,
@@ -186,7 +196,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
         run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
     )
     starved = invented.changed(starved, "deployment", is_embedded=True)
-    verdict, warnings = judge_run(starved)
+    verdict, warnings = judge_run(starved.evidence)
     name = "client-waited-for-processor"
     assert (name in {one.name for one in warnings}) == is_warned
     assert verdict.word == ("indicative" if is_warned else "valid")
@@ -194,7 +204,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
 
 @pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
 def test_other_programs_on_the_machine_have_a_warning(
-    run: Run, share: float, is_warned: bool
+    run: RunRecord, share: float, is_warned: bool
 ) -> None:
     found = invented.disturbed(run, share)
     said = [one.detail for one in found.warnings if one.name == "other-programs"]
@@ -203,19 +213,19 @@ def test_other_programs_on_the_machine_have_a_warning(
     assert found.verdict == ("indicative" if is_warned else "valid")
 
 
-def test_counted_conflicts_make_the_run_indicative(run: Run) -> None:
+def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {
         word: invented.changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
         for word in ("deadlock", "constraint")
     }
-    verdict, _ = judge_run(of_class["deadlock"])
+    verdict, _ = judge_run(of_class["deadlock"].evidence)
     assert verdict.word == "indicative"
     assert "8 of 16 transactions (50 %)" in verdict.reason
     assert judged(of_class["constraint"])[0] == "invalid"
 
 
-def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: Run) -> None:
+def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
         found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
         return found.word, found.reason
@@ -234,9 +244,9 @@ def test_of_two_cells_the_greater_spread_is_said() -> None:
     assert worst(found).reason == "short; repetitions differ by 177 %"
 
 
-def test_an_invalid_repetition_makes_the_median_invalid(run: Run) -> None:
+def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
     failed = structs.replace(run, state="failed", reason="the server went away")
-    judged = [run.judged, judge_run(failed)[0], run.judged]
+    judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
     verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
     assert verdict == Verdict.because("invalid", "the server went away")
 
@@ -248,16 +258,174 @@ def test_percentiles_need_enough_samples() -> None:
 @pytest.mark.parametrize(
     ("asked", "effective", "same"),
     [
-        ("1GB", "1024MB", True),
-        ("1G", "1073741824", True),
-        ("on", "1", True),
-        ("ON", "off", False),
-        ("30s", "30000ms", True),
-        ("0", "OFF", True),
-        ("O_DIRECT", "o_direct", True),
-        ("1GB", "1048576", False),
-        ("10", "100", False),
+        ("1GB", "1024MB", True), ("1G", "1073741824", True), ("on", "1", True),
+        ("ON", "off", False), ("30s", "30000ms", True), ("0", "OFF", True),
+        ("O_DIRECT", "o_direct", True), ("1GB", "1048576", False), ("10", "100", False),
     ],
-)
+)  # fmt: skip
 def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
     assert mean_the_same(asked, effective) is same
+
+
+COMPARED = 'scripts = ["read.sql"]\ncompare_results = true\nqueue = 40\nclients = [3]\n'
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n"
+SAME = "\\set id random(1, 10)\nSELECT id, {value} FROM data WHERE id = :id;\n"
+
+
+def folder_with_override(folder: Path, override: str, test: str = COMPARED) -> Path:
+    """The dialect of PostgreSQL, or of SQLite's other self, is asked otherwise."""
+    made = folder_of(folder, test, read=SAME.format(value="value"))
+    (made / "overrides" / "null").mkdir(parents=True)
+    (made / "overrides" / "null" / "read.sql").write_text(
+        f"-- null: no rows of its own\n{override}"
+    )
+    return made
+
+
+def test_runs_that_ask_the_same_have_one_digest(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, COMPARED, read=SAME.format(value="value"))
+    one, other = ran(folder, "sqlite", set=("sqlite.synchronous=full,off",)).runs
+    assert one.driven is not None
+    assert other.driven is not None
+    assert one.driven.answer_sums == other.driven.answer_sums
+    (found,) = one.driven.answer_sums
+    assert (found.transaction, found.transactions, found.rows) == ("read", 40, 40)
+    assert [check["ok"] for check in one.checks] == [None]
+    assert [check["ok"] for check in other.checks] == [True]
+
+
+def test_other_rows_make_the_numbers_of_both_systems_invalid(tmp_path: Path) -> None:
+    folder = folder_with_override(tmp_path, "SELECT 1;\n")
+    experiment = ran(folder, "sqlite", "null")
+    one, other = experiment.runs
+    for planned_run in (one, other):
+        assert (planned_run.state, planned_run.judged.word) == ("done", "invalid"), (
+            "neither is the one to blame"
+        )
+        assert planned_run.judged.reason == "results differ: read (sqlite: 40 rows; null: 0 rows)"
+        (check,) = planned_run.checks
+        assert (check["ok"], check["note"][:14]) == (False, "results differ")
+    with sqlite3.connect(experiment.path) as record:
+        words = record.execute("SELECT verdict FROM cells").fetchall()
+    assert words == [("invalid",), ("invalid",)]
+
+
+def planned_run(position: int, seed: int = 1, **parameters: Any) -> PlannedRun:
+    class Cell:
+        test = "t"
+
+    cell: Any = Cell()
+    cell.parameters = parameters
+    return PlannedRun(cell, 1, seed, position)
+
+
+def reasons(questions: Questions) -> dict[int, str]:
+    return {place: one.reason for place, one in questions.take_disputes().items()}
+
+
+def test_systems_that_differ_are_grouped_by_their_answers_in_any_order() -> None:
+    """Two agree and one differs: none of them is blamed."""
+    for order in (("a", "b", "c"), ("a", "c", "b"), ("c", "a", "b")):
+        questions = Questions()
+        for position, label in enumerate(order):
+            digest = "2" if label == "c" else "1"
+            questions.answered(position, "same", label, "day", 5, digest)
+            questions.answered(position, "same", label, "week", 7, "3")
+        assert len(reasons(questions)) == 3
+        (said,) = questions.differences()
+        expected = "c; a = b" if order[0] == "c" else "a = b; c"
+        assert said == f"results differ: day ({expected})"
+
+
+def test_runs_after_a_dispute_are_invalid_too_and_each_reason_is_replaced() -> None:
+    questions = Questions()
+
+    def answer(position: int, label: str, digest: str, rows: int = 5) -> dict[int, str]:
+        questions.answered(position, "same", label, "a", rows, digest)
+        return reasons(questions)
+
+    assert answer(0, "A", "1") == answer(1, "B", "1") == {}
+    assert answer(2, "C", "2") == dict.fromkeys(range(3), "results differ: a (A = B; C)")
+    assert reasons(questions) == {}
+    said = "results differ: a (A = B = D; C)"
+    assert answer(3, "D", "1") == dict.fromkeys(range(4), said)
+    assert questions.differences() == [said]
+    assert set(answer(4, "D", "9", rows=6).values()) == {
+        "results differ: a (A = B = D, run 4: 5 rows; C: 5 rows; D, run 5: 6 rows)"
+    }
+
+
+def test_answers_of_a_process_before_are_compared_and_nothing_is_said_twice() -> None:
+    before = Questions()
+    for position, label in enumerate("ABC"):
+        before.answered(position, "same", label, "a", 5, "2" if label == "C" else "1")
+    said = reasons(before)
+    for recorded in (said, {}):  # killed before the dispute was on record
+        questions = Questions()
+        for position in said:
+            questions.recall(position, before.given_by(position), recorded.get(position, ""))
+        assert reasons(questions) == ({} if recorded else said)
+        questions.answered(3, "same", "D", "a", 5, "1")
+        disputes = questions.take_disputes()
+        assert {one.reason for one in disputes.values()} == {"results differ: a (A = B = D; C)"}
+        assert disputes[0].before == "results differ: a (A = B; C)"
+
+
+def test_a_statement_that_was_cancelled_answered_nothing(tmp_path: Path) -> None:
+    """What the others answered is no other answer; without one no known answer is missed."""
+    questions = Questions()
+    checks = []
+    for place, rows, cancelled in ((0, 4, set()), (1, 0, {"day"})):
+        sums = [AnswerSumReport("day", 1 - len(cancelled), rows, f"{rows}")]
+        checks += compare(
+            questions, planned_run(place), "same", "A", sums, {}, {"day": "4"}, cancelled
+        )
+    assert not questions.take_disputes()
+    assert [(check["ok"], check["note"]) for check in checks] == [
+        (True, ""),
+        (None, "not run: cancelled at the limit of a statement"),
+    ]
+    folder = folder_of(tmp_path, COMPARED.replace("40", "1"), read=ENDLESS)
+    (ended,) = ran(folder, "sqlite", statement_limit_s=0.1).runs
+    assert check_counts.words([ended]) == (
+        "sqlite: 1 not run: cancelled at the limit of a statement"
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (planned_run(1, seed=2), {"queue": 5}, "mix"),
+        (planned_run(1, scale=2), {"queue": 5}, "mix"),
+        (planned_run(1), {"queue": 6}, "mix"),
+        (planned_run(1), {"queue": 5}, "sequence"),
+    ],
+)
+def test_other_data_or_counts_are_other_questions(other: tuple[Any, Any, Any]) -> None:
+    assert what_is_asked(planned_run(0), {"queue": 5}, "mix") == what_is_asked(
+        planned_run(1), {"queue": 5}, "mix"
+    )
+    assert what_is_asked(*other) != what_is_asked(planned_run(0), {"queue": 5}, "mix")
+
+
+@pytest.mark.parametrize(("value", "word"), [("value", True), ("value + 1", False)])
+def test_an_answer_that_is_known_is_compared_with_it(
+    tmp_path: Path, value: str, word: bool
+) -> None:
+    once = COMPARED.replace("queue = 40\nclients = [3]", "queue = 1\nclients = [1]")
+    read = "SELECT id, {value} FROM data;\n"
+    folder = folder_of(tmp_path, once, read=read.format(value="value"))
+    (first,) = ran(folder, "sqlite").runs
+    assert first.driven is not None
+    assert first.dataset is not None
+    (found,) = first.driven.answer_sums
+    (folder / "read.sql").write_text(read.format(value=value))
+    (folder / "expected.toml").write_text(
+        f'[[dataset]]\nname = "d"\nsource = "s"\nfingerprint = "{first.dataset["fingerprint"]}"\n'
+        f'entries = 10\nbytes = 1\n[dataset.answers.t]\nread = "{found.digest}"\n'
+    )
+    (planned_run,) = ran(folder, "sqlite").runs
+    (check,) = planned_run.checks
+    assert check["ok"] is word
+    assert check["note"] == ("" if word else "not the answer that is known")
+    assert (planned_run.judged.word == "invalid") is not word

@@ -60,26 +60,6 @@ def test_a_price_names_its_storage_and_may_name_its_currency(
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("sqlite=1200", {"sqlite": SystemPrice(1200)}),
-        ("sqlite=1200EUR, old=4.5e3 EUR",
-         {"sqlite": SystemPrice(1200, "EUR"), "old": SystemPrice(4500, "EUR")}),
-        ("postgresql=$", {}),
-        (f"{SYSTEMS[1].label}=1$", {SYSTEMS[1].label: SystemPrice(1, "$")}),
-    ],
-)  # fmt: skip
-def test_a_price_without_a_unit_is_that_of_a_whole_system(
-    word: str, expected: dict[str, SystemPrice]
-) -> None:
-    if not expected:
-        with pytest.raises(ArgumentError, match="expected a number"):
-            prices.of_words([word], STORAGES, SYSTEMS)
-        return
-    assert prices.of_words([word], STORAGES, SYSTEMS) == ({}, expected)
-
-
-@pytest.mark.parametrize(
     ("word", "says"),
     [
         ("sdd=1/GB", "did you mean 'ssd'"),
@@ -212,17 +192,6 @@ def test_the_price_of_a_system_is_divided_by_what_a_goal_found(
     assert shown["price, EUR"] == ["1000", "-"]
     assert shown["price/MB, EUR"] == [f"{per_mb:g}" if per_mb else "-", "-"]
     assert shown["size, MB"][0] == ("-" if not found else "80.0" if found == 200 else "160")
-
-
-def test_without_a_size_in_bytes_the_price_is_of_a_unit_of_the_parameter(tmp_path: Path) -> None:
-    report = searched(tmp_path, {100: 5.0, 400: 20.0}, None)
-    (table,) = (
-        one for part in report.sections for one in part.tables if one.name.endswith("_goal")
-    )
-    headings = [column.heading for column in table.columns]
-    assert "price/scale, EUR" in headings and "size, MB" not in headings
-    (sqlite, _) = report.tidy["tables"]["goals"]
-    assert sqlite["price_per_unit"] == pytest.approx(5.0) and sqlite["price_per_mb"] is None
 
 
 def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:

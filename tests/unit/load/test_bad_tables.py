@@ -311,11 +311,7 @@ BAD = {
         'languages = ["sql", "cql"] in orders',
     ),
     "a source that is none": Bad(
-        'source = "generated"',
-        'source = "made"',
-        'source = "made"',
-        "invalid value",
-        "generated",
+        'source = "generated"', 'source = "made"', 'source = "made"', "invalid value", "generated"
     ),
 }
 
@@ -336,9 +332,7 @@ def test_the_workload_without_a_mistake_is_read(tmp_path: Path) -> None:
     assert workload.identifiers_for({}) == {"shelf": ["shelf_1", "shelf_2"]}
 
 
-def test_a_table_is_for_systems_of_its_languages_and_is_made_from_any_table(
-    tmp_path: Path,
-) -> None:
+def test_a_table_is_for_systems_of_its_languages_and_is_made_from_any_table(tmp_path: Path) -> None:
     text = WORKLOAD.replace('per = "customers"', 'per = "customers"\nlanguages = ["json"]').replace(
         'foreign_keys = ["customer -> customers(id)"]\n', ""
     )

@@ -1,4 +1,4 @@
-"""A copy of a data directory is complete, or there is none."""
+"""A copy of a data directory is complete, or there is none; what a data set is known by."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from assay.errors import SystemUnderTestError
 from assay.load.copies import Copies, digest_of
 from assay.load.dataset import Dataset
+from assay.load.dataset_facts import DatasetFacts
 from assay.load.row_sources.request import DataRequest
 from assay.provision.disk import copying
 from assay.provision.undo import leftovers
@@ -180,3 +181,13 @@ def test_a_killed_process_leaves_no_partial_copy(
     leftovers.clear_leftovers()  # as the next start does
     assert list(folder.iterdir()) == []
     assert contents(copies.make({"format": 1}, data, dataset()).data) == contents(data)
+
+
+def _facts(rows: dict[str, int], load_ns: int = 100) -> DatasetFacts:
+    return DatasetFacts("f", "generated", "", 1, rows, 1, "", 0, load_ns, 0, 0, 4096)
+
+
+def test_a_restored_copy_is_of_the_load_it_is_a_copy_of() -> None:
+    loaded, restored = _facts({"b": 1, "a": 2}), _facts({"a": 2, "b": 1})
+    assert loaded.one_load == restored.one_load
+    assert loaded.one_load != _facts({"b": 1, "a": 2}, load_ns=101).one_load

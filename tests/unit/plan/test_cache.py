@@ -26,7 +26,6 @@ from observations import observation
 from step_workloads import HEAD, folder_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.disk]
-
 BYTES = 3 * 1024 * 1024 + 17
 
 
@@ -59,17 +58,9 @@ def test_a_state_that_there_is_not_is_refused(given: dict[str, Any], message: st
 
 def test_a_system_without_data_is_refused_warm_and_measured_as_it_is(assay: Assay) -> None:
     words = [
-        "--on",
-        "null",
-        "--cache",
-        "warm,as-is",
-        "--warm-up",
-        "0",
-        "--transactions",
-        "5",
-        "--format",
-        "json",
-    ]
+        "--on", "null", "--cache", "warm,as-is", "--warm-up", "0", "--transactions", "5",
+        "--format", "json",
+    ]  # fmt: skip
     ended = assay("run", "tpcb.select-only", *words)
     assert ended.status == 0, ended.err
     assert [run.state for run in ended.runs] == ["refused", "done"]

@@ -21,7 +21,6 @@ from block_devices import skip_without_devices
 from own_device import own_device
 
 pytestmark = [pytest.mark.slow, pytest.mark.flushes]
-
 PAGE = 4096
 QUIET = Idle(2.0, 0, 0)
 

@@ -29,7 +29,6 @@ from forked_programs import BIN
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
 IS_ROOT = os.geteuid() == 0
 needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
 
@@ -115,9 +114,7 @@ def test_what_fio_says_when_it_fails_is_the_reason(
 
 @needs_fio
 @pytest.mark.skipif(not IS_ROOT, reason="only root chooses the size of a tmpfs")
-def test_a_full_storage_has_a_reason_and_is_left_as_it_was(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_full_storage_has_a_reason_and_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = StorageChoice("small", "tmpfs", options={"size": "12M"})
     with TMPFS.prepare(choice) as made, server_directory(made.facts) as directory:
         assert probe(directory, 0.5).reason == "12.6 MB are free, expected at least 16.8 MB"
@@ -128,9 +125,7 @@ def test_a_full_storage_has_a_reason_and_is_left_as_it_was(
 
 
 @needs_fio
-def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(
-    folder: Path,
-) -> None:
+def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(folder: Path) -> None:
     words = ["probe", f"here:{folder}", "--probe-seconds", "600"]
     with subprocess.Popen([BIN / "assay", *words], stderr=subprocess.DEVNULL) as child:
         wait_until(lambda: list(folder.glob("assay-*/probe")), "fio has begun")

@@ -31,10 +31,9 @@ from assay.provision.undo.resources import (
     Resource,
     SharedMemory,
     TaggedProcesses,
-    loop_device,
 )
 from assay.provision.undo.resources.mount import is_mounted
-from assay.provision.undo.resources.resource import NOTHING, Undone
+from assay.provision.undo.resources.resource import Undone
 from assay.record import Store
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
@@ -42,7 +41,6 @@ from own_device import own_device
 from programs import UNSHARE
 
 pytestmark = pytest.mark.slow
-
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
 HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)
@@ -362,31 +360,6 @@ def test_an_interrupted_download_of_bibliographies_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         beebe.get(tmp_path / "beebe")
     assert list((tmp_path / "beebe").iterdir()) == []
-
-
-@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="needs loop devices")
-@pytest.mark.parametrize("is_removed", [False, True])
-def test_a_loop_device_is_found_where_there_is_no_sys(
-    monkeypatch: pytest.MonkeyPatch, is_removed: bool
-) -> None:
-    """As in a chroot."""
-    identity = ledger.new_id()
-    image = Path(f"/var/tmp/{identity}.img")
-    with image.open("wb") as file:
-        file.truncate(1 << 20)
-    resource = loop_device.LoopDevice(str(image))
-    try:
-        node = resource.attach()
-        with monkeypatch.context() as chroot:
-            chroot.setattr(loop_device, "_BLOCK_DEVICES", Path("/no/sys"))
-            if is_removed:
-                image.unlink()
-            assert resource.undo(identity).removed == str(node)
-            assert resource.undo(identity) is NOTHING
-        assert resource.undo(identity) is NOTHING
-    finally:
-        resource.undo(identity)
-        image.unlink(missing_ok=True)
 
 
 @pytest.mark.skipif(

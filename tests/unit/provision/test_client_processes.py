@@ -20,7 +20,7 @@ from assay.contracts.engine.drive import DriveDocument, GroupDocument, StopDocum
 from assay.contracts.observation import Interval, Observation
 from assay.drive import parts
 from assay.drive.observe import observe
-from assay.errors import ArgumentError, AssayError, SystemDied, SystemMissing, SystemRefused
+from assay.errors import ArgumentError, SystemDied, SystemMissing, SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine import python_calls
@@ -29,7 +29,6 @@ from assay.provision.provision import provision
 from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
-
 MODULE = """
 import ctypes, os, resource, signal, sys, time
 from assay.provision.engine.dbapi.null import *
@@ -211,26 +210,6 @@ def test_a_module_that_cannot_be_imported_is_no_error_of_assay(
     with pytest.raises(SystemMissing, match=message) as raised:
         provisioned("broken_dbapi")
     assert fix in str(raised.value.hint)
-
-
-def test_a_module_that_is_not_installed_is_named_with_its_package() -> None:
-    with pytest.raises(SystemMissing, match="there is no module no_such_module") as raised:
-        provisioned("no_such_module")
-    assert "pip install no_such_module" in str(raised.value.hint)
-
-
-@pytest.mark.parametrize(
-    ("behave", "kind", "message"),
-    [
-        ("exit", SystemRefused, r"ended the program \(exit status 3\)"),
-        ("none", ArgumentError, r"connect\(\) returned NoneType, which has no cursor\(\)"),
-    ],
-)
-def test_a_connect_that_gives_no_connection_is_explained(
-    behave: str, kind: type[AssayError], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        provisioned("behaving_dbapi", behave)
 
 
 def test_a_connect_that_does_not_return_has_a_limit() -> None:

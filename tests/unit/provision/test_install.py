@@ -1,4 +1,5 @@
-"""Installations are complete or not there, whatever happens meanwhile."""
+"""Installations are complete or not there, whatever happens meanwhile; versions are found and
+ordered."""
 
 from __future__ import annotations
 
@@ -8,21 +9,32 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay import registry
+from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.installing import Prefix, Report
 from assay.contracts.systems.abilities import FoundPrograms
 from assay.contracts.systems.protocol import System
+from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
-from assay.provision.install import cache, client, debian_prefix, go_module, maven, python_wheel
+from assay.provision.install import (
+    cache,
+    client,
+    debian_prefix,
+    go_module,
+    maven,
+    python_wheel,
+    versions,
+)
 from assay.provision.install import install as installing
 from assay.provision.install.in_use import in_use
 from assay.provision.machine import process_tags
 from assay.provision.undo.leftovers import clear_leftovers
-from assay.systems.null import NULL
 from assay.systems.options import version_from
 from waiting import HANG_S, wait_until
 
@@ -104,12 +116,6 @@ def test_an_installation_that_fails_leaves_nothing(
     assert cache.newest("brought") is None
     assert list((cache_folder / "systems").iterdir()) == []
     assert installed().exists(), "and it can be tried again"
-
-
-def test_a_version_that_is_asked_for_is_not_announced_as_if_it_were_there() -> None:
-    lines: list[str] = []
-    installed(version="2.9", lines=lines)
-    assert lines[0].startswith("looking for brought 2.9; if it is there, ")
 
 
 def without_program(prefix: Prefix, _report: Report) -> None:
@@ -209,32 +215,12 @@ def test_without_room_on_the_disk_nothing_is_begun(monkeypatch: pytest.MonkeyPat
     assert "ASSAY_CACHE" in str(refusal.value.hint)
 
 
-def test_the_name_of_the_cache_folder_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", "/tmp/\udcff")
-    with pytest.raises(ArgumentError, match="is not UTF-8"):
-        installed(lambda *_: pytest.fail("begun"))
-    assert cache.installed("brought") == []
-
-
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x", "/sys/x"])
 def test_a_cache_folder_that_cannot_be_made_is_refused(
     monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", folder)
     with pytest.raises(SystemUnderTestError, match=f"the cache folder {folder} cannot be written"):
-        installed(lambda *_: pytest.fail("begun"))
-
-
-def test_a_file_in_the_place_of_a_folder_is_named(cache_folder: Path) -> None:
-    (cache_folder / "systems").mkdir(parents=True)
-    (cache_folder / "systems" / "brought").touch()
-    with pytest.raises(SystemUnderTestError, match=r"cannot be written: .*systems/brought"):
-        installed(lambda *_: pytest.fail("begun"))
-
-
-def test_a_cache_folder_that_is_a_broken_link_is_named(cache_folder: Path) -> None:
-    cache_folder.symlink_to("nowhere")
-    with pytest.raises(SystemUnderTestError, match="is a link to nowhere, which does not exist"):
         installed(lambda *_: pytest.fail("begun"))
 
 
@@ -274,11 +260,6 @@ def test_what_a_run_uses_is_not_removed() -> None:
         assert installing.uninstall("brought", "2", print) == [folders[1]]
         run.kill()
     assert installing.uninstall("brought", "1", print) == [folders[0]]
-
-
-def test_a_system_that_cannot_be_installed_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="null cannot be installed by Assay"):
-        installing.install(NULL, None, print)
 
 
 @pytest.mark.parametrize("version", ["", "../up", "a/b", ".hidden", "a b"])
@@ -406,16 +387,6 @@ def go_build(prefix: Prefix, report: Report) -> None:
     )
 
 
-def test_go_leaves_the_program_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its caches and modules go."""
-    fake_program(tmp_path / "bin", "go", _GO.format(version="go1.25.1"))
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    folder = installed(go_build)
-    assert files_in(folder) == ["front", "program"]
-    assert (folder / "bin/front").read_text("utf-8") == "a.b/c/front@v1.2.3 by go1.25.1\n"
-    assert os.access(folder / "bin/front", os.X_OK)
-
-
 @pytest.mark.parametrize(("packaged", "brings"), [("go1.27.3", True), ("go1.24.9", False)])
 def test_where_go_is_too_old_a_packaged_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: str, brings: bool
@@ -451,3 +422,109 @@ def test_where_go_is_too_old_a_packaged_one_is_used(
 )
 def test_the_beginning_of_a_version_names_it(found: str, wanted: str, is_one: bool) -> None:
     assert debian_prefix._is_version(found, wanted) is is_one
+
+
+VARIABLE = EnvVar("ASSAY_VERSIONED", "Where the programs of the test's system are.")
+
+
+class Versioned:
+    """A system whose programs are folders with a file that says their version."""
+
+    name = "versioned"
+    chosen_by = VARIABLE
+
+    def __init__(self, shelf: Path) -> None:
+        self._shelf = shelf
+
+    def find(self) -> FoundPrograms:
+        return self.find_at(self.places()[0])
+
+    def places(self) -> Sequence[str]:
+        return sorted(map(str, self._shelf.iterdir()))
+
+    def find_at(self, place: str) -> FoundPrograms:
+        try:
+            return FoundPrograms((Path(place) / "version").read_text("utf-8"), place)
+        except OSError as error:
+            raise SystemMissing(f"{place} has no version") from error
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    here = tmp_path / "shelf"
+    here.mkdir()
+    made: Any = Versioned(here)
+    monkeypatch.setattr(registry, "system", lambda _name: made)
+    return here
+
+
+def put(folder: Path, version: str) -> Path:
+    folder.mkdir()
+    (folder / "version").write_text(version, "utf-8")
+    return folder
+
+
+def asked(version: str) -> SystemChoice:
+    return SystemChoice("versioned", options={VERSION: version} if version else {})
+
+
+def system() -> System:
+    return registry.system("versioned")
+
+
+def test_a_version_is_named_by_its_first_numbers_and_known_by_all_of_them(shelf: Path) -> None:
+    put(shelf / "a", "10.11.9-debian")
+    newest = put(shelf / "b", "10.11.14-debian")
+    put(shelf / "c", "1.0")
+    for words in ("10", "10.11", "10.11.14"):
+        choice = versions.with_programs(asked(words))
+        assert (choice.version, choice.programs) == ("10.11.14", str(newest))
+    assert versions.with_programs(asked("1")).version == "1.0", "1 is no beginning of 10"
+
+
+def test_of_a_version_that_is_here_twice_the_one_that_the_environment_names_is_used(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(shelf / "a", "2.0")
+    named = put(tmp_path / "named", "2.0-debian")
+    monkeypatch.setenv(VARIABLE.name, str(named))
+    assert versions.with_programs(asked("2")).programs == str(named)
+
+
+def test_a_version_that_is_not_here_is_refused_with_those_that_are(shelf: Path) -> None:
+    put(shelf / "a", "15.18")
+    put(shelf / "b", "9.6.24")
+    with pytest.raises(SystemMissing) as refused:
+        versions.with_programs(asked("18"))
+    assert refused.value.message == (
+        "versioned 18 is not on this machine, which has versioned 15.18, 9.6.24"
+    )
+    assert refused.value.hint == "name where its programs are in ASSAY_VERSIONED"
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "hint"),
+    [
+        ("15", "assay install versioned@15; or "),
+        ("13.2", "assay install versioned@13.2; or "),
+        ("99", "assay install brings versioned 15 or 13; or "),
+    ],
+)
+def test_an_install_is_named_only_of_a_release_that_there_is(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch, asked_for: str, hint: str
+) -> None:
+    for name in ("install", "find_in"):
+        monkeypatch.setattr(Versioned, name, Versioned.find_at, raising=False)
+    for name in ("installable_version", "install_source", "install_bytes"):
+        monkeypatch.setattr(Versioned, name, "", raising=False)
+    monkeypatch.setattr(Versioned, "installable_releases", ("15", "13"), raising=False)
+    put(shelf / "a", "9.6.24")
+    with pytest.raises(SystemMissing) as refused:
+        versions.with_programs(asked(asked_for))
+    assert refused.value.hint == f"{hint}name where its programs are in ASSAY_VERSIONED"
+
+
+def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
+    put(shelf / "a", "15.18-debian")
+    choice = versions.in_its_version(asked(""))
+    assert (choice.version, choice.programs) == ("15.18", str(shelf / "a"))

@@ -140,15 +140,9 @@ def _dead_entry(**fields: object) -> Path:
     identity = ledger.new_id()
     path = ledger.state_directory() / f"{identity}.json"
     document = {
-        "version": 1,
-        "id": identity,
-        "owner_pid": 1,
-        "made": "2026-01-02T03:04:05+00:00",
-        "directories": [],
-        "mounts": [],
-        "leader": None,
-        **fields,
-    }
+        "version": 1, "id": identity, "owner_pid": 1, "made": "2026-01-02T03:04:05+00:00",
+        "directories": [], "mounts": [], "leader": None, **fields,
+    }  # fmt: skip
     path.write_text(json.dumps(document))
     return path
 
@@ -167,9 +161,7 @@ def test_a_process_that_was_given_the_servers_number_is_not_touched() -> None:
                 assert cleared.processes == 0
                 assert not entry.exists()
                 assert stranger.poll() is None, "the stranger was killed"
-            _dead_entry(
-                leader={"pid": now.pid, "start_ticks": now.start_ticks, "boot": now.boot},
-            )
+            _dead_entry(leader={"pid": now.pid, "start_ticks": now.start_ticks, "boot": now.boot})
             assert clear_leftovers()[0].processes == 1
             assert stranger.wait(10) == -signal.SIGKILL
         finally:
@@ -264,16 +256,8 @@ def test_a_state_directory_that_cannot_be_written_is_named_with_a_fix(
         else:
             subprocess.run(["mount", "-o", "remount,ro", state], check=True)
         words = [
-            "run",
-            "tpcb",
-            "--on",
-            "sqlite",
-            "--warm-up",
-            "0",
-            "--transactions",
-            "1",
-            "--no-probe",
-        ]
+            "run", "tpcb", "--on", "sqlite", "--warm-up", "0", "--transactions", "1", "--no-probe",
+        ]  # fmt: skip
         assert run_program(words) == 3
         message = capsys.readouterr().err
     finally:
@@ -322,9 +306,7 @@ def test_a_signal_does_not_leave_half_a_note(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_does_not_cut_a_removal_short(
-    number: signal.Signals,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     undo = clean_up.undo
 
@@ -335,11 +317,7 @@ def test_a_signal_does_not_cut_a_removal_short(
     monkeypatch.setattr(clean_up, "undo", interrupted)
     identity = ledger.new_id()
     folder = tmp_path / f"assay-{identity}"
-    with (
-        pytest.raises(Stopped) as caught,
-        stopped_by_signals(),
-        undone_at_end(identity) as entry,
-    ):
+    with pytest.raises(Stopped) as caught, stopped_by_signals(), undone_at_end(identity) as entry:
         entry.add(Directory(str(folder)))
         folder.mkdir()
     assert caught.value.reason.exit_code == 128 + number

@@ -1,4 +1,5 @@
-"""A server is a child process: it is waited for, stopped in order, and never left behind."""
+"""A server is a child process: it is waited for, stopped in order, and never left behind, alone or
+in a group."""
 
 from __future__ import annotations
 
@@ -7,27 +8,39 @@ import os
 import re
 import resource
 import signal
-import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import assay
 from assay.contracts.stop import Stopped
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
-from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
+from assay.errors import (
+    ArgumentError,
+    Bug,
+    MachineLimit,
+    SystemDied,
+    SystemMissing,
+    SystemUnderTestError,
+)
+from assay.experiment import ServerMachine
 from assay.provision.disk.directory import server_directory
+from assay.provision.limits import client_group, server_group
 from assay.provision.machine import process_tags, sampling
 from assay.provision.machine.identity import ProcessIdentity
-from assay.provision.machine.ports import free_port, free_ports
+from assay.provision.machine.ports import free_ports
 from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.processes import process, programs
+from assay.provision.undo.leftovers import clear_leftovers
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
 IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
 
 
@@ -59,14 +72,6 @@ def test_a_server_gets_as_many_open_files_as_this_machine_allows(
         server.wait_ready(lambda: _why_silent(server))
         limits = Path(f"/proc/{server.pid}/limits").read_text()
     assert re.search(rf"Max open files +{most} +{most} ", limits), limits
-
-
-def test_a_server_may_stop_in_order_with_another_status_than_0(directory: ServerDirectory) -> None:
-    leaves = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(143))\n" + IDLE
-    for status, is_clean in ((143, True), (0, False)):
-        with process.start(_python(leaves), directory, stopped_status=status) as server:
-            server.wait_ready(lambda: _why_silent(server))
-        assert process.has_stopped_cleanly(server.pid) is is_clean
 
 
 def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environment(
@@ -151,21 +156,6 @@ def test_a_server_is_not_started_in_an_unregistered_directory(tmp_path: Path) ->
     )
     with pytest.raises(Bug, match="not in the ledger"), process.start(_python(IDLE), unknown):
         pytest.fail("it cannot have started")
-
-
-def test_a_failed_tool_is_reported_with_its_output(
-    directory: ServerDirectory,
-) -> None:
-    program = "import sys\nprint(sys.stdin.read().upper())"
-    assert programs.run(_python(program), directory, standard_input="rows") == "ROWS\n"
-    assert programs.run(_python("print(open(0).read() == '')"), directory) == "True\n"
-    with pytest.raises(SystemRefused, match=r"status 2; the end of its log:\nno such locale"):
-        programs.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
-    hanging = "import subprocess\nsubprocess.run(['sleep', '1000'], start_new_session=True)"
-    with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):
-        programs.run(_python(hanging), directory, timeout_s=0.3)
-    mark = directory.root.name.removeprefix("assay-")
-    assert process_tags.processes_of(mark) == [], "the tool's own child is gone too"
 
 
 def test_a_process_that_outlives_its_server_is_killed_with_the_directory(
@@ -302,10 +292,187 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
     assert list(closed.iterdir()) == [], "nothing is left of the attempt"
 
 
-def test_a_free_port_can_be_listened_at() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", free_port()))
-
-
 def test_ports_that_are_asked_for_together_differ() -> None:
     assert len(set(free_ports(500))) == 500
+
+
+MB = 1 << 20
+LIMITED = ServerMachine(memory_bytes=64 * MB, cpus=0.5)
+
+
+def _why_not() -> str:
+    try:
+        server_group.refuse_impossible(LIMITED)
+    except MachineLimit as error:
+        return error.message
+    return ""
+
+
+needs_groups = pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "it can")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def here() -> Iterator[StorageFacts]:
+    """Pytest's own directories are closed to the servers' user."""
+    path = Path(f"/var/tmp/assay-group-test-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield StorageFacts("here", "here", str(path))
+    path.rmdir()  # also asserts that everything in it was removed
+
+
+SERVER = """
+import subprocess, sys, time
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+print("ready", child.pid, flush=True)
+time.sleep(1000)
+"""
+HOG = """
+import time
+print("ready", flush=True)
+taken = []
+while True:
+    taken.append(bytearray(b"x" * 1_000_000))
+    time.sleep(0.001)
+"""
+
+
+def _said(server: process.ServerProcess) -> str | None:
+    return None if "ready" in programs.last_lines(server.log) else "it has not said that it is"
+
+
+@needs_groups
+def test_all_processes_of_a_server_are_in_its_group_from_their_first_instant(
+    here: StorageFacts,
+) -> None:
+    with server_directory(here, LIMITED) as directory:
+        groups = directory.control_groups
+        assert server_group.memory_limit_bytes(groups) == 64 * MB
+        assert server_group.cpu_limit(groups) == 0.5
+        # A tool of the server, which says its groups as its first deed; its input is its own.
+        said = programs.run(["cat", "/proc/self/cgroup", "-"], directory, standard_input="rows\n")
+        assert directory.root.name in said
+        assert said.endswith("rows\n")
+        with process.start(["python3", "-c", SERVER], directory) as server:
+            server.wait_ready(lambda: _said(server))
+            child = programs.last_lines(server.log).split()[-1]
+            for pid in (str(server.pid), child):
+                of_process = Path(f"/proc/{pid}/cgroup").read_text()
+                assert of_process.count(directory.root.name) >= len(groups)
+    assert not any(group.exists() for group in groups)
+
+
+@needs_groups
+def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: StorageFacts) -> None:
+    with (
+        server_directory(here, LIMITED) as directory,
+        process.start(["python3", "-c", HOG], directory) as server,
+    ):
+        died = wait_until(server.died, "the limit has ended it")
+        assert died is not None
+        assert "python3: a process was ended by the memory limit of 64MB" in died
+        with pytest.raises(SystemDied, match="memory limit of 64MB"):
+            server.wait_ready(lambda: "it has ended")
+
+
+HOLDER = """
+import sys, time
+from assay.experiment import ServerMachine
+from assay.provision.processes import process
+from assay.contracts.storage_facts import StorageFacts
+from assay.provision.disk.directory import server_directory
+
+with server_directory(
+    StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
+) as directory:
+    with process.start(["sleep", "1000"], directory):
+        print(*directory.control_groups, flush=True)
+        time.sleep(1000)
+"""
+
+
+@needs_groups
+def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageFacts) -> None:
+    words = [sys.executable, "-c", HOLDER, here.directory]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as assay:
+        assert assay.stdout is not None
+        groups = [Path(word) for word in assay.stdout.readline().split()]
+        assert groups
+        assert all(group.is_dir() for group in groups)
+        stranger = groups[0].with_name("assay-000000000000")
+        stranger.mkdir()
+        assay.kill()
+    try:
+        [cleared] = clear_leftovers()
+        assert cleared.remaining == []
+        assert not any(group.exists() for group in groups)
+        assert stranger.is_dir(), "a group of this form that nobody noted is another program's"
+    finally:
+        stranger.rmdir()
+
+
+ENTERS = """
+import sys
+from pathlib import Path
+from assay.experiment import ServerMachine
+from assay.provision.limits import client_group
+from assay.contracts.storage_facts import StorageFacts
+from assay.provision.disk.directory import server_directory
+
+def groups():
+    return Path("/proc/self/cgroup").read_text()
+
+def used(folder):
+    files = (folder / "memory.usage_in_bytes", folder / "memory.current")
+    return next(int(file.read_text()) >> 20 for file in files if file.exists())
+
+before = groups()
+taken = [bytearray(b"x" * (80 << 20))]
+with server_directory(
+    StorageFacts("here", "here", sys.argv[1]), ServerMachine(memory_bytes=64 << 20)
+) as directory:
+    [group] = directory.control_groups
+    with client_group.within([group]):
+        assert groups().count(group.name) == 1, groups()
+        taken.append(bytearray(b"x" * (20 << 20)))
+        assert 20 <= used(group) < 40, used(group)
+    assert groups() == before, groups()
+"""
+
+
+@needs_groups
+def test_this_process_is_in_a_group_for_a_block_with_what_it_takes_there(
+    here: StorageFacts,
+) -> None:
+    """80 MB that it had before fit beside a limit of 64 MB, and the group is removed behind it."""
+    words = [sys.executable, "-c", ENTERS, here.directory]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+@needs_groups
+def test_a_limit_of_this_process_is_no_other_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = Path("/proc/self/cgroup").read_text()
+    refused = []
+
+    def run(**options: Any) -> None:
+        assay.run(
+            "tpcb.select-only", on="sqlite", transactions=2, warm_up_s=0, probe_s=0,
+            records=tmp_path / "r.sqlite", **options,
+        )  # fmt: skip
+
+    for is_limited, options in ((False, {"memory": "300MB"}), (True, {})):
+        with client_group.experiment(is_limited=is_limited):
+            with pytest.raises(ArgumentError, match="holds for the whole process") as caught:
+                run(**options)
+            refused.append(caught.value.hint)
+    assert all("assay run" in str(hint) for hint in refused)
+    run(memory="300MB")
+    assert Path("/proc/self/cgroup").read_text() == before

@@ -135,9 +135,7 @@ def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_other_members_are_refused(
-    capsule: Path,
-    change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]],
-    said: str,
+    capsule: Path, change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]], said: str
 ) -> None:
     comment = comment_of(capsule)
     assert said in refusal(zipped(capsule, change(members_of(capsule)), comment))
@@ -253,6 +251,7 @@ def test_what_is_read_later_is_what_was_verified(capsule: Path, tmp_path: Path) 
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_no_more_than_a_piece_of_a_file_is_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.assay"
     files = {name: tmp_path / f"member-{number}" for number, name in enumerate(MEMBERS)}

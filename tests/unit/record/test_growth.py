@@ -192,9 +192,7 @@ def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:
         return run in changing
 
     def wanted(
-        made: pool.Pool,
-        refused: Sequence[PlannedRun] = (),
-        order: Sequence[PlannedRun] = of_one,
+        made: pool.Pool, refused: Sequence[PlannedRun] = (), order: Sequence[PlannedRun] = of_one
     ) -> list[bool]:
         answers = []
         for run in order:

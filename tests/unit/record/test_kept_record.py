@@ -17,7 +17,6 @@ from assay.record import Store
 from assay.record.file import schema
 
 pytestmark = pytest.mark.slow
-
 DATA = Path(__file__).parents[2] / "data" / "records"
 EXPERIMENTS = range(1, 14)
 RUNS = 26
@@ -71,16 +70,6 @@ def test_its_runs_are_listed_with_their_states_and_verdicts(
         assert {key: run[key] for key in before} == before
 
 
-def test_a_long_reason_is_cut_in_a_list(
-    records: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    lines = output(capsys, "list", "runs", "--records", str(records)).splitlines()
-    assert max(map(len, lines)) < 160
-    (failed,) = [line for line in lines if "transactions failed" in line]
-    assert failed.endswith(("…", "…)"))
-
-
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
 def test_it_is_reported_in_every_form(
     form: str, records: Path, capsys: pytest.CaptureFixture[str]
@@ -88,14 +77,6 @@ def test_it_is_reported_in_every_form(
     for number in EXPERIMENTS:
         words = ("report", str(number), "--format", form, "--records", str(records))
         assert "tpcb-like" in output(capsys, *words) or number not in (2, 3, 13)
-
-
-@pytest.mark.parametrize("run", ["1", "9", "11", "13", "23", "25"])
-def test_its_runs_are_shown(run: str, records: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("show", run, "--format", "json", "--records", str(records))
-    shown = json.loads(output(capsys, *words))
-    assert shown["id"] == int(run)
-    assert all("observation" in shown or "observation" in step for step in shown["steps"])
 
 
 def test_it_can_be_written_to_and_merged(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 from pathlib import Path
@@ -14,7 +13,7 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.record import Store, merging
 from assay.record.file import long_texts
-from assay.record.file.long_texts import LEAST_CHARACTERS, LongTexts, apart
+from assay.record.file.long_texts import LongTexts
 
 TEXT_BYTES = 400_000
 
@@ -51,12 +50,6 @@ def test_each_is_kept_once_and_merged(tmp_path: Path) -> None:
             assert [statement in script.text for script in run.scripts] == [True]
             assert run.driven is not None
             assert [answer.text for answer in run.driven.answers] == [statement]
-
-
-def test_short_documents_stay_as_they_are() -> None:
-    assert apart('{"a": "b"}') == ('{"a": "b"}', {})
-    many = json.dumps(["short"] * LEAST_CHARACTERS)
-    assert apart(many) == (many, {})
 
 
 def test_a_text_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -103,12 +103,6 @@ def test_experiments_of_one_machine_are_more_repetitions_and_no_pairs(path: Path
     assert [run.experiment_id for run in cell.runs] == [1] * 5 + [2] * 5
 
 
-def test_names_are_given_to_the_machines_of_experiments(path: Path) -> None:
-    """Also to two machines that have the same parts."""
-    both = together([measured(path, HERE), measured(path, HERE)], {1: "left", 2: "right"})
-    assert [cell.level("machine") for cell in selection.all_cells(both)] == ["left", "right"]
-
-
 def test_what_is_measured_after_the_other_on_one_machine_is_not_decided(path: Path) -> None:
     """Though it is reported together; on two machines there is no after."""
     one = measured(path, HERE)

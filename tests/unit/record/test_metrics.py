@@ -51,14 +51,10 @@ def test_bytes_per_commit_need_both(
 @pytest.mark.parametrize(
     ("changes", "amplification"),
     [
-        ({}, 4.0),
-        ({"counters": {}}, None),
-        ({"counters": {"rows_changed": 0}}, None),
-        ({"data_bytes": None}, None),
-        ({"rows": {}}, None),
-        ({"device": None}, None),
+        ({}, 4.0), ({"counters": {}}, None), ({"counters": {"rows_changed": 0}}, None),
+        ({"data_bytes": None}, None), ({"rows": {}}, None), ({"device": None}, None),
     ],
-)
+)  # fmt: skip
 def test_write_amplification_needs_the_device_the_rows_and_their_size(
     changes: dict[str, Any], amplification: float | None
 ) -> None:

@@ -13,7 +13,6 @@ import pytest
 from assay.record import Store
 
 pytestmark = pytest.mark.slow
-
 VICTIM = """
 import sys, time
 from pathlib import Path

@@ -64,11 +64,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 def fill(store: Store) -> None:
     planned = invented.plan([invented.POSTGRESQL])
-    store.begin_experiment(
-        planned.experiment,
-        planned,
-        invented.FACTS,
-    )
+    store.begin_experiment(planned.experiment, planned, invented.FACTS)
     invented.write_run(store, planned.runs[0], 3 * invented.S)
     store.end_experiment()
 
@@ -155,18 +151,10 @@ def test_a_limit_on_the_size_of_files_is_named(
     try:
         status = run_program(
             [
-                "run",
-                "tpcb",
-                "--on",
-                "null",
-                "--warm-up",
-                "0",
-                "--transactions",
-                "1",
-                "--records",
+                "run", "tpcb", "--on", "null", "--warm-up", "0", "--transactions", "1", "--records",
                 str(path),
             ]
-        )
+        )  # fmt: skip
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     message = capsys.readouterr().err
@@ -203,14 +191,9 @@ def _paths(document: Any, depth: int) -> Iterator[tuple[Any, ...]]:
 
 
 DOCUMENTS = {
-    "observations": "document",
-    "deployments": "document",
-    "datasets": "document",
-    "checks": "document",
-    "drives": "document",
-    "experiments": "workload_facts",
-    "runs": "cell",
-}
+    "observations": "document", "deployments": "document", "datasets": "document",
+    "checks": "document", "drives": "document", "experiments": "workload_facts", "runs": "cell",
+}  # fmt: skip
 
 
 @pytest.mark.slow
@@ -252,6 +235,7 @@ def _block(data: bytearray, first: int, last: int) -> None:
     data[first:last] = b"\xba" * (min(last, len(data)) - first)
 
 
+@pytest.mark.slow
 def test_damaged_bytes_are_never_an_internal_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

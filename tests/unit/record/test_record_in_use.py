@@ -22,7 +22,6 @@ from assay.systems import file_url
 from assay.text.files import text_file
 
 pytestmark = pytest.mark.slow
-
 RUN = """
 import sys, assay
 for _ in range(6):
@@ -63,8 +62,7 @@ def as_output_beside(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "look",
-    [read, merge_into_another, as_experiment_file, as_database, as_output, as_output_beside],
+    "look", [read, merge_into_another, as_experiment_file, as_database, as_output, as_output_beside]
 )
 def test_a_look_at_a_record_keeps_the_locks_of_its_writer(
     tmp_path: Path, look: Callable[[Path], None]

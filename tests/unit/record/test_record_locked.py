@@ -33,24 +33,15 @@ def locked(path: Path) -> Iterator[sqlite3.Connection]:
 
 def begin(store: Store) -> invented.Plan:
     planned = invented.plan([invented.POSTGRESQL, invented.MARIADB])
-    store.begin_experiment(
-        planned.experiment,
-        planned,
-        invented.FACTS,
-    )
+    store.begin_experiment(planned.experiment, planned, invented.FACTS)
     return planned
 
 
 def without_place(run: Run) -> tuple[object, ...]:
     return (
-        run.observation,
-        run.dataset,
-        run.deployment_document,
-        run.scripts,
-        run.samples,
-        run.checks,
+        run.observation, run.dataset, run.deployment_document, run.scripts, run.samples, run.checks,
         run.state,
-    )
+    )  # fmt: skip
 
 
 def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(

@@ -65,11 +65,7 @@ def test_the_log_of_a_killed_writer_is_read_too(folder: Path, tmp_path: Path) ->
     live = tmp_path / "live.sqlite"
     with Store(live) as store:
         planned = invented.plan([invented.SQLITE])
-        store.begin_experiment(
-            planned.experiment,
-            planned,
-            invented.FACTS,
-        )
+        store.begin_experiment(planned.experiment, planned, invented.FACTS)
         invented.write_run(store, planned.runs[0], invented.S)
         for ending in ("", "-wal"):
             shutil.copyfile(f"{live}{ending}", folder / f"r.sqlite{ending}")
@@ -98,11 +94,7 @@ def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     with Store(path) as store:
         planned = invented.plan([invented.SQLITE])
-        store.begin_experiment(
-            planned.experiment,
-            planned,
-            invented.FACTS,
-        )
+        store.begin_experiment(planned.experiment, planned, invented.FACTS)
         invented.write_run(store, planned.runs[0], invented.S)
         assert states(path) == ["done"]
 

@@ -25,11 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 def begin(store: Store, *systems: SystemChoice) -> invented.Plan:
     planned = invented.plan(systems or [invented.POSTGRESQL])
-    store.begin_experiment(
-        planned.experiment,
-        planned,
-        invented.FACTS,
-    )
+    store.begin_experiment(planned.experiment, planned, invented.FACTS)
     return planned
 
 

@@ -78,12 +78,6 @@ def test_each_cell_ends_by_itself_and_the_order_stays() -> None:
     assert done == sorted(done, key=lambda run: run.position)
 
 
-def test_at_least_as_many_repetitions_as_were_asked_for() -> None:
-    plan = planned()
-    plan = replace(plan, experiment=replace(plan.experiment, repetitions=7))
-    assert times(executed(plan)[0], QUIET) == 7
-
-
 def test_the_budget_ends_all_cells() -> None:
     done, said = executed(planned(precision=None, budget_s=8.5 * RUN_S))
     assert [times(done, one) for one in (QUIET, NOISY, BROKEN)] == [3, 3, 2]

@@ -1,9 +1,11 @@
-"""What the charts of a report show."""
+"""What the charts of a report show, knees and offered rates among it."""
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,19 +14,32 @@ from msgspec import structs
 
 import invented_page
 import invented_records as invented
+from assay.comparison.compare_sides import compare
+from assay.comparison.conclusions.conclusions import questions
+from assay.comparison.conclusions.sentences import answers
+from assay.comparison.ratios.knees import Knee
+from assay.comparison.sides.sides import side
+from assay.comparison.sides.values import Side
+from assay.contracts.experiment import SystemChoice
 from assay.contracts.observation import Latency
 from assay.experiment import Driving
-from assay.record import Run
+from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.charts import draw
 from assay.report.charts.draw import specification
+from assay.report.comparison_tables import comparison
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures import bars, level_chart
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.forms import json as json_form
+from assay.report.forms import table
 from assay.report.page.document import description
+from assay.report.page.document import render as page
 from assay.report.sections import times
+from assay.report.summaries import first_look
 from assay.report.values import Report
+from shown_report import text_of
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +66,6 @@ def test_the_counts_of_a_histogram_are_those_that_another_library_encoded() -> N
         total += count
         share = 100 * total / histogram.get_total_count()
         assert histogram.get_value_at_percentile(share) == value
-
-
-def test_throughput_over_time_has_a_line_for_each_storage(report: Report) -> None:
-    timeline = figures(report)["parallel_timeline_1"]
-    assert [one.name for one in timeline.series] == ["here", "ssd"]
-    assert [point.y for point in timeline.series[0].points[:3]] == [30, 31, 32]
-    assert len(timeline.series[0].points[0].runs) == 1
 
 
 def test_a_point_over_time_stands_at_the_middle_of_its_seconds(tmp_path: Path) -> None:
@@ -115,7 +123,7 @@ def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_pa
     assert ("parallel_p99_by_offered_rate_1" in shown) is enough
 
 
-def outcomes_of(run: Run) -> dict[str, int]:
+def outcomes_of(run: RunRecord) -> dict[str, int]:
     assert run.driven is not None
     of_run: dict[str, int] = run.driven.document["outcomes"]
     return of_run
@@ -171,23 +179,12 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
         assert "#0072b2" not in drawn
 
 
-def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
-    style = (files("assay.report.page") / "style.css").read_text(encoding="utf-8")
-    for place, colour in enumerate(draw.SERIES, 1):
-        channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-        linear = [
-            one / 12.92 if one <= 0.04 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
-        ]
-        shares = zip((0.2126, 0.7152, 0.0722), linear, strict=True)
-        assert 1.05 / (sum(share * one for share, one in shares) + 0.05) >= 3, colour
-        assert style.count(f"--series-{place}: {colour};") == 2
-
-
 def _variables(figure: Figure) -> list[str]:
     own = [one for one in figure.series if not one.is_reference]
     return [draw.VARIABLES[draw.SERIES[place]] for place in range(len(own))]
 
 
+@pytest.mark.slow
 def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:
     figure = figures(report)["parallel_timeline_1"]
     assert figure.title in draw.svg(figure)
@@ -231,11 +228,7 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     )
     assert bars.legend == "pale with x: invalid"
     assert lines.legend == "hollow with x points: invalid"
-    assert [one["shown"] for one in specification(bars)["data"]["values"]] == [
-        "2",
-        "2",
-        "2 x",
-    ]
+    assert [one["shown"] for one in specification(bars)["data"]["values"]] == ["2", "2", "2 x"]
     assert 'fill-opacity="0.3"' in draw.svg(bars)
     assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
     for figure in (bars, lines):
@@ -262,3 +255,142 @@ def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() 
     assert not any(layer["mark"]["type"] == "bar" for layer in layers)
     domain = layers[0]["encoding"]["x"]["scale"]["domain"]
     assert domain[1] / domain[0] >= 10, "a difference of 11 % fills the chart"
+
+
+CLIENTS = (1, 2, 4, 8, 16)
+EVEN = (1.0, 1.02, 0.99, 1.01, 0.98)
+UNEVEN = (1.0, 0.6, 1.7, 0.8, 1.4)
+SYSTEMS = (invented.POSTGRESQL, replace(invented.MARIADB, options={}))
+
+
+def measured(
+    path: Path, curves: Sequence[Sequence[float]], noise: Sequence[float] = EVEN
+) -> ExperimentRecord:
+    """A system for each curve, which has its throughput at `CLIENTS`."""
+    systems: Sequence[SystemChoice] = SYSTEMS[: len(curves)]
+    planned = invented.plan(systems, clients=CLIENTS, repetitions=len(noise))
+    seconds = {
+        (system.name, "here", clients): [2 * clients / (throughput * one) for one in turned]
+        for system, curve in zip(systems, curves, strict=True)
+        for place, (clients, throughput) in enumerate(zip(CLIENTS, curve, strict=True))
+        for turned in [(*noise[place:], *noise[:place])]
+    }
+    path.mkdir(exist_ok=True)
+    return invented.experiment(path / "r.sqlite", planned, seconds)
+
+
+def knees(experiment: ExperimentRecord) -> list[Knee]:
+    (question,) = (one for one in questions(experiment) if one.factor == "clients")
+    return [knee for _, knee in question.knees]
+
+
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [
+        ((100, 200, 390, 400, 395), 4),
+        ((100, 200, 390, 300, 200), 4),
+        ((400, 400, 400, 400, 400), 1),
+        ((100, 200, 390, 700, 1200), None),
+    ],
+    ids=["plateau", "fall", "flat", "rise"],
+)
+def test_the_knee_is_the_least_level_after_which_no_rise_is_seen(
+    tmp_path: Path, curve: Sequence[float], expected: int | None
+) -> None:
+    (found,) = knees(measured(tmp_path, [curve]))
+    assert (found.clients, found.most, len(found.runs)) == (expected, 16, 25)
+
+
+def test_repetitions_that_differ_much_or_are_few_decide_no_knee(tmp_path: Path) -> None:
+    """That no rise is seen is no plateau where the interval reaches as far as a rise would."""
+    rising = (100, 200, 390, 700, 1200)
+    assert knees(measured(tmp_path, [rising], UNEVEN)) == []
+    assert knees(measured(tmp_path / "one", [rising], EVEN[:1])) == []
+    assert knees(measured(tmp_path / "two", [rising], EVEN[:2])) == []
+
+
+def test_it_is_said_with_the_answer_and_below_the_chart(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, [(100, 200, 390, 400, 395)])
+    report = build(experiment)
+    (answer,) = answers(report.questions)
+    assert "that at 1 client; it no longer rises from 4 clients on; " in answer.sentence
+    look = " ".join(" ".join(first_look.lines(experiment, report, 80, "assay report")).split())
+    assert "it no longer rises from 4 clients on" in look
+    stream = io.StringIO()
+    page(report, stream)
+    assert "<p>knee: throughput no longer rises from 4 clients on</p>" in stream.getvalue()
+    (asked,) = json.loads(text_of(json_form, report))["answers"]
+    assert asked["knees"] == [{"at": {}, "clients": 4, "most": 16}]
+
+
+def test_of_several_systems_each_has_its_own(tmp_path: Path) -> None:
+    curves = [(100, 200, 390, 400, 395), (50, 100, 195, 350, 600)]
+    report = build(measured(tmp_path, curves))
+    (sentence,) = (
+        one.sentence for one in answers(report.questions) if one.question.factor == "clients"
+    )
+    assert "; knee at 4 clients on postgresql, none up to 16 clients on mariadb; " in sentence
+    (chart,) = (
+        figure
+        for section in report.sections
+        for figure in section.figures
+        if figure.title == "Throughput by clients"
+    )
+    assert chart.notes[:2] == (
+        "knee of postgresql: throughput no longer rises from 4 clients on",
+        "knee of mariadb: throughput still rises at 16 clients",
+    )
+
+
+SECONDS = 10.0
+
+
+def at_rates(path: Path, reached: Mapping[float, float]) -> ExperimentRecord:
+    """Offered rate per second → the rate that was reached; two repetitions of each."""
+    rates = [
+        Driving(duration_s=SECONDS, arrival="constant", offered_rate_per_s=rate) for rate in reached
+    ]
+    planned = invented.plan([invented.POSTGRESQL], driving=rates, repetitions=2)
+    path.mkdir(exist_ok=True)
+    experiment = invented.experiment(path / "r.sqlite", planned, SECONDS)
+    runs = []
+    for run in experiment.runs:
+        assert run.driving is not None
+        rate = run.driving.offered_rate_per_s
+        assert isinstance(rate, float)
+        ended = round(reached[rate] * SECONDS)
+        scheduled = max(ended, round(rate * SECONDS))
+        outcomes = {"scheduled": scheduled, "ok": ended, "skipped": scheduled - ended}
+        runs.append(invented.judged_again(invented.changed(run, "observation", outcomes=outcomes)))
+    return structs.replace(experiment, runs=tuple(runs))
+
+
+def look(experiment: ExperimentRecord) -> list[str]:
+    return first_look.lines(experiment, build(experiment), 100, "assay report 1")
+
+
+def test_of_several_rates_the_last_that_was_kept_is_said_everywhere(tmp_path: Path) -> None:
+    experiment = at_rates(tmp_path, {500.0: 500, 1000.0: 999, 2000.0: 1230})
+    said = "kept up to 1000/s, not at 2000/s (1230/s reached)"
+    assert f"offered rate {said}" in look(experiment)
+    report = build(experiment)
+    assert f"offered rate: {said}" in report.summary.lines
+    stream = io.StringIO()
+    page(report, stream)
+    assert stream.getvalue().count(said) == 2  # in the summary and below the chart
+    every = at_rates(tmp_path / "every", {500.0: 500, 1000.0: 999})
+    assert "offered rate every rate kept, up to 1000/s" in look(every)
+    none = at_rates(tmp_path / "none", {500.0: 410, 1000.0: 420})
+    assert "offered rate not kept at 500/s (410.0/s reached)" in look(none)
+
+
+def test_a_comparison_says_which_side_kept_it(tmp_path: Path) -> None:
+    def shown(kept: float) -> str:
+        sides: list[Side] = [
+            side(name, name, [at_rates(tmp_path / f"{name}{kept}", {500.0: reached})])
+            for name, reached in (("A", 499), ("B", kept))
+        ]
+        return " ".join(text_of(table, comparison.build(compare(*sides))).split())
+
+    assert "offered rate kept: yes, on both sides" in shown(498)
+    assert "offered rate kept: A yes, B no (410.0/s of 500/s)" in shown(410)

@@ -31,8 +31,6 @@ from assay.report.summaries import cell_summary, first_look, several_cells
 from assay.text.reasons import with_log
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
-
-
 OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=True)
 
 
@@ -57,37 +55,17 @@ def kept_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("number", range(1, 14))
-def test_any_number_of_cells_takes_few_lines(number: int, width: int, kept_record: Path) -> None:
+def test_any_number_of_cells_takes_few_lines(number: int, kept_record: Path) -> None:
     with Store(kept_record, must_exist=True) as store:
         experiment = store.experiment(number)
-    lines = look(experiment, width)
-    assert len(lines) <= first_look.MOST_WITH_QUOTED, "\n".join(lines)
-    assert max(map(len, lines)) <= width
-    assert beginning(lines, "verdict")
-    assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_six_cells_take_few_lines_and_no_word_is_cut(
-    width: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    planned = invented.plan([invented.POSTGRESQL], clients=(1, 2, 4, 8, 16, 32))
-    reasons = "; ".join(f"reason-{number:02}" for number in range(40))
-    experiment = invented.experiment(
-        tmp_path_factory.mktemp("r") / "r.sqlite",
-        planned,
-        2.0,
-        verdict=("indicative", reasons),
-        warnings=[(one.id, "detail " * 30) for one in WarningKind],
-    )
-    lines = look(experiment, width)
-    assert len(lines) <= first_look.MOST_WITH_ANSWERS, "\n".join(lines)
-    assert max(map(len, lines)) <= width
-    said = " ".join(" ".join(lines).split())
-    assert "…" not in said.replace("n<…", "")
-    assert re.search(r"6 indicative: reason-00;.* and \d+ more reasons bibsql", said), said
+    report = build(experiment)
+    for width in (60, 80, 200):
+        lines = first_look.lines(experiment, report, width, "assay report 1")
+        assert len(lines) <= first_look.MOST_WITH_QUOTED, "\n".join(lines)
+        assert max(map(len, lines)) <= width
+        assert beginning(lines, "verdict")
+        assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
 
 
 def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counted(
@@ -120,18 +98,6 @@ def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counte
         ["sqlite", "12"],
         ["sqlite", "2 cells"],
     ]
-
-
-def test_where_not_all_cells_fit_each_test_is_shown(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE], clients=range(1, 25))
-    record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    runs = tuple(
-        structs.replace(run, test=test)
-        for run, test in zip(record.runs, ["one"] * 20 + ["two"] * 4, strict=True)
-    )
-    lines = look(structs.replace(record, runs=runs))
-    assert any("one: sqlite" in line for line in lines)
-    assert any("two: sqlite" in line for line in lines)
 
 
 @pytest.mark.parametrize("width", [70, 80])
@@ -184,14 +150,6 @@ def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None
     )
 
 
-def test_throughput_is_that_of_the_repetitions(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
-    seconds = {("postgresql", "here", 8): [1.0, 2.0, 4.0]}
-    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds))
-    expected = "8.000 TPS, median of 3 repetitions (4.000-16.00)"
-    assert beginning(lines, "throughput") == expected
-
-
 def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
     outcomes = {"scheduled": 16, "ok": 12, "aborted": 0, "failed": 1, "unknown": 3, "skipped": 0}
     planned = invented.plan([invented.SQLITE], repetitions=2)
@@ -215,16 +173,6 @@ def test_the_last_interval_says_how_much_of_a_second_it_is(tmp_path: Path) -> No
     planned = invented.plan([invented.SQLITE])
     rows = build(invented.experiment(tmp_path / "r.sqlite", planned, 2.25)).tidy["tables"]
     assert [row["length_s"] for row in rows["intervals"]] == [1.0, 1.0, 0.25]
-
-
-def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE])
-    with Store(tmp_path / "r.sqlite") as store:
-        invented.begin(store, planned)
-        store.begin_run(planned.runs[0])
-        store.end_run("refused", reason="the test needs isolation levels")
-        lines = look(store.latest())
-    assert beginning(lines, "verdict") == "refused: the test needs isolation levels"
 
 
 def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path) -> None:
@@ -261,23 +209,6 @@ def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Pa
     said = " ".join(line.strip() for line in lines[place:])
     assert "1 refused: no restart; use a private server; 2 invalid: " + broken in said
     assert said.count("see checks/a.sql") == 1
-
-
-@pytest.mark.parametrize("width", [60, 70, 80, 200])
-def test_the_line_of_a_group_has_its_maximum(
-    width: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    planned = invented.plan([invented.POSTGRESQL])
-    plain = invented.observation(planned.runs[0].cell, 2 * invented.S)
-    slow = invented.latency(1_234_500_000, 9000)
-    one = {"name": "S01", "outcome": "ok", "count": 9000, "latency": slow}
-    group = {"outcomes": plain["outcomes"], "transactions": [one]}
-    groups = [{"name": name, **group} for name in ("readers", "writers")]
-    path = tmp_path_factory.mktemp("r") / "r.sqlite"
-    found = invented.experiment(path, planned, 2.0, observation={"groups": groups})
-    line = beginning(look(found, width), "  readers")
-    assert line.endswith("s") and " max " in line.replace("\u00a0", " ")
-    assert ("p95" in line) == (width == 200)
 
 
 def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
@@ -333,16 +264,6 @@ def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Pat
     assert measured.rows[0].cells[2].shown == "default limit 100"
 
 
-def test_warnings_without_room_are_named(tmp_path: Path) -> None:
-    warnings = [
-        (name, "detail " * 20)
-        for name in ("stalled", "outage", "long-drain", "errors", "client-busy", "settings-differ")
-    ]
-    lines = one_run(tmp_path, warnings=warnings)
-    assert len(lines) <= first_look.MOST_WITH_ANSWERS
-    assert "one-repetition, few-samples" in beginning(lines, "also")
-
-
 def test_a_warning_of_less_work_than_was_asked_for_stands_first_with_its_cause(
     tmp_path: Path,
 ) -> None:
@@ -350,16 +271,6 @@ def test_a_warning_of_less_work_than_was_asked_for_stands_first_with_its_cause(
     lines = one_run(tmp_path, warnings=[(name, "detail") for name in names])
     warning = next(line for line in lines if line.startswith("warning "))
     assert "generator-lost: a load generator was lost" in warning
-
-
-def test_a_cell_in_which_every_transaction_failed_has_no_numbers(tmp_path: Path) -> None:
-    outcomes = {"scheduled": 6, "ok": 0, "aborted": 0, "failed": 6, "unknown": 0, "skipped": 0}
-    planned = invented.plan([invented.SQLITE])
-    experiment = invented.experiment(
-        tmp_path / "r.sqlite", planned, 1.0, observation={"outcomes": outcomes}
-    )
-    (cell,) = cell_runs.cells(experiment, experiment.runs)
-    assert cell_summary.of_cell(experiment, cell).columns[:4] == ("-", "-", "-", "6")
 
 
 def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
@@ -372,21 +283,14 @@ def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
     assert f"warning durability-lowered: {detail} fix: give each setting the value that" in shown
 
 
-@pytest.mark.parametrize("width", range(40, 90))
-def test_a_number_and_its_unit_stand_in_one_line(
-    width: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("r") / "r.sqlite"
+def test_a_number_and_its_unit_stand_in_one_line(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], clients=[400])
-    lines = look(invented.experiment(path, planned, 2.0), width)
-    assert not any(re.match(r" +(ms|s|µs)\b", line) for line in lines), "\n".join(lines)
-    assert "\u00a0" not in "".join(lines)
-
-
-def test_of_a_warning_with_many_details_the_first_is_shown(tmp_path: Path) -> None:
-    warnings = [("stalled", f"detail {number}") for number in range(3)]
-    shown = " ".join(one_run(tmp_path, warnings=warnings))
-    assert "detail 0; and 2 more" in " ".join(shown.split())
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    report = build(experiment)
+    for width in range(40, 90):
+        lines = first_look.lines(experiment, report, width, "assay report 1")
+        assert not any(re.match(r" +(ms|s|µs)\b", line) for line in lines), "\n".join(lines)
+        assert "\u00a0" not in "".join(lines)
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -395,11 +299,7 @@ def test_of_a_warning_with_many_details_the_first_is_shown(tmp_path: Path) -> No
     "end", [("done", ""), ("failed", "long " * 60), ("interrupted", "long " * 60)]
 )
 def test_no_case_takes_more_than_15_lines(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    end: tuple[str, str],
-    folder: str,
-    width: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: tuple[str, str], folder: str, width: int
 ) -> None:
     open_loop = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=8.0)
     planned = invented.plan([invented.POSTGRESQL], driving=[open_loop])
@@ -474,12 +374,6 @@ def device(reads: int, busy_s: float) -> dict[str, Any]:
     return {**cost, "busy_ns": round(busy_s * invented.S), "queue_ns": 0}
 
 
-def test_a_long_cause_leaves_room_for_its_fix(tmp_path: Path) -> None:
-    cause = "145 transactions failed: serialization: " + "Record has changed since last read " * 6
-    text = " ".join(one_run(tmp_path, end=("failed", f"{cause}; fix: --retries 1000")))
-    assert "145 transactions failed" in text and "fix: --retries 1000" in text
-
-
 def test_reads_that_others_may_have_caused_explain_nothing(tmp_path: Path) -> None:
     """On a shared device: they count where the system itself read most of the bytes."""
     cost = {"cpu_ns": 1, "resident_peak_bytes": 1, "per_transaction_ns": 1}
@@ -492,11 +386,6 @@ def test_reads_that_others_may_have_caused_explain_nothing(tmp_path: Path) -> No
         path.mkdir()
         expected = f"device {reads}writes 2.0 per transaction; 95 % busy; shared device"
         assert expected in " ".join(" ".join(one_run(path, observation=observed)).split())
-
-
-def test_an_idle_device_is_not_mentioned(tmp_path: Path) -> None:
-    lines = one_run(tmp_path, observation={"device_cost": device(0, 0.1)})
-    assert not any(line.startswith("device ") for line in lines)
 
 
 def test_of_many_cells_the_reads_of_each_have_a_column_where_they_explain(tmp_path: Path) -> None:

@@ -32,10 +32,7 @@ def _first_look(record: ExperimentRecord) -> str:
 
 @pytest.mark.parametrize("name", [*FORMS, *FIRST_LOOKS])
 def test_a_report_is_what_was_kept(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     if name in FIRST_LOOKS:
         now = _first_look(getattr(golden_record, FIRST_LOOKS[name])(tmp_path / "r.sqlite"))

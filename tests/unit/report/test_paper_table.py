@@ -54,19 +54,6 @@ def paper(
     return found.tables[0]
 
 
-def test_rows_are_in_the_papers_order_and_times_in_its_unit(tmp_path: Path) -> None:
-    found = paper(tmp_path / "records", PUBLISHED, 1.5)
-    assert [[cell.shown for cell in row.cells[:4]] for row in found.rows] == [
-        ["here", "1", "measured", "1.500"],
-        ["old", "2", "published", "9"],
-        ["new", "2", "published", "hours"],
-        ["old", "10", "published", "3"],
-        ["here", "10", "measured", "1.500"],
-    ]
-    titles = [column.title for column in found.columns]
-    assert titles[3:] == ["SQLite\ntime", "mariadb engine=MyISAM\ntime"]
-
-
 def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: Path) -> None:
     rows = [{**row, "system": "MySQL"} for row in PUBLISHED["rows"]]
     found = paper(tmp_path / "records", {**PUBLISHED, "rows": rows}, 1.5)
@@ -75,26 +62,16 @@ def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: P
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
 
 
-def test_a_system_has_the_name_that_other_tables_of_the_paper_have_for_it(tmp_path: Path) -> None:
-    rows = [{**row, "system": "MySQL"} for row in PUBLISHED["rows"]]
-    found = paper(tmp_path / "records", {**PUBLISHED, "rows": rows}, 1.5, {"load": PUBLISHED})
-    assert [column.title for column in found.columns][3:] == ["MySQL\ntime", "SQLite\ntime"]
-
-
 @pytest.mark.parametrize(("value", "expected"), [("elapsed", 20), ("throughput", 200)])
 def test_scalability_is_in_percent_as_it_was_printed_and_divided(
     tmp_path: Path, value: str, expected: int
 ) -> None:
     """In half the time 10 clients do 10 times as much as one."""
     published = {
-        "source": "the paper",
-        "unit": "%",
-        "columns": ["10 cores"],
-        "column_factor": "clients",
-        "column_levels": [10],
-        "layout": {"rows": ["system"]},
+        "source": "the paper", "unit": "%", "columns": ["10 cores"], "column_factor": "clients",
+        "column_levels": [10], "layout": {"rows": ["system"]},
         "rows": [{"system": "SQLite", "values": [50]}],
-    }
+    }  # fmt: skip
     elapsed_s = {
         (system, "here", clients): (3.0 if clients == 1 else 1.5,)
         for system in ("sqlite", "mariadb")
@@ -269,34 +246,6 @@ def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path
     later = build(replace(record, experiment={**asked, "series": []}))
     shown = next(one for one in later.sections if one.title == "Series growth")
     assert [table.is_answer for table in shown.tables] == [False]
-
-
-def test_a_series_has_the_published_rows_of_other_sizes_where_none_was_measured(
-    tmp_path: Path,
-) -> None:
-    column = {"test": "parallel", "title": "memory", "key": "samples.resident_bytes"}
-    published = {
-        "source": "the paper",
-        "unit": "MB",
-        "columns": ["memory"],
-        "rows": [
-            {"system": "old", "clients": 256, "values": [98]},
-            {"system": "small", "clients": 256, "values": ["4 MB each"]},
-        ],
-    }
-    series = {"title": "Memory", "columns": [column], "rows": "clients"}
-    workload = {"series": {"memory": series}, "published": {"memory": published}}
-    rows = {}
-    for clients in (8, 256):
-        planned = invented.plan([invented.SQLITE], clients=(clients,))
-        folder = tmp_path / str(clients)
-        record = invented.experiment(folder, planned, 1.5, workload=workload)
-        report = build(replace(record, experiment={**record.experiment, "series": ["memory"]}))
-        section = next(one for one in report.sections if one.title == "Series memory")
-        rows[clients] = [[cell.shown for cell in row.cells] for row in section.tables[0].rows]
-    of_paper = [["256", "old, published", "98 MB"], ["256", "small, published", "4 MB each"]]
-    assert [found[0][:2] for found in rows.values()] == [["8", "sqlite"], ["256", "sqlite"]]
-    assert rows[8][1:] == rows[256][1:] == of_paper
 
 
 def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> None:

@@ -1,5 +1,5 @@
-"""One percentile in every face: of the repetition in the middle, and of all transactions that were
-due."""
+"""One percentile in every face: of the repetition in the middle, of all transactions that were
+due, of each type, and of the headline."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+import observations
 from assay import comparison, registry
 from assay.comparison import conditions, fail_conditions, trend
+from assay.comparison.conditions import condition
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
+from assay.errors import ArgumentError
 from assay.experiment import Driving
-from assay.record import ExperimentRecord, Run
+from assay.record import ExperimentRecord, RunRecord
+from assay.record.metrics import catalogue, clients
 from assay.report.build import build
 from assay.report.cells import cell_runs
+from assay.report.comparison_tables import comparison as report
 from assay.report.comparison_tables import comparison_document
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
 from assay.report.sections import times as percentile_curves
 from assay.report.summaries import first_look, summary
+from assay.report.values import Report
 from assay.text import units
 from shown_report import text_of
 
@@ -51,7 +57,7 @@ def experiment(
     )
 
 
-def _timed(run: Run, latency: dict[str, Any], ok: int) -> Run:
+def _timed(run: RunRecord, latency: dict[str, Any], ok: int) -> RunRecord:
     assert run.driven is not None
     times = {**invented.latency(100_000, ok), **latency}
     all_ok = {"count": ok, "latency": times, "service_time": times, "schedule_lag": None}
@@ -154,15 +160,6 @@ def test_a_cell_whose_median_was_not_reached_has_no_line_and_a_note(tmp_path: Pa
     assert "1 cell has no line: its median was not reached" in chart.notes
 
 
-def test_beside_other_cells_it_has_no_bar(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], clients=(2, 4), driving=(OPEN,))
-    made = invented.experiment(tmp_path / "c", planned, 6.0, workload={"report": {}})
-    reached, not_reached = made.runs
-    runs = (_timed(reached, {}, 24_000), _timed(not_reached, UNREACHED, 9403))
-    made = replace(made, runs=runs)
-    assert "not reached" in dict(texts(made))["first look"].replace("\u00a0", " ")
-
-
 def test_a_gate_on_latency_is_met_by_what_never_ran(
     overloaded: ExperimentRecord, tmp_path: Path
 ) -> None:
@@ -189,3 +186,196 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
 def answer(made: Comparison, text: str) -> ConditionAnswer:
     (found,) = fail_conditions.judge(made, [conditions.condition(text)])
     return found.answer
+
+
+S = 10**9
+MS = 1_000_000
+
+
+def _outcomes(name: str, **counts: int) -> dict[str, Any]:
+    return {"name": name, **observations.outcomes(**counts)}
+
+
+def _times(name: str, outcome: str, count: int, each_ns: int) -> dict[str, Any]:
+    times = observations.latency(count, each_ns)
+    return {"name": name, "outcome": outcome, "count": count, "latency": times}
+
+
+def _experiment(path: Path, **more: Any) -> ExperimentRecord:
+    observed = {
+        "outcomes": {"ok": 140, "aborted": 10},
+        "outcomes_by_transaction": [
+            _outcomes("buy", ok=90, aborted=10, failed=3),
+            _outcomes("look", ok=50),
+        ],
+        "transactions": [
+            _times("buy", "ok", 90, 20 * MS),
+            _times("look", "ok", 50, 7 * S),
+            _times("rare", "ok", 5, MS),
+        ],
+        "headline": {"title": "sales", "transactions": ["buy"]},
+        "response_limits": [
+            {"transaction": name, "percentile": "p90", "limit_ns": 5 * S}
+            for name in ("buy", "look", "rare")
+        ],
+        **more,
+    }
+    planned = invented.plan([invented.POSTGRESQL])
+    return invented.experiment(path / "r.sqlite", planned, 20.0, observation=observed)
+
+
+def _rows(report: Report, end: str) -> list[list[str]]:
+    tables = [one for part in report.sections for one in part.tables if one.name.endswith(end)]
+    return [[cell.shown for cell in row.cells] for one in tables for row in one.rows]
+
+
+def test_the_headline_counts_what_was_rolled_back_on_purpose_and_throughput_does_not(
+    tmp_path: Path,
+) -> None:
+    record = _experiment(tmp_path)
+    (run,) = record.runs
+    assert clients.HEADLINE.value(run) == 100 * 60 / 20
+    assert clients.THROUGHPUT.value(run) == 140 / 20
+    report = build(record)
+    (row,) = _rows(report, "_headline")
+    assert row[-3:] == ["300.0 [1]", "100", "10"]
+    assert report.tidy["tables"]["runs"][0]["headline_per_min"] == 300
+    lines = first_look.lines(record, report, 80, "assay report 1")
+    assert any(line.startswith("headline     300.0 sales per minute") for line in lines)
+    asked = condition("headline < 301/min")
+    assert asked.metric.name == "headline_per_min" and asked.is_met_by(300)
+
+
+def test_limits_are_met_missed_or_not_judged(tmp_path: Path) -> None:
+    record = _experiment(tmp_path)
+    report = build(record)
+    assert [row[-1] for row in _rows(report, "_limits")] == ["met", "missed", "not judged"]
+    tidy = report.tidy["tables"]["response_limits"]
+    assert [(one["judgement"], one["found_ns"], one["samples"]) for one in tidy] == [
+        ("met", 20 * MS, 90),
+        ("missed", 7 * S, 50),
+        ("not judged", None, 5),
+    ]
+    lines = " ".join(first_look.lines(record, report, 200, "assay report 1"))
+    assert (
+        "1 of 3 met; 1 missed: look p90 7.00 s (limit 5s); 1 not judged: rare p90: 5 of 36" in lines
+    )
+
+
+TRANSACTIONS = {"read": 9900, "insert": 100}
+
+
+def mix(path: Path, insert_ms: float, read_ms: float = 1.0) -> ExperimentRecord:
+    """Three repetitions, of which each is a percent slower than the one before."""
+    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
+    made = invented.experiment(path, planned, 10.0, workload={"report": {}})
+    runs = (
+        _run(run, {"read": read_ms * (1 + place / 100), "insert": insert_ms * (1 + place / 100)})
+        for place, run in enumerate(made.runs)
+    )
+    return replace(made, runs=tuple(runs))
+
+
+def _run(run: RunRecord, medians_ms: dict[str, float]) -> RunRecord:
+    transactions = []
+    for name, count in TRANSACTIONS.items():
+        times = invented.latency(round(medians_ms[name] * MS), count)
+        times = {**times, "p99_ns": round(medians_ms[name] * MS * 2)}
+        transactions.append(
+            {
+                "name": name, "outcome": "ok", "count": count, "late": 0, "latency": times,
+                "service_time": times, "schedule_lag": None,
+            }
+        )  # fmt: skip
+    whole = {**transactions[0], "count": sum(TRANSACTIONS.values())}
+    all_ok = {key: whole[key] for key in ("count", "latency", "service_time", "schedule_lag")}
+    found: dict[str, Any] = {
+        "transactions": transactions,
+        "all_ok": all_ok,
+        "outcomes": observations.outcomes(scheduled=10_000, ok=10_000),
+        "outcomes_by_transaction": [
+            {"name": name, **observations.outcomes(scheduled=count, ok=count)}
+            for name, count in TRANSACTIONS.items()
+        ],
+    }
+    return invented.judged_again(invented.changed(run, "observation", **found))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Comparison:
+    return comparison.compare(
+        comparison.side("A", "", [mix(tmp_path / "a", 1.0)]),
+        comparison.side("B", "", [mix(tmp_path / "b", 4.0)]),
+    )
+
+
+def condition_result(made: Comparison, text: str) -> fail_conditions.ConditionResult:
+    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
+    return found
+
+
+def test_a_gate_on_a_type_sees_what_the_whole_hides(made: Comparison) -> None:
+    assert condition_result(made, "latency_p99_ns > 1.5x").answer is ConditionAnswer.NOT_MET
+    assert condition_result(made, "latency_p50_ns[insert] > 1.5x").answer is ConditionAnswer.MET
+    assert condition_result(made, "latency_p50_ns[read] > 1.5x").answer is ConditionAnswer.NOT_MET
+    assert condition_result(made, "throughput_per_s[insert] < 9").answer is ConditionAnswer.NOT_MET
+    assert condition_result(made, "failed[insert] > 0").answer is ConditionAnswer.NOT_MET
+    unknown = condition_result(made, "latency_p50_ns[insrt] > 1.5x")
+    assert unknown.answer is ConditionAnswer.UNKNOWN
+    assert "transaction types: read, insert" in unknown.reason
+
+
+def test_a_metric_of_the_whole_run_has_no_types() -> None:
+    with pytest.raises(ArgumentError, match="size_on_disk_bytes is of a whole run"):
+        catalogue.metric("size_on_disk_bytes[insert]")
+    with pytest.raises(ArgumentError, match="no metric"):
+        catalogue.metric("latency_p98_ns[insert]")
+    assert catalogue.metric("latency_p99_ns[new order]").label == "p99 latency of new order"
+    assert catalogue.metric("throughput_per_s[insert]").label == "throughput of insert"
+
+
+def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> None:
+    rendered = text_of(table, report.build(made), False)
+    assert "transaction types that differ" in rendered
+    assert "latency_p50_ns[insert]" in rendered
+    assert "[read]" not in rendered
+    ratios = comparison_document.document(made)["ratios"]
+    (found,) = [one for one in ratios if one["metric"] == "latency_p50_ns[insert]"]
+    assert found["ratio"] == pytest.approx(4) and found["verdict"] == "slower"
+
+
+def test_a_type_has_a_trend(tmp_path: Path) -> None:
+    record = mix(tmp_path / "r", 4.0)
+    (found,) = trend.trends([("r", run) for run in record.runs], "latency_p50_ns[insert]")
+    assert found.points[0].value == pytest.approx(4.04 * MS, rel=0.001)
+
+
+def test_a_report_has_each_type_over_the_repetitions(tmp_path: Path) -> None:
+    made = build(mix(tmp_path / "r", 4.0))
+    rendered = text_of(table, made)
+    assert "1.01 (1.00-1.02)" in rendered and "4.04 (4.00-4.08)" in rendered
+    rows = json.loads(text_of(json_form, made))["tables"]["transaction_types"]
+    (insert,) = [one for one in rows if one["transaction"] == "insert"]
+    names = ("throughput_per_s", "latency_p50_min_ns", "latency_p50_ns", "latency_p50_max_ns")
+    assert [insert[name] for name in names] == [10, 4 * MS, 4.04 * MS, 4.08 * MS]
+    assert any(
+        line.startswith("assay_transaction_latency_seconds") and 'transaction="insert"' in line
+        for line in text_of(openmetrics, made).splitlines()
+    )
+
+
+def test_a_mix_of_unlike_types_has_no_median_of_all(tmp_path: Path) -> None:
+    unlike, alike = mix(tmp_path / "r", 4.0), mix(tmp_path / "s", 1.2)
+
+    def look(record: ExperimentRecord) -> str:
+        lines = first_look.lines(record, build(record), 100, "assay report 1")
+        return " ".join(lines).replace("\u00a0", " ")
+
+    assert "p50 of read 1.01 ms, insert 4.04 ms" in look(unlike)
+    assert "p50 1.01 ms" in look(alike)
+
+    def page(record: ExperimentRecord) -> list[str]:
+        (shown,) = summary.section(record, cell_runs.cells(record, record.runs)).tables
+        return [cell.shown for cell in shown.rows[0].cells]
+
+    assert "by type" in page(unlike) and "by type" not in page(alike)

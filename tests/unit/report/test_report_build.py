@@ -20,7 +20,6 @@ from assay.report.build import build
 from assay.report.forms import github_summary
 from assay.report.sections import conditions
 from assay.report.summaries import first_look
-from assay.report.values import Report
 from shown_report import cells_of, lines_of, table_of, text_of
 
 SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}
@@ -31,20 +30,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "records.sqlite"
 
 
-def warning_names(report: Report) -> list[str]:
-    return [one.name for one in report.warnings]
-
-
 def begun(path: Path, planned: invented.Plan) -> Store:
     store = Store(path)
     store.begin_experiment(planned.experiment, planned, {**invented.FACTS, "build": {}})
     return store
-
-
-def test_one_storage_has_no_speed_up(path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL])
-    report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
-    assert cells_of(table_of(report, "parallel")) == [["postgresql", "2.000 [1]", "one storage"]]
 
 
 def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
@@ -81,13 +70,6 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     assert cells_of(table_of(report, "parallel")) == [["sqlite", "4.000", "8.000", "2.00"]]
 
 
-def test_every_factor_that_varies_is_shown(path: Path) -> None:
-    planned = invented.plan([invented.SQLITE], clients=(1, 2))
-    report = build(invented.experiment(path, planned, 2.0))
-    found = table_of(report, "parallel")
-    assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
-
-
 def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10, "replicas": 1})
     found = invented.experiment(path, planned, {("sqlite", "here", 8): (1.0,)})
@@ -100,18 +82,6 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
     other = structs.replace(found.runs[0], id=2, parameters={"copies": 20})
     assert not conditions.parameters(structs.replace(found, runs=(*found.runs, other)))
-
-
-def test_the_reason_of_a_refused_cell_is_a_footnote(path: Path) -> None:
-    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], test="load")
-    with begun(path, planned) as store:
-        store.begin_run(planned.runs[0])
-        store.end_run("refused", reason="sqlite has no restart")
-        invented.write_run(store, planned.runs[1], invented.S)
-        report = build(store.latest())
-    found = table_of(report, "load")
-    assert cells_of(found)[0][:3] == ["sqlite", "8", "refused [1]"]
-    assert "[1] refused: sqlite has no restart" in found.notes
 
 
 def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
@@ -141,13 +111,6 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
         "checks  3 of 4 right; wrong: S01 (postgresql); the same rows everywhere: 1 of 2"
         in lines_of(report)
     )
-
-
-def test_answers_without_expected_counts_are_compared_with_each_other(path: Path) -> None:
-    checks = [{**check, "expected": None, "ok": None} for check in invented.checks()]
-    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    report = build(invented.experiment(path, planned, 1.0, checks=checks))
-    assert cells_of(table_of(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
 
 
 def test_answers_of_systems_in_several_languages_stand_in_one_table(path: Path) -> None:
@@ -292,15 +255,10 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
         for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
             store.begin_run(run)
             observation = {
-                "kind": "update",
-                "changed_files": files,
-                "vanished_files": 0,
-                "deleted_rows": 2,
-                "inserted_rows": 3,
-                "elapsed_ns": ms * 1_000_000,
-                "equals_fresh_load": True,
+                "kind": "update", "changed_files": files, "vanished_files": 0, "deleted_rows": 2,
+                "inserted_rows": 3, "elapsed_ns": ms * 1_000_000, "equals_fresh_load": True,
                 "tables": {},
-            }
+            }  # fmt: skip
             store.observed(read_observed(observation, registry.step_reports()))
             store.checked([])
             store.end_run("done", verdict=("valid", ""))
@@ -327,17 +285,6 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
     found = table_of(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
     assert cells_of(found) == [["sqlite", "1.000 [1]"]]
     assert "published for copies = 100, not 10" in found.notes
-
-
-def test_warnings_of_repetitions_come_from_all_runs_together(path: Path) -> None:
-    once = build(invented.experiment(path, invented.plan([invented.SQLITE]), 1.0))
-    assert "one-repetition" in warning_names(once)
-    planned = invented.plan([invented.SQLITE], repetitions=2)
-    noisy = build(invented.experiment(path, planned, {("sqlite", "here", 8): (1.0, 1.3)}))
-    assert "noisy-repetitions" in warning_names(noisy)
-    assert "one-repetition" not in warning_names(noisy)
-    calm = build(invented.experiment(path, planned, {("sqlite", "here", 8): (1.0, 1.1)}))
-    assert "noisy-repetitions" not in warning_names(calm)
 
 
 def test_a_warning_of_a_cell_names_it_among_several(path: Path) -> None:
@@ -367,12 +314,6 @@ def test_cells_stand_in_the_order_in_which_they_were_asked_for(path: Path) -> No
     assert [row[:3] for row in of_costs] == expected
     cells = tidy.tables(record)["cells"]
     assert [[one["system"], one["storage"], str(one["clients"])] for one in cells] == expected
-
-
-def test_an_experiment_without_measurements_has_a_report(path: Path) -> None:
-    with begun(path, invented.plan([invented.SQLITE])) as store:
-        report = build(store.latest())
-    assert cells_of(table_of(report, "parallel")) == [["sqlite", "not run"]]
 
 
 def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
@@ -435,12 +376,3 @@ def test_a_cold_cell_has_its_first_execution_and_no_average_over_the_warming(
     assert any(re.search("80 ms +3 s  ", line) for line in lines), lines
     (caches,) = [one for one in report.sections if one.title == "Caches"]
     assert caches.tables[0].columns[-1].title == "over all, TPS"
-
-
-def test_which_runs_are_taken_apart_is_said_once(tmp_path: Path) -> None:
-    """Several tables do; a table that may be hidden counts not."""
-    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE], repetitions=3)
-    report = build(invented.experiment(tmp_path / "r.sqlite", planned, 2.0))
-    tables = [one for section in report.sections for one in section.tables if not one.is_detail]
-    notes = [note for one in tables for note in one.notes if "of one run of each cell" in note]
-    assert len(notes) == len(set(notes)) == 1

@@ -1,10 +1,11 @@
-"""Reports of loops, late and retried transactions, outages and costs.
+"""Reports of loops, late and retried transactions, outages, costs, and of what a server did.
 
 Long because each kind of table has an invented observation of its own.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -18,6 +19,7 @@ import invented_records as invented
 import observations
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
+from assay.judge import judge_run
 from assay.judge.warnings import run_warnings
 from assay.judge.warnings.kinds import WarningKind
 from assay.record import ExperimentRecord
@@ -28,7 +30,7 @@ from assay.report.declared import aggregates
 from assay.report.sections import timeline
 from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
-from shown_report import cells_of, row_of, table_of
+from shown_report import row_of, table_of
 
 CLOSED = Driving(duration_s=20.0)
 COUNTED = Driving(transactions=20)
@@ -44,15 +46,6 @@ def driven(record: ExperimentRecord) -> Observation:
     (run,) = record.runs
     assert run.driven is not None
     return run.driven
-
-
-def test_a_closed_loop_says_from_when_latency_is_measured(tmp_path: Path) -> None:
-    closed = transaction("move", 1950, times={"latency": 4 * MS, "service_time": 4 * MS})
-    shown = table_of(
-        build(experiment(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
-    )
-    assert len(cells_of(shown)) == 1
-    assert "from the actual start" in shown.notes[0]
 
 
 def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> None:
@@ -74,28 +67,9 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
     assert row("new", resolution=fine) == ["0.511", "4.61", "22.5", "262", "28.73"]
 
 
-def test_written_bytes_are_of_the_device_or_not_measured(tmp_path: Path) -> None:
-    def costs(name: str, **changes: Any) -> ReportTable:
-        (tmp_path / name).mkdir()
-        return table_of(
-            build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs"
-        )
-
-    assert "by the whole device under the data" in " ".join(costs("device").notes)
-    unknown = costs("memory", device_cost=None)
-    assert "not measured; no block device" in " ".join(unknown.notes)
-    assert "device written" not in row_of(unknown)
-
-
-def test_a_second_without_transactions_is_in_the_timeline() -> None:
-    assert timeline.bars([8, 8, 0, 4]) == "██·▅"
-    assert len(timeline.bars([5] * 999)) <= 32
-    assert "·" in timeline.bars([5] * 500 + [0] + [5] * 499)
-
-
 def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
-    return dict(run_warnings.of_run(run))
+    return dict(run_warnings.of_run(run.evidence))
 
 
 @pytest.mark.parametrize(
@@ -154,9 +128,7 @@ SLOW_END = {
 """No transaction was begun in the last two of six seconds."""
 
 
-def test_a_long_drain_has_its_own_warning_only(
-    tmp_path: Path,
-) -> None:
+def test_a_long_drain_has_its_own_warning_only(tmp_path: Path) -> None:
     outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     warned = kinds(record)
@@ -183,7 +155,7 @@ def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_pa
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
-    limited = replace(OPEN, latency_limit_s=1e-9)
+    limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     warned = kinds(record)
@@ -213,15 +185,6 @@ def test_a_good_run_has_no_warning(tmp_path: Path) -> None:
         "outages": [],
     }
     assert set(kinds(experiment(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
-
-
-def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
-    lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
-    riding = Driving(duration_s=20.0, reconnect_timeout_s=60.0)
-    shown = table_of(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
-    number = shown.rows[0].cells[2].number
-    assert number is not None
-    assert (number.verdict, "outage" in number.judged.reason) == ("indicative", True)
 
 
 def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
@@ -306,8 +269,171 @@ def test_flushes_without_data_are_no_writes_where_they_are_counted(tmp_path: Pat
         assert any(said in str(note) for note in table.notes)
 
 
-def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
-    cost = {**DEVICE, "flushes": None}
-    report = build(experiment(tmp_path, OPEN, **open_loop(device_cost=cost)))
-    shown = row_of(table_of(report, "load_device"))
-    assert (shown["flushes/s"], shown["flushes"], shown["reads"]) == ("-", "-", "1.000")
+S = invented.S
+CLIENTS = 8
+
+
+def ends(*transactions: int) -> list[dict[str, Any]]:
+    return [
+        {"client": client, "elapsed_ns": 20 * S, "passes": 0, "transactions": n, "state": "done"}
+        for client, n in enumerate(transactions)
+    ]
+
+
+def law(clients_by_law: float) -> dict[str, float]:
+    return {
+        "clients": 8.0,
+        "throughput_per_s": 100.0,
+        "latency_ns": clients_by_law * 1e7,
+        "pause_ns": 0.0,
+        "clients_by_law": clients_by_law,
+    }
+
+
+def observed(**changes: Any) -> dict[str, Any]:
+    """Eight clients that all ended transactions."""
+    return {
+        "client_ends": ends(*[250] * CLIENTS),
+        "transactions_per_client": {"least": 250, "median": 250, "most": 250},
+        "in_flight": {"count": 8, "oldest_ns": 80_000_000, "begun_in_warm_up": 0},
+        "carried_over": {"count": 0, "longest_ns": 0},
+        "littles_law": law(7.99),
+        "stalls": [],
+        "suspensions": [],
+        "intervals": [{"second": second, "ok": 100} for second in range(20)],
+        **changes,
+    }
+
+
+ONE_SERVED: Mapping[str, Any] = {
+    "client_ends": ends(2000, *[0] * 7),
+    "transactions_per_client": {"least": 0, "median": 0, "most": 2000},
+    "in_flight": {"count": 7, "oldest_ns": 21 * S, "begun_in_warm_up": 7},
+    "carried_over": {"count": 7, "longest_ns": 23 * S},
+    "littles_law": law(1.0),
+}
+
+
+def served(path: Path, **changes: Any) -> ExperimentRecord:
+    planned = invented.plan(
+        [invented.POSTGRESQL], test="load", driving=[Driving(duration_s=20.0)], clients=[CLIENTS]
+    )
+    huge = {"size_on_disk_bytes": 10**14}
+    return invented.experiment(
+        path / "r.sqlite", planned, 20.0, observation=observed(**changes), checks=[], dataset=huge
+    )
+
+
+def found(record: ExperimentRecord, name: str) -> ReportTable | None:
+    every = [one for part in build(record).sections for one in part.tables]
+    return next((one for one in every if one.name == name), None)
+
+
+def by_title(shown: ReportTable | None) -> dict[str, str]:
+    assert shown is not None
+    titles = [column.title for column in shown.columns]
+    return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "detail"),
+    [
+        (
+            ONE_SERVED,
+            "starved-clients",
+            "7 of 8 clients ended 0 transactions, the most served 2000; 7 under way at the end, "
+            "the oldest for 21.0 s",
+        ),
+        (ONE_SERVED, "unaccounted-time", "8.00 clients at work, 1.00 in the figures"),
+        (
+            {"stalls": [{"from_ns": 4 * S, "to_ns": 9 * S}]},
+            "stalled",
+            "5.0 s of 20.0 s, from 4.0 s on",
+        ),
+        (
+            {
+                "suspensions": [
+                    {"from_ns": 1 * S, "to_ns": 2 * S},
+                    {"from_ns": 4 * S, "to_ns": 7 * S},
+                ]
+            },
+            "client-suspended",
+            "2 times, 4.0 s of 20.0 s, the longest 3.0 s from 4.0 s on",
+        ),
+    ],
+)
+def test_each_service_problem_is_a_warning_and_limits_the_verdict(
+    tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
+) -> None:
+    verdict, warnings = judge_run(served(tmp_path, **changes).runs[0].evidence)
+    assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
+    assert verdict.word == "indicative"
+    assert name.replace("-", " ") in verdict.reason
+
+
+def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(("scheduled", "ok", "aborted", "failed", "unknown", "skipped"), 0)
+    record = served(
+        tmp_path,
+        outcomes=nothing,
+        transactions=[],
+        client_ends=ends(*[0] * CLIENTS),
+        littles_law=law(0.0),
+        stalls=[{"from_ns": 0, "to_ns": 20 * S}],
+    )
+    _, warnings = judge_run(record.runs[0].evidence)
+    assert {"stalled", "unaccounted-time"} <= {one.name for one in warnings}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Few transactions: by chance some clients have few of them.
+        {"client_ends": ends(20, 20, 20, 1, 1, 20, 20, 20)},
+        # An open loop: arrivals go to any free client.
+        {**ONE_SERVED, "littles_law": None},
+    ],
+)
+def test_chance_and_open_loops_are_not_starvation(
+    tmp_path: Path, changes: Mapping[str, Any]
+) -> None:
+    _, warnings = judge_run(served(tmp_path, **changes).runs[0].evidence)
+    assert "starved-clients" not in {one.name for one in warnings}
+
+
+def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
+    shown = by_title(found(served(tmp_path, littles_law=None), "load_service"))
+    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
+
+
+def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
+    intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
+    for second in (4, 5, 6):
+        intervals[second] |= {"ok": 0, "suspended_ns": S}
+    record = served(
+        tmp_path,
+        intervals=intervals,
+        suspensions=[{"from_ns": 4 * S, "to_ns": 7 * S}],
+        stalls=[{"from_ns": 10 * S, "to_ns": 15 * S}],
+    )
+    assert by_title(found(record, "load_timeline"))["timeline"] == "████xxx█████████████"
+    assert timeline.bars([5] * 100, {50}).count("x") == 1
+    shown = by_title(found(record, "load_standstills"))
+    assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
+
+
+def test_the_views_answer_questions_about_service(tmp_path: Path) -> None:
+    stood_still = [{"from_ns": 4 * S, "to_ns": 9 * S}]
+    served(tmp_path, **{**ONE_SERVED, "stalls": stood_still})
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
+        ask = connection.execute
+        assert ask(
+            "SELECT least_transactions, most_transactions, in_flight, oldest_in_flight_ns,"
+            " in_flight_since_warm_up, clients_at_work, clients_by_law FROM service"
+        ).fetchall() == [(0, 2000, 7, 21 * S, 7, 8.0, 1.0)]
+        assert ask("SELECT who, from_ns, to_ns FROM standstills").fetchall() == [
+            ("system", 4 * S, 9 * S)
+        ]
+        (law,) = ask("SELECT ended_per_s FROM service JOIN outcomes USING (run_id)").fetchone()
+        (ok,) = ask("SELECT throughput_per_s FROM service JOIN outcomes USING (run_id)").fetchone()
+        assert law != ok, "one name is one number"

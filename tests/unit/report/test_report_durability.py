@@ -1,4 +1,5 @@
-"""Systems of different durability stand apart in reports, and the warnings agree with the class."""
+"""Systems of different durability, and storages, stand apart in reports; warnings agree with the
+class, and every form says what was in force."""
 
 from __future__ import annotations
 
@@ -14,16 +15,19 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
-from assay import comparison
+from assay import comparison, registry
+from assay.comparison.sides import differences
 from assay.contracts.durability import Durability, not_measured
 from assay.contracts.storage_facts import StorageFacts
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
+from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import json
-from assay.report.summaries import first_look
 from assay.report.values import Report
+from assay.storages.disk_model.options import model_of
+from assay.storages.options import values
 from shown_report import table_of
 
 FLUSHED = Durability(
@@ -92,24 +96,6 @@ def test_each_class_has_a_table_of_its_own(tmp_path: Path, declared: Any) -> Non
         "durability differs: numbers of different tables are not comparable; to make them D3: "
         "fsync at its default (postgresql fsync=off)",
     )
-
-
-def test_queries_are_compared_whatever_the_durability(tmp_path: Path) -> None:
-    made = mixed(tmp_path / "r.sqlite", commits=0)
-    assert results(build(made)) == [
-        ("Throughput, latency and CPU time", ["postgresql", "postgresql fsync=off", "sqlite"])
-    ]
-    assert build(made).sections[0].lines == ()
-
-
-def test_columns_of_another_class_are_not_in_the_table(tmp_path: Path) -> None:
-    """Then a speed-up of a system that does not flush over one that does is not shown."""
-    declared = {"rows": "clients", "columns": "system", "value": "throughput", "speed_up": True}
-    first, second = build(mixed(tmp_path / "r.sqlite", declared)).sections[0].tables
-    assert [column.title for column in first.columns] == [
-        "clients", "postgresql", "sqlite", "speed-up",
-    ]  # fmt: skip
-    assert [column.title for column in second.columns][:2] == ["clients", "postgresql fsync=off"]
 
 
 def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_path: Path) -> None:
@@ -213,23 +199,6 @@ def test_settings_that_lose_more_than_flushes_show_have_a_table_too(tmp_path: Pa
     assert names == ["D3 (flushed before every answer)", "D3, lowered by settings"]
 
 
-def test_the_first_look_has_each_class_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)  # which parallel test processes have
-    made = mixed(tmp_path / "r.sqlite")
-    stream = io.StringIO()
-    first_look.render(made, build(made), stream, "")
-    lines = stream.getvalue().splitlines()
-    (heading,) = (at for at, line in enumerate(lines) if line.endswith("durability"))
-    rows = [line.split() for line in lines[heading + 1 : heading + 4]]
-    assert [(row[0], row[-1]) for row in rows] == [
-        ("postgresql", "D3"), ("sqlite", "D3"), ("postgresql", "D1"),
-    ]  # fmt: skip
-    said = " ".join(" ".join(lines[:heading]).split())
-    assert "(their commits are not equally durable (postgresql: D3;" in said
-
-
 def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
     set_ = structs.replace(WRITTEN, session_statements=("set synchronous_commit = off",))
     for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):
@@ -238,16 +207,6 @@ def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: 
         said = [note for note in shown.notes if note.startswith("sessions execute: ")]
         assert len(said) == explained
         assert (shown.rows[0].cells[-1].shown == "set synchronous_commit = off") is bool(said)
-
-
-def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
-    unknown = {"durability": NOT_THERE}
-    report = build(experiment(tmp_path / "r.sqlite", {0: unknown, 1: unknown}, report=None))
-    stream = io.StringIO()
-    json.render(report, stream)
-    names = [one.name for section in report.sections for one in section.tables]
-    assert "durability" not in names
-    assert "durability" not in table_of(report, "parallel").title
 
 
 @pytest.mark.parametrize(
@@ -287,3 +246,184 @@ def test_the_record_has_it_as_a_view(tmp_path: Path) -> None:
             "SELECT storage, class, commits, flushed_before_answer FROM durability ORDER BY run_id"
         ).fetchall()
     assert found == [("here", "D3", 50, 50), ("here", "D1", 48, 0), ("here", "D3", 50, 50)]
+
+
+MS = 1_000_000
+PATH_COST = [
+    {
+        "operation": operation,
+        "depth": depth,
+        "path_cost_ns": cost_ns,
+        "modelled_ns": 6 * MS,
+        "measured_ns": measured_ns,
+    }
+    for operation, depth, cost_ns, measured_ns in (
+        ("read", 1, 50_000, 6 * MS),
+        ("read", 16, 90_000, 7 * MS),
+        ("write", 1, 70_000, 9 * MS),
+        ("flush", 1, 80_000, 6 * MS),
+    )
+]
+DISK = StorageFacts(
+    "old disk",
+    "modelled",
+    "/data",
+    "ext4",
+    "/dev/loop3",
+    is_own_device=True,
+    facts={"model": {"profile": "scsi-15k", "source": "a data sheet"}, "path_cost": PATH_COST},
+    label_notes=("modelled",),
+)
+SECONDS = (
+    AccountedSecond(0, "flush", 10, 0, 0, 40 * MS, 9 * MS, 10_000),
+    AccountedSecond(0, "write", 10, 0, 81_920, 20 * MS, 3 * MS, 10_000),
+    AccountedSecond(1, "flush", 30, 1, 0, 80 * MS, 8 * MS, 30_000),
+    AccountedSecond(1, "lost", 3, 0, 0, 0, 0, 0),
+)
+
+
+def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    with Store(tmp_path / "records.sqlite") as store:
+        invented.begin(store, planned)
+        run = planned.runs[0]
+        run_id = invented.write_run(
+            store, run, 2 * invented.S, deployment={"storage": DISK}, storage_requests=SECONDS
+        )
+        store.end_experiment()
+        assert store.run(run_id).storage_requests == SECONDS
+        found = store.latest()
+    tables = {table.name: table for section in build(found).sections for table in section.tables}
+    table = next(one for name, one in tables.items() if name.endswith("storage_requests"))
+    shown = [[cell.shown for cell in row.cells][-8:] for row in table.rows]
+    assert shown == [
+        ["write", "5.000", "8.19 kB", "2.00 ms", "3.00 ms", "1.00 µs", "70.0 µs", "0"],
+        ["flush", "20.00", "-", "3.00 ms", "9.00 ms", "1.00 µs", "80.0 µs", "1"],
+    ]
+    assert table.notes[-1].startswith("3 requests missing in the account")
+    subtracted = [row.cells[-1].shown for row in tables["modelled_disks"].rows]
+    assert subtracted == ["50.0 µs", "90.0 µs", "70.0 µs", "80.0 µs"]
+    what, *notes = tables["modelled_disks"].notes
+    assert "flush: of one page" in what
+    assert tuple(notes) == (
+        "scsi-15k is modelled on a data sheet",
+        "not within 5% of its model: old disk at depth 16: 7.00 ms measured, 6.00 ms by its model; "
+        "more than the I/O path overhead of 90.0 µs explains; was the machine busy?",
+    )
+
+
+LIMITED = "t=throttled[read_iops=200,write_bps=5M,size=512M]"
+MODELLED = "m=modelled[disks=4,raid=10,rpm=5400,size=512M]"
+DEVICE = {"device": "loop1", "read_bytes": 0, "reads": 0, "writes": 10, "flushes": 10}
+
+
+def facts_of(choice: StorageChoice, version: int, read_ns: int, direct: bool) -> StorageFacts:
+    """As the storage would give them, without a device."""
+    if choice.kind == "modelled":
+        given = values(registry.storage(choice.kind), choice)
+        kept: dict[str, Any] = {"model": model_of(given, 512 << 20).facts(), "path_cost": []}
+        of_a_read = {"depth": 1, "path_cost_ns": 49_000, "modelled_ns": 101_000}
+        kept["path_cost"] = [{**of_a_read, "measured_ns": read_ns}]
+        kept["has_direct_io"] = direct
+    else:
+        limits = {"read_iops": 200, "write_bps": 5 << 20}
+        kept = {"limits": limits, "control_groups_version": version}
+    return StorageFacts(choice.name, choice.kind, "/data", "ext4", "/dev/loop1", facts=kept)
+
+
+def record(
+    path: Path,
+    words: str,
+    version: int = 1,
+    written_bytes: int = 0,
+    limits: Any = None,
+    read_ns: int = 102_000,
+    direct: bool = True,
+) -> ExperimentRecord:
+    """A run of four seconds on each storage."""
+    choices = storage_choices([words])
+    planned = invented.plan([invented.POSTGRESQL], choices)
+    with Store(path / "r.sqlite") as store:
+        number = invented.begin(store, planned)
+        for run in planned.runs:
+            facts = facts_of(run.cell.storage, version, read_ns, direct)
+            if limits is not None:
+                facts = structs.replace(facts, facts={**facts.facts, "limits": limits})
+            driven = {"device_cost": {**DEVICE, "written_bytes": written_bytes}}
+            invented.write_run(
+                store, run, 4 * invented.S, deployment={"storage": facts}, observation=driven
+            )
+        store.end_experiment()
+        return store.experiment(number)
+
+
+def form(experiment: ExperimentRecord, name: str) -> str:
+    stream = io.StringIO()
+    registry.report_form(name)(build(experiment), stream, detail=None)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", ["table", "html", "json", "markdown", "csv"])
+def test_every_form_says_what_was_in_force(tmp_path: Path, name: str) -> None:
+    shown = " ".join(form(record(tmp_path, f"{LIMITED},{MODELLED}"), name).split())
+    assert "read_iops=200" in shown
+    assert "write_bps=5M" in shown or "write_bps=5242880" in shown
+    assert "rpm=5400" in shown
+    assert any(words in shown for words in ("5400 (7200)", "rpm=7200"))  # of the profile
+    not_limited = ("the kernel writes back", '"limits_write_back": false', ",false")
+    assert any(words in shown for words in not_limited)
+
+
+@pytest.mark.parametrize(
+    ("version", "written_bytes", "warning"),
+    [
+        (1, 4 * 5_000_000, "write-back-not-limited"),
+        (1, 4 * 7_500_000, "storage-limit-exceeded"),
+        (2, 4 * 5_000_000, None),
+    ],
+)
+def test_writes_that_no_limit_held_for_are_warned_of(
+    tmp_path: Path, version: int, written_bytes: int, warning: str | None
+) -> None:
+    (run,) = record(tmp_path, LIMITED, version, written_bytes).runs
+    found = {one.name for one in judge_run(run.evidence)[1]}
+    both = {"write-back-not-limited", "storage-limit-exceeded"}
+    assert found & both == ({warning} if warning else set())
+
+
+def test_other_limits_of_the_same_name_are_a_difference(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    a = record(folders[0], LIMITED)
+    b = record(folders[1], LIMITED, limits={"read_iops": 20, "write_bps": 5 << 20})
+    found = differences.of_following_runs(a.runs[0], b.runs[0])
+    assert [(one.name, one.a, one.b) for one in found if one.what == "storage"] == [
+        ("read_iops of the storage", "200", "20")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("measured_ns", "cause"),
+    [
+        (424_000, "more than the I/O path overhead of 49.0 µs explains; was the machine busy?"),
+        (150_000, "the I/O path overhead is 49.0 µs"),
+        (104_000, None),
+    ],
+)
+def test_a_model_that_was_not_kept_is_a_warning_with_its_cause(
+    tmp_path: Path, measured_ns: int, cause: str | None
+) -> None:
+    """Reads of 101 µs by the model."""
+    experiment = record(tmp_path, MODELLED, read_ns=measured_ns)
+    warned = [one.detail for one in judge_run(experiment.runs[0].evidence)[1]
+              if one.name == "model-not-kept"]  # fmt: skip
+    shown = " ".join(form(experiment, "table").split())
+    if cause is None:
+        assert not warned and "not within 5% of its model" not in shown
+        return
+    measured = (
+        f"m (modelled) at depth 1: {measured_ns // 1000} µs measured, 101 µs by its model; {cause}"
+    )
+    assert warned == [measured]
+    assert f"not within 5% of its model: {measured}" in shown

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 import invented_records as invented
-from assay.cli.program import run_program
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice
-from assay.judge import RunWarning
 from assay.probe import Probe
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -107,33 +105,6 @@ def json_numbers(path: Path, question: str) -> list[Any]:
     found = connection.execute(question).fetchall()
     connection.close()
     return found
-
-
-def test_a_merged_record_has_the_probes_of_its_runs(path: Path, tmp_path: Path) -> None:
-    recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16)
-    other = tmp_path / "other.sqlite"
-    assert run_program(["merge", str(path), "--records", str(other)]) == 0
-    with Store(other, must_exist=True) as store:
-        assert [run.probe.flushes.per_s for run in store.latest().runs if run.probe
-                and run.probe.flushes] == list(FLUSHES.values())  # fmt: skip
-
-
-def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
-    found = invented.experiment(path, planned, 4.0, probes=probes(), observation={"commits": 16})
-    summary = "\n".join(first_look.lines(found, build(found), 120, "assay report"))
-    assert "commit efficiency 0.08" in summary
-
-
-def test_clients_that_pause_say_how_many_commits_there_are(path: Path) -> None:
-    """Of 64 clients with 16 transactions of 88 ms in 4 s."""
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
-    changes = {"commits": 16, "clients": 64}
-    found = invented.experiment(path, planned, 4.0, probes=probes(), observation=changes)
-    report = build(found)
-    assert "efficiency" not in "\n".join(first_look.lines(found, report, 120, "assay report"))
-    notes = tables_of(report)["parallel_commit_efficiency"].notes
-    assert notes[-1].endswith("the clients paused: they were at work 0.55 % of the time")
 
 
 def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> None:
@@ -287,11 +258,7 @@ def test_a_run_that_commits_nothing_has_no_commit_efficiency(
 
 @pytest.mark.parametrize(
     ("file_system", "device_flushes", "why"),
-    [
-        ("tmpfs", None, "in memory"),
-        ("raw", None, "log elsewhere"),
-        ("ext4", 0, "not passed on"),
-    ],
+    [("tmpfs", None, "in memory"), ("raw", None, "log elsewhere"), ("ext4", 0, "not passed on")],
 )
 def test_flushes_for_which_no_commit_waits_are_no_measure(
     path: Path, file_system: str, device_flushes: int | None, why: str
@@ -362,23 +329,6 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
         store.end_experiment()
         found = tables_of(build(store.latest()))
     assert ("parallel_storage_ranks" in found) == is_ranked
-
-
-def test_storages_are_not_divided_where_clients_starved_or_the_results_have_it(path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
-    starved = RunWarning("starved-clients", "")
-    found = tables_of(build(invented.experiment(path, planned, 1.0, warnings=[starved])))
-    (row,) = cells_of(found["parallel_storage_ratios"])
-    assert row[4].startswith("-")
-    speed_up = {"report": {"parallel": {"title": "t", "speed_up": True}}}
-    report = build(invented.experiment(path.with_name("s"), planned, 1.0, workload=speed_up))
-    assert "parallel_storage_ratios" not in tables_of(report)
-
-
-def test_two_storages_have_no_rank_correlation(path: Path) -> None:
-    two = {name: probe for name, probe in probes().items() if name != "fast"}
-    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=two))
-    assert lines(report) == []
 
 
 def test_why_a_storage_was_not_probed_is_said(path: Path) -> None:

@@ -1,4 +1,5 @@
-"""JSON and CSV reports: tidy tables that match the published schema."""
+"""JSON and CSV reports and charts of a run under way: tables that match the published schema, each
+fact said once."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import json
 import lzma
 import os
 import sqlite3
-import tomllib
+from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -20,14 +21,35 @@ from msgspec.structs import replace
 from msgspec.structs import replace as replace_field
 
 import invented_records as invented
+from assay.comparison.compare_sides import compare
+from assay.comparison.sides.sides import side
+from assay.contracts.observation import MachineSecond
 from assay.contracts.observation.parts.transactions import PassTime
 from assay.record import ExperimentRecord, Store
+from assay.report import build as empty_parts
 from assay.report.build import build
+from assay.report.cells.shown_seconds import ShownSecond
+from assay.report.charts import draw
+from assay.report.comparison_tables import comparison
+from assay.report.figures import over_time
 from assay.report.forms import csv as csv_form
+from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
-from assay.report.forms import table
+from assay.report.live.charts import Drawn, LiveCharts, charts_text
+from assay.report.page.document import render as render_page
 from assay.report.tidy.schema import schema
-from assay.report.tidy.tables import DETAILS, TABLES
+from assay.report.tidy.tables import TABLES
+from assay.report.values import (
+    Number,
+    Report,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 from shown_report import text_of
 
 ROOT = Path(__file__).parents[3]
@@ -83,24 +105,6 @@ def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept_reco
     assert found["tables"]["runs"]
 
 
-PRINTED = {
-    f"{file.parent.name} {name}": table
-    for file in sorted(ROOT.glob("python/assay/workloads/*/published.toml"))
-    for name, table in tomllib.loads(file.read_text("utf-8")).items()
-    if "rows" in table
-}
-"""All published tables of the workloads that come with Assay."""
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_every_published_table_keeps_to_the_schema(name: str, parallel: ExperimentRecord) -> None:
-    published = {"published": {parallel.runs[0].test: PRINTED[name]}}
-    found = document(replace(parallel, workload={**parallel.workload, **published}))
-    rows = found["tables"]["published"]
-    assert len(rows) == sum(len(row["values"]) for row in PRINTED[name]["rows"])
-    assert {type(row["value"]) for row in rows if row["words"]} <= {type(None)}
-
-
 @pytest.mark.slow
 def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(
     parallel: ExperimentRecord,
@@ -134,14 +138,6 @@ def test_a_run_has_a_column_for_each_factor_and_number(parallel: ExperimentRecor
     assert (first["checks_right"], first["checks_wrong"]) == (2, 0)
 
 
-def test_a_percentile_of_too_few_samples_is_null(parallel: ExperimentRecord) -> None:
-    one, *_ = document(parallel)["tables"]["transactions"]
-    assert (one["transaction"], one["outcome"], one["count"]) == ("S01", "ok", 8)
-    assert one["latency_p50_ns"] is not None
-    assert one["latency_p99_ns"] is None
-    assert one["latency_max_ns"] is not None
-
-
 def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
     times = {"p50_ns": 1, "p99_ns": 2, "max_ns": 3}
     intervals = [{"second": at, "ok": ok, **times} for at, ok in enumerate((5, 6, 367, 368))]
@@ -158,12 +154,6 @@ def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
         assert in_sql.fetchall() == found
 
 
-def test_the_times_of_passes_are_a_table(parallel: ExperimentRecord) -> None:
-    first, *_ = document(parallel)["tables"]["passes"]
-    assert (first["run"], first["group"], first["count"]) == (1, "", 8)
-    assert (first["latency_p50_ns"], first["latency_p99_ns"]) == (1_000_000_000, None)
-
-
 def test_each_pass_is_a_row_of_its_client_and_group(parallel: ExperimentRecord) -> None:
     (run, *_) = parallel.runs
     driven = run.driven
@@ -177,9 +167,7 @@ def test_each_pass_is_a_row_of_its_client_and_group(parallel: ExperimentRecord) 
     ]
 
 
-def test_processor_states_that_the_ticks_contradict_are_marked(
-    parallel: ExperimentRecord,
-) -> None:
+def test_processor_states_that_the_ticks_contradict_are_marked(parallel: ExperimentRecord) -> None:
     """8 processors for 4 s: 32 s."""
     s = invented.S
     peaks = {"load_1min_peak": 0.0, "cached_peak_bytes": 0, "dirty_peak_bytes": 0}
@@ -241,11 +229,6 @@ def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) ->
     assert one["changes"] == ["machine.kernel was 6.1.0, is 6.2.0"]
 
 
-def test_details_can_be_left_out(parallel: ExperimentRecord) -> None:
-    found = document(parallel, detail=False)
-    assert not set(DETAILS) & set(found["tables"])
-
-
 def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
     parallel: ExperimentRecord,
 ) -> None:
@@ -257,3 +240,221 @@ def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
         assert float(line["throughput_per_s"]) == row["throughput_per_s"]
         assert (line["clients"], line["parameter_copies"]) == (str(row["clients"]), "10")
         assert line["reconnects"] == "0"
+
+
+MS = 1_000_000
+
+
+class Browser:
+    """What a page has of the charts, as its script keeps it."""
+
+    def __init__(self) -> None:
+        self.drawn: Drawn = {}
+        self.charts: dict[str, dict[str, Any]] = {}
+        self.frames = 0
+
+    def given(self, charts: LiveCharts) -> None:
+        if not (text := charts_text(charts.draw(), self.drawn)):
+            return
+        found = json.loads(text)
+        for one in found["changed"]:
+            if one["head"] is not None:
+                self.frames += 1
+                self.charts[one["name"]] = one["head"]
+            spec = self.charts[one["name"]]["spec"]
+            spec["data"]["values"] += one["rows"]
+            shading = [part for part in spec["layer"] if part.get("data")]
+            assert shading or not one["shaded"]
+            for part in shading:
+                part["data"]["values"] += one["shaded"]
+        self.charts = {name: self.charts[name] for name in found["all"]}
+
+    def points(self, chart: str) -> list[tuple[str, float, float, int]]:
+        values = self.charts[chart]["spec"]["data"]["values"]
+        return sorted((one["series"], one["x"], one["y"], one["part"]) for one in values)
+
+    def shaded(self, chart: str) -> list[tuple[float, float]]:
+        (found,) = [
+            part["data"] for part in self.charts[chart]["spec"]["layer"] if part.get("data")
+        ]
+        assert found["name"] == "shaded"
+        return [(one["from"], one["to"]) for one in found["values"]]
+
+
+def second(at: int, ok: int = 100, **more: Any) -> ShownSecond:
+    latencies: dict[str, Any] = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
+    machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
+    return ShownSecond(second=at, ok=ok, clients=4, machine=machine, **(latencies | more))
+
+
+def eventful() -> list[ShownSecond]:
+    found = [
+        second(at, 100 + at % 7, offered=120.0, lag_p99_ns=(1 + at % 3) * MS) for at in range(40)
+    ]
+    found[11] = second(11, 0, offered=120.0, stalled_ns=1000 * MS)
+    found[12] = second(12, 0, offered=120.0, stalled_ns=1000 * MS)
+    found[20] = second(20, 3000, offered=120.0, max_ns=2_000 * MS)
+    for at in (25, 30):
+        found[at] = second(at, 50, failed=7, offered=120.0)
+    return found
+
+
+@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 1)])
+def test_what_came_piece_by_piece_is_what_a_report_draws(
+    planned_s: float | None, at_once: int
+) -> None:
+    every = eventful()
+    live, browser = LiveCharts(planned_s), Browser()
+    for at, one in enumerate(every):
+        live.add(one)
+        if at % at_once == 0:
+            browser.given(live)
+    assert len(browser.points("timeline")) > 50
+    live.observed(every)
+    browser.given(live)
+    finals = {
+        one.name.removesuffix("_1").removeprefix("test_"): one
+        for one in over_time.figures("test", every, 1, "")
+    }
+    assert list(browser.charts) == list(finals) == [one.name for one in over_time.CHARTS]
+    for name, figure in finals.items():
+        assert browser.charts[name]["spec"] == json.loads(draw.for_browser(figure))
+        assert browser.charts[name]["notes"] == list(figure.notes)
+
+
+def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
+    live, browser = LiveCharts(600.0), Browser()
+    for at in range(600):
+        live.add(second(at, 1000 + at * 3 % 400, offered=1200.0, lag_p99_ns=(100 + at) * 10_000))
+        browser.given(live)
+    assert browser.frames < 12
+    x = [at for name, at, _, _ in browser.points("timeline") if name == "achieved"]
+    assert x == [2.5 + 4 * place for place in range(150)]
+    assert "a point is the mean of 4 seconds" in browser.charts["timeline"]["notes"]
+    assert "a point is the longest of 4 seconds" in browser.charts["latency_over_time"]["notes"]
+
+
+def test_a_page_that_comes_later_is_given_the_same() -> None:
+    live, first = LiveCharts(40.0), Browser()
+    for one in eventful():
+        live.add(one)
+        first.given(live)
+    later = Browser()
+    later.given(live)
+    for name in first.charts:
+        assert later.points(name) == first.points(name)
+    assert later.shaded("timeline") == first.shaded("timeline") == [(11.5, 12.5), (12.5, 13.5)]
+
+
+def test_a_second_of_which_nothing_is_known_is_a_gap_and_not_zero() -> None:
+    live, browser = LiveCharts(40.0), Browser()
+    for one in eventful():
+        live.add(one)
+        browser.given(live)
+    medians = [one for one in browser.points("latency_over_time") if one[0] == "median"]
+    assert not {12, 13} & {x for _, x, _, _ in medians}
+    before, behind = (
+        {part for _, x, _, part in medians if (x > 12) == late} for late in (False, True)
+    )
+    assert before and behind and not before & behind, "the line is not drawn across it"
+
+
+def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_seconds() -> None:
+    live, browser = LiveCharts(40.0), Browser()
+    for one in eventful()[:25]:
+        live.add(one)
+        browser.given(live)
+    assert "not_ok_over_time" not in browser.charts
+    for one in eventful()[25:]:
+        live.add(one)
+        browser.given(live)
+    failed = browser.points("not_ok_over_time")
+    assert {name for name, *_ in failed} == {"failed"}
+    assert [y for _, _, y, _ in failed] == [7 if at in (25, 30) else 0 for at in range(40)]
+
+
+def test_the_axes_of_a_chart_hold_all_that_is_drawn_on_them() -> None:
+    live, browser = LiveCharts(None), Browser()
+    for at in range(300):
+        live.add(second(at, 10 + at**2, max_ns=(1 + at) * MS))
+        browser.given(live)
+        for chart in browser.charts.values():
+            layer = chart["spec"]["layer"][-1]["encoding"]
+            for axis in ("x", "y"):
+                low, high = layer[axis]["scale"]["domain"]
+                assert all(low <= one[axis] <= high for one in chart["spec"]["data"]["values"])
+
+
+def measured(path: Path, seconds: Sequence[Sequence[float]]) -> ExperimentRecord:
+    """The repetitions of PostgreSQL at 1, 2 … clients."""
+    clients = range(1, len(seconds) + 1)
+    planned = invented.plan([invented.POSTGRESQL], clients=clients, repetitions=len(seconds[0]))
+    elapsed = {
+        ("postgresql", "here", count): of_cell
+        for count, of_cell in zip(clients, seconds, strict=True)
+    }
+    return invented.experiment(path / "r.sqlite", planned, elapsed)
+
+
+def written(report: Report, form: object) -> str:
+    stream = io.StringIO()
+    form(report, stream)  # type: ignore[operator]
+    return " ".join(stream.getvalue().split())
+
+
+@pytest.mark.parametrize(
+    "form",
+    [table.render, markdown.render, github_summary.render, render_page],
+    ids=["terminal", "markdown", "github", "page"],
+)
+def test_the_reason_of_all_cells_is_said_once(tmp_path: Path, form: object) -> None:
+    report = build(measured(tmp_path, [[1.0], [1.0], [1.0]]))
+    shown = written(report, form)
+    assert "[1] indicative" not in shown
+    if form is render_page:
+        shown, _, _ = shown.partition("<nav")
+    tables = 2 if form in (table.render, markdown.render) else 1  # of throughput and of costs
+    assert shown.count("indicative: one repetition") <= tables, shown
+
+
+def test_what_only_some_have_stays_with_them(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, [[1.0, 1.0, 1.9], [1.0, 1.0, 1.5], [1.0, 1.0, 1.5]])
+    (summary,) = build(experiment).summary.tables
+    assert [column.title for column in summary.columns][-1] == "why"
+    assert [row.cells[-1].shown for row in summary.rows] == [
+        "repetitions differ by 47 %",
+        "repetitions differ by 33 %",
+        "repetitions differ by 33 %",
+    ]
+
+
+def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -> None:
+    even = [[1.0, 1.01, 1.0]] * 4
+    sides = []
+    for name in ("A", "B"):
+        (tmp_path / name).mkdir()
+        sides.append(side(name, name, [measured(tmp_path / name, even)]))
+    report = comparison.build(compare(*sides))
+    first, *_ = report.sections[0].tables
+    assert first.of_all == "every cell: no difference seen"
+    assert [column.title for column in first.columns] == ["cell", "B/A", "interval"]
+    assert text_of(table, report, False).count("no difference seen") == 1
+
+
+def test_tables_without_a_number_and_empty_columns_are_left_out() -> None:
+    number = ReportCell("1", Number(1, "count"))
+    columns = (
+        ReportColumn("storage"),
+        ReportColumn("reads", is_number=True),
+        ReportColumn("options"),
+    )
+    none = ReportTable("none", "None", columns, (Row((text("a"), absent("not probed"), text(""))),))
+    some = ReportTable("some", "Some", columns, (Row((text("a"), number, text(""))),))
+    why = ReportTable("why", "Why", columns, (Row((text("a"), absent("-", "no disk"), text(""))),))
+    explained = Section("Explained", (), (none, some, why), part_of="Test")
+    alone = Section("Nothing", (), (none,), part_of="Test")
+    found = list(empty_parts.without([explained, alone]))
+    assert [[one.name for one in section.tables] for section in found] == [["some", "why"]]
+    assert [column.title for column in found[0].tables[0].columns] == ["storage", "reads"]
+    (kept,) = empty_parts.without([Section("Test", (), (none,))])
+    assert kept.tables[0].name == "none", "results say why they are none"

@@ -37,9 +37,7 @@ from assay.storages.modelled import MODELLED
 from waiting import HANG_S
 
 pytestmark = pytest.mark.slow
-
 """Nothing here takes nearly so long; a hang does."""
-
 can_be_had = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )

@@ -25,7 +25,6 @@ from assay.systems.null import NULL
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
 PROTOCOLS = _engine.null_protocols("sql")
 
 

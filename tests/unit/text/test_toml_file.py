@@ -73,13 +73,6 @@ def test_lines_of_a_text_are_no_keys(tmp_path: Path) -> None:
     assert (top.line_of("b"), top.section("t").line_of("c")) == (5, 7)
 
 
-def test_a_table_that_only_tables_within_it_show_is_placed_at_the_first(tmp_path: Path) -> None:
-    section = written(tmp_path, "x = 1\n[a.b.c]\ny = 2\n[a.d]\n")
-    assert section.section("a").line_of("b") == 2
-    assert section.section("a").line_of("d") == 4
-    assert section.line_of("a") == 2
-
-
 def test_true_is_no_number(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="whole number"):
         written(tmp_path, "clients = [1, true]\n").wholes("clients", quantities.CLIENTS)
@@ -163,12 +156,6 @@ def test_control_characters_are_refused(tmp_path: Path, kind: str, complaint: st
         toml_file.read(file)
 
 
-def test_an_empty_list_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match=r"clients = \[\]: expected at least one") as caught:
-        written(tmp_path, "seed = 1\nclients = []\n").wholes("clients", quantities.CLIENTS, ())
-    assert caught.value.line == 2
-
-
 @pytest.mark.parametrize(
     "long",
     ["a." * 50_000 + "a = 1", "[" + "a." * 50_000 + "a]", "x = { " + "'a' . " * 50_000 + "a = 1 }"],
@@ -178,7 +165,3 @@ def test_a_key_of_very_many_parts_is_refused_before_it_is_read(tmp_path: Path, l
     with pytest.raises(ExperimentError, match="a key of at most 30 parts") as refused:
         written(tmp_path, f"b = 1\n{long}\n")
     assert refused.value.line == 2
-
-
-def test_a_long_text_with_dots_is_no_key(tmp_path: Path) -> None:
-    assert written(tmp_path, "a.b.c = '" + "One. Two three. " * 99 + "'\n").names() == ["a"]

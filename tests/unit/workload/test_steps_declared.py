@@ -1,18 +1,27 @@
-"""Steps and groups of a workload file are read, and refused where they are wrong."""
+"""Steps, groups, deferred work, results and metrics of a workload file are read, and refused where
+they are wrong."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import observations
 from assay import registry
+from assay.contracts.experiment import ScriptFile
+from assay.contracts.observation import DerivedValue, Headline, Observation, ResponseLimit
+from assay.drive.document import document_of
 from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Experiment, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
+from assay.judge import derived_metrics
+from assay.judge.check.verdict import STATEMENT_LIMIT
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.workload import reader
-from assay.workload.steps import Step
+from assay.workload import ad_hoc_script, reader
+from assay.workload.steps import Deferred, Step
 from step_workloads import HEAD, folder_of
 
 GROUPS = """\
@@ -100,15 +109,6 @@ def test_a_number_that_the_ratio_divides_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_declared_counts_make_the_same_cell(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, COUNTED)
-    asked = [
-        experiment(Words(str(folder), on=("null",), clients=one))
-        for one in (None, "10", "writers=2")
-    ]
-    assert len({plan(*one).runs[0].cell.fingerprint for one in asked}) == 1
-
-
 def test_an_experiment_file_counts_clients_by_group(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, COUNTED)
     file = tmp_path / "e.toml"
@@ -156,13 +156,7 @@ def test_the_measured_interval_is_common_to_all_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "says", "hint"),
     [
-        (
-            'do = "load"',
-            'do = "laod"',
-            4,
-            "invalid value",
-            "did you mean 'load'",
-        ),
+        ('do = "load"', 'do = "laod"', 4, "invalid value", "did you mean 'load'"),
         ('scripts = ["read.sql"]', 'scripts = ["raed.sql"]', 12, "no script", "'read.sql'"),
         ('clients = "readers"', 'clients = "raeders"', 13, "neither a number", "'readers'"),
         ("clients = 2", "clients = 0", 18, "from 1 to", ""),
@@ -241,3 +235,214 @@ def test_a_queue_beside_a_count_of_each_client_is_refused(tmp_path: Path) -> Non
     both = 'scripts = ["read.sql"]\nqueue = 10\ntransactions = 5\n'
     with pytest.raises(ExperimentError, match=r"workload\.toml:25: queue, which all clients share"):
         experiment(Words(str(folder_of(tmp_path, both)), on=("null",)))
+
+
+ORDERS = """\
+title = "Small"
+source = "nowhere"
+default_test = "all"
+
+[data]
+source = "none"
+
+[tests.all]
+title = "All"
+help = "All of it"
+mix = { order = 9, look = 1 }
+clients = [3]
+transactions = 5
+"""
+
+
+def _read_orders(folder: Path, more: str) -> reader.Workload:
+    (folder / "workload.toml").write_text(ORDERS + more, encoding="utf-8")
+    for name in ("look", "deliver"):
+        (folder / f"{name}.sql").write_text("select 1;\n")
+    (folder / "order.sql").write_text("\\set w 1\n\\defer deliver w\n")
+    return reader.read(str(folder))
+
+
+def test_they_are_a_group_beside_the_clients_of_the_run(tmp_path: Path) -> None:
+    more = 'deferred = { scripts = ["deliver.sql"], clients = 2, latency_limit_s = 80 }\n'
+    workload = _read_orders(tmp_path, more + 'response_limits = { deliver = "p90 < 80s" }\n')
+    test = workload.test("all")
+    assert test.deferred == Deferred(("deliver",), 2, 80.0)
+    assert set(test.scripts) == {"order", "look"}
+    asked = Experiment(workload=str(tmp_path), tests=("all",), systems=(SystemChoice("sqlite"),))
+    (run,) = plan(asked, workload).runs
+    assert (run.cell.clients, run.most_clients) == (3, 5)
+    (planned,) = drives(workload, run)
+    dialect = registry.system("sqlite").dialect
+    scripts = workload.scripts_for(planned, dialect)
+    clients, others = document_of(workload, planned, dialect, scripts).groups or ()
+    assert (clients.name, clients.clients, clients.weights) == (
+        "clients",
+        3,
+        {"order": 9, "look": 1},
+    )
+    assert (others.scripts, others.clients, others.latency_limit_s) == (("deliver",), 2, 80.0)
+    assert others.arrival and others.arrival.kind == "deferred"
+
+
+def test_other_scripts_queue_nothing(tmp_path: Path) -> None:
+    workload = _read_orders(tmp_path, 'deferred = { scripts = ["deliver"] }\n')
+    given = [ScriptFile(str(tmp_path / "look.sql"))]
+    assert ad_hoc_script.with_scripts(workload, given, ["all"]).test("all").deferred is None
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('deferred = { scripts = ["delivery"] }', "no script is called 'delivery'"),
+        ("deferred = { clients = 2 }", "scripts is missing"),
+        ('deferred = { scripts = ["deliver"], clients = 0 }', "clients = 0"),
+        ('deferred = { scripts = ["look"] }', "look is deferred, and run by the clients"),
+        ('deferred = { scripts = ["deliver"], limit = 3 }', "limit"),
+        (
+            'deferred = { scripts = ["deliver"] }\n'
+            'steps = [{ do = "drive", scripts = ["look"] }, { do = "drive", name = "b" }]',
+            "deferred needs a single drive step",
+        ),
+    ],
+)
+def test_a_mistake_in_deferred_work_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        _read_orders(tmp_path, line)
+    assert complaint in str(refused.value)
+    assert refused.value.line == 14
+
+
+WORKLOAD = """\
+title = "Small"
+source = "nowhere"
+default_test = "all"
+
+[data]
+source = "none"
+
+[tests.all]
+title = "All"
+help = "All of it"
+scripts = ["buy", "look"]
+passes = 1
+"""
+
+
+def _read(folder: Path, more: str) -> reader.Workload:
+    (folder / "workload.toml").write_text(WORKLOAD + more, encoding="utf-8")
+    for name in ("buy", "look", "other"):
+        (folder / f"{name}.sql").write_text("select 1;\n")
+    return reader.read(str(folder))
+
+
+def test_both_are_of_the_scripts_that_are_named_in_any_way(tmp_path: Path) -> None:
+    more = (
+        'headline = { title = "sales", transactions = ["b*.sql"] }\n'
+        'response_limits = { buy = "p90 < 5s", "look.sql" = " p99.9<250 ms" }\n'
+    )
+    test = _read(tmp_path, more).test("all")
+    assert test.headline == Headline("sales", ("buy",))
+    assert test.response_limits == (
+        ResponseLimit("buy", "p90", 5_000_000_000),
+        ResponseLimit("look", "p99.9", 250_000_000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('headline = { title = "sales", transactions = ["bye"] }', "no script is called 'bye'"),
+        ('headline = { title = "sales", transactions = ["other"] }', "does not run 'other'"),
+        ('headline = { transactions = ["buy"] }', "title"),
+        ('response_limits = { other = "p90 < 5s" }', "does not run 'other'"),
+        ('response_limits = { buy = "p90 > 5s" }', "expected a percentile, < and a duration"),
+        ('response_limits = { buy = "p42 < 5s" }', "expected a percentile, < and a duration"),
+        ('headline = { transaction = ["buy"], title = "" }', "transactions is missing"),
+        ('response_limits = { buy = "p90 < soon" }', "expected a number of seconds"),
+        ('response_limits = { buy = "p90 < 5" }', "a duration with its unit"),
+        ('response_limits = { buy = "p90 <= 5s" }', "expected a percentile, < and a duration"),
+    ],
+)
+def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        _read(tmp_path, line)
+    assert complaint in str(refused.value)
+    assert (refused.value.line, bool(refused.value.hint)) == (13, "title" not in complaint)
+
+
+S = 10**9
+SPEED = """
+[derived.speed]
+title = "Speed"
+help = "by the geometric mean"
+test = "all"
+scripts = ["buy", "look"]
+value = "12.0 / :geometric_mean_s + :completed / :elapsed_s"
+"""
+
+
+def _observation(**of_look: int) -> Observation:
+    def of_type(name: str, count: int, each_s: int) -> dict[str, Any]:
+        times = observations.latency(count, each_s * S)
+        beside = {"late": 0, "service_time": times, "schedule_lag": None}
+        return {"name": name, "outcome": "ok", "count": count, "latency": times, **beside}
+
+    return observations.observation(
+        elapsed_ns=50 * S,
+        outcomes_by_transaction=[
+            {"name": "buy", **observations.outcomes(ok=4)},
+            {"name": "look", **observations.outcomes(**{"ok": 1, **of_look})},
+        ],
+        transactions=[of_type("buy", 4, 2), of_type("look", 1, 8)],
+        errors=[
+            observations.error(transaction="look", code=STATEMENT_LIMIT)
+            for _ in range(of_look.get("failed", 0))
+        ],
+    )
+
+
+def _found(workload: reader.Workload, observation: Observation) -> DerivedValue:
+    metrics = list(workload.derived.values())
+    (found,) = derived_metrics.of_run(metrics, observation, {}, workload.schema.file)
+    return found
+
+
+def test_a_metric_is_of_the_named_scripts(tmp_path: Path) -> None:
+    found = _found(_read(tmp_path, SPEED), _observation())
+    assert found.value == pytest.approx(12 / 4 + 5 / 50)
+
+
+def test_there_is_none_where_a_transaction_did_not_end_ok(tmp_path: Path) -> None:
+    """Its time would be missing in the mean, and the metric better for it."""
+    workload = _read(tmp_path, SPEED)
+    cancelled = _found(workload, _observation(failed=1))
+    assert cancelled.value is None
+    assert cancelled.why_none == "look: cancelled at the limit of a statement"
+    unknown = _found(workload, _observation(unknown=1))
+    assert (unknown.value, unknown.why_none) == (None, "look: not all ended ok")
+
+
+@pytest.mark.parametrize("numerator", ["1.0", "1"])
+def test_there_is_none_where_the_formula_divides_by_0(tmp_path: Path, numerator: str) -> None:
+    divided = SPEED.replace("12.0", f"{numerator} / (:completed - :completed) + 12.0")
+    found = _found(_read(tmp_path, divided), _observation())
+    assert (found.value, found.why_none) == (None, "the formula has no value")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ((":geometric_mean_s", ":geometric_mean"), "nothing is called 'geometric_mean'"),
+        (('"look"', '"other"'), "the test does not run 'other'"),
+        (("12.0", "12.0 +"), "value|expression|expected"),
+        (('test = "all"\n', ""), "scripts of no test"),
+        (('help = "by', 'better = "most"\nhelp = "by'), "better"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(
+    tmp_path: Path, change: tuple[str, str], reason: str
+) -> None:
+    assert SPEED.count(change[0]) == 1
+    with pytest.raises(ExperimentError, match=reason) as refused:
+        _read(tmp_path, SPEED.replace(*change))
+    assert refused.value.line

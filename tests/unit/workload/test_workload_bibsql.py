@@ -1,4 +1,5 @@
-"""The workload bibsql agrees with its sources (Beebe 2011; bibtosql 0.01)."""
+"""The workload bibsql, and every sheet of numbers, agree with their sources (Beebe 2011; bibtosql
+0.01)."""
 
 from __future__ import annotations
 
@@ -8,12 +9,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+import invented_records as invented
 from assay import registry
 from assay.contracts.events import Events
 from assay.dialects.sqlite import SQLITE
+from assay.errors import ExperimentError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe, bibliography
+from assay.report.build import build
 from assay.report.declared import declaration
 from assay.text.files import toml_file
 from assay.workload import reader
@@ -45,19 +50,6 @@ def test_every_check_expects_its_own_count(bibsql: Workload) -> None:
             assert script.text.endswith(f";\n\\expect rows :{script.name}\n"), script.path
     assert all(bibsql.titles.values())
 
-
-def test_only_necessary_overrides_exist(bibsql: Workload) -> None:
-    """A statement in the common subset needs no override."""
-    checks = {*bibsql.test("checks").scripts}
-    assert {name for language, name in bibsql.overrides if language == "json"} == checks
-    spelled = {"regexp", "instr("}
-    for name, script in bibsql.scripts.items():
-        needs_one = any(word in script.text for word in spelled)
-        for dialect in ("postgresql", "duckdb"):
-            assert ((dialect, name) in bibsql.overrides) == needs_one, f"{dialect} {name}"
-
-
-S05_OF_ENTRIES = {9733: 25, 10002: 115, 10217: 312}
 
 JOURNAL = [  # volume, number, pages
     ("1", "1", "1--4"), ("1", "1", "3--5"), ("1", "1", "5--9"), ("1", "1", "40"),
@@ -113,13 +105,6 @@ def test_a_count_holds_for_the_values_of_parameters_that_it_names(bibsql: Worklo
     assert not bibsql.why_not_expected("S04", other)
 
 
-def test_each_known_edition_has_all_counts(bibsql: Workload) -> None:
-    """The counts of S05, entries dated after 2023, tell the editions apart."""
-    assert {one.entries: one.counts["S05"] for one in bibsql.expected} == S05_OF_ENTRIES
-    assert len({one.fingerprint for one in bibsql.expected}) == len(bibsql.expected)
-    assert {len(one.counts) for one in bibsql.expected} == {28}
-
-
 def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
     files = beebe.manifest().files
     assert len(files) == 13
@@ -155,3 +140,95 @@ def test_every_report_table_is_understood(bibsql: Workload) -> None:
     assert set(sections) == set(bibsql.tests)
     for test, section in sections.items():
         assert declaration.read(section, test).title
+
+
+WORKLOAD = """\
+title = "Small"
+source = "nowhere"
+default_test = "all"
+data.source = "none"
+[tests.all]
+title = "All"
+help = "All of it"
+scripts = ["buy"]
+passes = 1
+[[sheets]]
+title = "How far"
+file = "README.md"
+"""
+README = """\
+# Small
+
+## How far it is not
+
+| no |
+|---|
+| no |
+
+## How far
+
+Said before.
+
+| | here | *there* |
+|---|---|---:|
+| a \\| b | `yes` | no |
+| c | | 2 |
+
+Said after.
+
+| other |
+|---|
+| no |
+"""
+
+
+def _read(folder: Path, readme: str, file: str = "README.md") -> reader.Workload:
+    workload = WORKLOAD.replace("README.md", file)
+    (folder / "workload.toml").write_text(workload, encoding="utf-8")
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    (folder / "buy.sql").write_text("select 1;\n")
+    return reader.read(str(folder))
+
+
+def test_the_table_below_the_heading_is_read(tmp_path: Path) -> None:
+    (sheet,) = _read(tmp_path, README).for_record()["sheets"]
+    assert sheet["columns"] == ["", "here", "there"]
+    assert sheet["rows"] == [["a | b", "yes", "no"], ["c", "", "2"]]
+
+
+def test_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text(README, encoding="utf-8")
+    (tmp_path / "w").mkdir()
+    with pytest.raises(
+        ExperimentError, match=r"no file '\.\./outside\.md' in the workload's folder"
+    ):
+        _read(tmp_path / "w", README, file="../outside.md")
+    (tmp_path / "w" / "link.md").symlink_to(tmp_path / "outside.md")
+    assert _read(tmp_path / "w", README, file="link.md"), "a link is the author's own"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "complaint"),
+    [
+        ("## How far\n", "## Far\n", 11, "no heading 'How far'"),
+        ("|---|---|---:|", "", 11, "no table below 'How far'"),
+        ("| c | | 2 |", "| c | 2 |", 12, "the row 'c' in README.md has 2 cells: expected 3"),
+    ],
+)
+def test_a_mistake_is_placed(
+    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
+) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        _read(tmp_path, README.replace(wrong, right))
+    assert complaint in str(refused.value) and refused.value.line == line
+
+
+def test_how_far_tpcc_is_from_the_standard_is_in_its_reports(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 20.0)
+    kept = reader.read("tpcc").for_record()["sheets"]
+    record = replace(record, workload={**record.workload, "sheets": kept})
+    (section,) = [one for one in build(record).sections if one.title.startswith("How far")]
+    (table,) = section.tables
+    assert [column.title for column in table.columns[1:4]] == ["TPC-C", "here", "HammerDB 6.0"]
+    assert {"home warehouse", "delivery"} <= {row.cells[0].shown for row in table.rows}

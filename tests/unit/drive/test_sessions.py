@@ -1,0 +1,539 @@
+"""What clients are driven with: their endpoints, pace, isolation and what a system goes without;
+and how late replicas are."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import invented_records as invented
+import observations
+from assay import _engine, registry
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.engine.drive import DriveDocument, GroupDocument
+from assay.contracts.observation import Observation, read_observation
+from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.role import PRIMARY, STANDBY, ClusterMember, Role
+from assay.contracts.storage_facts import StorageFacts
+from assay.dialects.cubrid import CUBRID
+from assay.dialects.duckdb import DUCKDB
+from assay.dialects.postgresql import POSTGRESQL
+from assay.dialects.sqlite import SQLITE
+from assay.drive.document import document_of, scripts_of
+from assay.drive.endpoints import sessions_at_each
+from assay.drive.isolation import begins
+from assay.drive.pacing import Pace, at_work, found_pace
+from assay.drive.parts import split
+from assay.drive.prepare import _what_is_compiled
+from assay.drive.query import StatementAnswer
+from assay.drive.staleness import meter_process
+from assay.drive.staleness.meter import reports
+from assay.drive.staleness.meter_process import Findings, NumberAge, Order, Replica, measure
+from assay.errors import ExperimentError
+from assay.experiment import StorageChoice, SystemChoice
+from assay.judge import judge_run
+from assay.judge.check.dumps import check_dumps
+from assay.judge.warnings.kinds import WarningKind
+from assay.lab.preflight.refusal import why_lacking
+from assay.plan import PlannedRun, drives
+from assay.workload import reader
+from commands import need
+from step_workloads import folder_of, ran
+
+HOSTS = {"a": PRIMARY, "b": STANDBY, "c": STANDBY}
+DELAYS_MS = {"a": 1, "b": 4, "c": 12}
+WRITERS = {"name": "writers", "scripts": ["write"], "clients": 2, "stop": {"passes": 30}}
+READERS = {
+    "name": "readers",
+    "scripts": ["read", "write"],
+    "clients": 5,
+    "read": "replica",
+    "stop": {"passes": 10},
+}
+
+
+def endpoint(host: str) -> dict[str, Any]:
+    options = {"deployment": f"endpoint {host}", "delay": f"constant:{DELAYS_MS[host]}ms"}
+    is_replica = HOSTS[host] == STANDBY
+    return {"driver": "null", "name": host, "is_replica": is_replica, "options": options}
+
+
+def driven(hosts: str = "abc", **changes: Any) -> Observation:
+    """Of the null system, whose endpoints answer after different times."""
+    document = {
+        "deployment": {"driver": "null", "endpoints": [endpoint(host) for host in hosts]},
+        "scripts": [
+            {"name": "read", "path": "read.sql", "text": "SELECT 1;\n"},
+            {"name": "write", "path": "write.sql", "text": "SELECT 2;\n"},
+        ],
+        "groups": [WRITERS, READERS],
+        "seed": 1,
+        **changes,
+    }
+    return read_observation(json.loads(_engine.drive(json.dumps(document))))
+
+
+def test_each_endpoint_has_the_counts_and_the_times_of_its_own_clients() -> None:
+    writers, readers = driven().groups
+    assert [(one.name, one.is_replica, one.clients, one.ok) for one in writers.endpoints] == [
+        ("a", False, 2, 60)
+    ]
+    # Clients are numbered over all groups: these are 2 to 6.
+    assert [(one.name, one.is_replica, one.clients, one.ok) for one in readers.endpoints] == [
+        ("b", True, 3, 60),
+        ("c", True, 2, 40),
+    ]
+    assert readers.outcomes.ok == 100
+    assert [one.name for one in readers.outcomes_by_transaction] == ["read", "write"]
+    for one in (*writers.endpoints, *readers.endpoints):
+        least_ns = one.all_ok.latency.min_ns
+        assert least_ns >= DELAYS_MS[one.name] * 1_000_000
+        assert one.all_ok.count == one.ok
+    b, c = readers.endpoints
+    assert b.all_ok.latency.p50_ns is not None
+    assert b.all_ok.latency.p50_ns < c.all_ok.latency.min_ns
+    rates = sum(one.throughput_per_s for one in readers.endpoints)
+    assert rates == pytest.approx(readers.throughput_per_s)
+
+
+def test_what_several_machines_did_at_an_endpoint_adds_up() -> None:
+    whole = driven(groups=[READERS])
+    parts = split(
+        DriveDocument(scripts=(), seed=1, groups=(GroupDocument(order="sequence", **READERS),)), 2
+    )
+    driven_parts = [driven(groups=[json.loads(part.json)["groups"][0]], seed=1) for part in parts]
+    (group,) = merge(driven_parts).groups
+    found = {one.name: (one.clients, one.ok, one.all_ok.count) for one in group.endpoints}
+    (alone,) = whole.groups
+    assert found == {one.name: (one.clients, one.ok, one.all_ok.count) for one in alone.endpoints}
+    assert sum(one.throughput_per_s for one in group.endpoints) == pytest.approx(
+        group.throughput_per_s
+    )
+
+
+def test_the_sessions_of_each_server_are_those_that_the_engine_opens() -> None:
+    """Both count by the rule: client c uses the endpoint at c mod n of those it reads at."""
+    address = Address("null")
+    deployment = Deployment(
+        system="null",
+        label="null",
+        nodes=tuple(Node(host, StorageFacts.of_url()) for host in HOSTS),
+        endpoints=tuple(replace(address, host=host) for host in HOSTS),
+        members=tuple(ClusterMember(host, Role(role)) for host, role in HOSTS.items()),
+        version="1",
+        options={},
+        settings_asked={},
+        settings={},
+    )
+    for read in ("primary", "replica", "any"):
+        groups = [WRITERS, {**READERS, "read": read}]
+        document = DriveDocument(
+            scripts=(),
+            seed=1,
+            groups=tuple(GroupDocument(order="sequence", **one) for one in groups),
+        )
+        counted = [clients for _, clients in sessions_at_each(deployment, document)]
+        opened = dict.fromkeys(HOSTS, 0)
+        for group in driven(groups=groups).groups:
+            for one in group.endpoints:
+                opened[one.name] += one.clients
+        assert counted == list(opened.values()), read
+    apart = GroupDocument(order="sequence", **{**READERS, "read": {"read": "replica"}})
+    document = DriveDocument(scripts=(), seed=1, groups=(apart,))
+    # Each of the five has one for what it writes, and one for what it reads.
+    assert [count for _, count in sessions_at_each(deployment, document)] == [5, 3, 2]
+
+
+WORKLOAD = """\
+title = "Small"
+source = "nowhere"
+default_test = "pay"
+
+[data]
+source = "none"
+
+[tests.pay]
+title = "Pay"
+help = "All of it"
+scripts = ["pay"]
+passes = 1
+needs = ["transactions"]
+retries = 5
+"""
+GOES_WITHOUT = '\n[tests.pay.goes_without]\njson = ["transactions"]\n'
+SQL = "\\begin\nupdate t set a = 1;\n\\commit\n"
+JSON = """\
+\\if :has_transactions
+\\begin
+\\endif
+{"update": "t", "updates": [{"q": {}, "u": {"$set": {"a": 1}}}]};
+\\if :has_transactions
+\\commit
+\\endif
+"""
+
+
+def workload(folder: Path, more: str = GOES_WITHOUT) -> reader.Workload:
+    (folder / "workload.toml").write_text(WORKLOAD + more, encoding="utf-8")
+    (folder / "pay.sql").write_text(SQL, encoding="utf-8")
+    (folder / "pay.json").write_text(JSON, encoding="utf-8")
+    return reader.read(str(folder))
+
+
+def run_on(system: str, url: str | None = None) -> PlannedRun:
+    storage = StorageChoice("here", "here")
+    (run,) = invented.plan([SystemChoice(system, url=url)], [storage], test="pay").runs
+    driving = replace(run.cell.driving, retries=5)
+    levels = {**run.cell.levels, "protocol": "prepared"}
+    return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
+
+
+def test_only_systems_of_that_language_may_lack_it(tmp_path: Path) -> None:
+    declared = workload(tmp_path)
+    assert why_lacking(declared, run_on("ferretdb")) is None
+    assert why_lacking(declared, run_on("postgresql")) is None
+    assert "transactions" in str(why_lacking(declared, run_on("msql")))
+    undeclared = workload(tmp_path, "")
+    assert "transactions" in str(why_lacking(undeclared, run_on("ferretdb")))
+
+
+@pytest.mark.parametrize(
+    ("system", "url", "has_it"),
+    [
+        ("ferretdb", None, False),
+        ("mongodb", "mongodb://127.0.0.1/shop", False),
+        ("mongodb", "mongodb://127.0.0.1/shop?replicaSet=rs0", True),
+        ("postgresql", None, True),
+    ],
+)
+def test_scripts_know_it_and_what_is_half_done_is_not_repeated(
+    tmp_path: Path, system: str, url: str | None, has_it: bool
+) -> None:
+    declared, run = workload(tmp_path), run_on(system, url)
+    (drive,) = drives.drives(declared, run)
+    assert why_lacking(declared, run) is None
+    dialect = registry.system(system).dialect
+    document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
+    assert document.variables["has_transactions"] is has_it
+    assert ("retries" in document.json) is has_it
+
+
+def test_what_is_compiled_for_one_server_is_not_taken_for_another(tmp_path: Path) -> None:
+    """They are of one system and dialect, and one of them has transactions."""
+    declared = workload(tmp_path)
+    alone, of_a_set = (
+        _what_is_compiled(
+            *drives.drives(declared, run_on("mongodb", f"mongodb://127.0.0.1/{more}"))
+        )
+        for more in ("shop", "shop?replicaSet=rs0")
+    )
+    assert alone != of_a_set
+
+
+def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    (run,) = record.runs
+    lacking = invented.changed(run, "observation", went_without=["transactions"])
+    _, warnings = judge_run(lacking.evidence)
+    (warning,) = (one for one in warnings if one.name == WarningKind.WENT_WITHOUT.id)
+    assert "without transactions (several statements" in warning.detail
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('json = ["restart"]', "does not need 'restart'"),
+        ('jsn = ["transactions"]', "no dialect is called 'jsn'"),
+    ],
+)
+def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        workload(tmp_path, f"\n[tests.pay.goes_without]\n{line}\n")
+    assert complaint in str(refused.value)
+    assert refused.value.line == 17
+
+
+def test_a_missing_level_is_replaced_by_the_next_stronger_one() -> None:
+    at_read_committed = begins(CUBRID)["read committed"]
+    assert begins(CUBRID)["read uncommitted"] == at_read_committed
+    assert "REPEATABLE READ" in begins(CUBRID)["repeatable read"][0]
+    assert "serializable" not in begins(CUBRID), "none is as strong"
+
+
+def test_the_only_level_of_a_system_serves_all_that_are_not_stronger() -> None:
+    assert begins(SQLITE) == dict.fromkeys(begins(POSTGRESQL), SQLITE.begin())
+    snapshots = ("read uncommitted", "read committed", "repeatable read")
+    assert begins(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
+
+
+def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
+    """Levels that no script names, and those that it has, are not."""
+    folder = folder_of(
+        tmp_path,
+        'scripts = ["one.sql", "two.sql"]\npasses = 1\n',
+        one="\\begin read committed\nSELECT 1;\n\\commit\n",
+        two="-- no \\begin repeatable read\n\\begin serializable\nSELECT 1;\n\\commit\n",
+    )
+    (run,) = ran(folder, "sqlite").runs
+    assert run.driven is not None
+    assert run.driven.other_isolation == {"read committed": "serializable"}
+    (warning,) = (one for one in run.warnings if one.name == "isolation-raised")
+    assert "read committed → serializable" in warning.detail
+    assert "isolation" not in run.judged.reason, "it limits no number"
+
+
+def test_a_level_that_no_client_began_is_not_said(tmp_path: Path) -> None:
+    """A script names levels for several settings; only those of the branches that are taken count,
+    each by its place."""
+    text = """
+\\set strict 0
+\\if :strict
+\\begin read committed
+\\else
+\\begin repeatable read
+\\endif
+SELECT 1;
+\\commit
+"""
+    folder = folder_of(tmp_path, 'scripts = ["one.sql"]\npasses = 1\n', one=text)
+    (run,) = ran(folder, "sqlite").runs
+    assert run.driven is not None
+    assert run.driven.other_isolation == {"repeatable read": "serializable"}
+    (begun,) = run.driven.begun_levels
+    assert (begun.script, begun.number, begun.level) == ("one", 1, "repeatable read")
+
+
+@pytest.mark.parametrize("level", ["serializable", "{strictest_level}"])
+def test_a_weaker_level_that_an_override_or_a_word_names_is_said_and_limits_the_number(
+    tmp_path: Path, level: str
+) -> None:
+    need("duckdb")
+    test = 'scripts = ["one.sql"]\npasses = 1\n'
+    folder = folder_of(tmp_path, test, one=f"\\begin {level}\nSELECT 1;\n\\commit\n")
+    if level == "serializable":
+        (folder / "overrides" / "duckdb").mkdir(parents=True)
+        (folder / "overrides" / "duckdb" / "one.sql").write_text(
+            "-- it has no such level\n\\begin repeatable read\nSELECT 1;\n\\commit\n"
+        )
+    (run,) = ran(folder, "duckdb").runs
+    assert run.driven is not None
+    assert run.driven.other_isolation == {"serializable": "repeatable read"}
+    (warning,) = (one for one in run.warnings if one.name == "isolation-lowered")
+    assert "serializable → repeatable read" in warning.detail
+    assert "isolation" in run.judged.reason
+
+
+def test_a_level_that_is_stronger_than_all_of_a_system_refuses_its_runs_alone(
+    tmp_path: Path,
+) -> None:
+    """Before, the experiment ended with the error of a script that is right for others."""
+    test = 'scripts = ["one.sql"]\npasses = 1\n'
+    folder = folder_of(tmp_path, test, one="\\begin serializable\nSELECT 1;\n\\commit\n")
+    other, sqlite = ran(folder, "cubrid", "sqlite").runs
+    assert (other.state, sqlite.state) == ("refused", "done")
+    assert other.reason == (
+        "cubrid: one.sql begins a transaction that is serializable; the strongest level there is "
+        "repeatable read"
+    )
+
+
+def test_clients_that_end_when_the_third_after_them_starts_are_three_at_a_time() -> None:
+    # starts 0, 10, 20, 30, 40; each takes 30
+    assert at_work([30, 40, 50, 60, 70], 10, 3) == [3, 3, 3]
+
+
+def test_faster_clients_overlap_less() -> None:
+    assert at_work([15, 25, 35, 45], 10, 3) == [2, 2]
+
+
+def test_slower_clients_overlap_more() -> None:
+    assert at_work([100, 110, 120, 130], 10, 3) == [3, 4]
+
+
+def test_concurrent_clients_load_the_system_no_more_than_one_without_pauses() -> None:
+    pace = found_pace(Pace(), 3.0, 1000, 3, 0.2)
+    own_s = 3.0 + 1000 * pace.pause_s
+    assert (pace.stagger_s, own_s) == (4.0, 12.0)
+    assert (3 + 1) * 3.0 / own_s == 1.0
+
+
+def test_starts_of_fast_clients_have_a_minimum_distance() -> None:
+    pace = found_pace(Pace(), 0.01, 100, 3, 0.2)
+    assert pace.stagger_s == 0.2
+    assert 0.01 + 100 * pace.pause_s == pytest.approx(3 * pace.stagger_s)
+
+
+def test_a_given_pace_is_kept() -> None:
+    assert found_pace(Pace(0.5, 0.01), 0.1, 100, 3, 0.2) == Pace(0.5, 0.01)
+
+
+def _answer(*rows: tuple[str, ...]) -> StatementAnswer:
+    return StatementAnswer(is_query=True, columns=("name", "exp"), rows=rows)
+
+
+def test_a_dump_that_differs_keeps_each_row_that_is_missing_or_unexpected() -> None:
+    expected = _answer(("A", "1"), ("B", "1"), ("B", "1"), ("C", "1"))
+    found = _answer(("A", "1"), ("B", "1"), ("C", "2"))
+    same, differing = check_dumps((expected, expected), (expected, found), (), "set", "its rows")
+    assert "differing_rows" not in same
+    assert differing["differing_rows"] == {
+        "columns": ["name", "exp"],
+        "missing": [["B", "1"], ["C", "1"]],
+        "unexpected": [["C", "2"]],
+    }
+
+
+def test_of_clients_that_overtook_one_another_the_rows_are_kept_too() -> None:
+    expected, found = _answer(("A", "1")), _answer(("A", "2"))
+    own = _answer(("A",))
+    (check,) = check_dumps((expected,), (found,), ((own, own),), "set", "its rows")
+    assert check["ok"] is None
+    assert check["differing_rows"]["missing"] == [["A", "1"]]
+
+
+SECOND_NS = 10**9
+
+
+class Rows(NamedTuple):
+    rows: list[tuple[str | None, ...]]
+
+
+class Primary:
+    """A table of numbers, each with the time at which it was written."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.written: list[tuple[float, int]] = []
+
+
+class Sessions:
+    """In place of the engine's: a primary, and replicas that have what it had some time ago."""
+
+    def __init__(self, delay_s: Callable[[float], float]) -> None:
+        self.primary = Primary()
+        self.began_s = time.monotonic()
+        self._delay_s = delay_s
+
+    def __call__(self, document: str) -> Any:
+        sessions, is_replica = self, json.loads(document)["replica"]
+
+        class Session:
+            def execute(self, statement: str) -> Rows:
+                now_s = time.monotonic()
+                if not is_replica:
+                    word, _, number = statement.partition(" ")
+                    if word == "write":
+                        sessions.primary.written.append((time.monotonic(), int(number)))
+                    else:
+                        sessions.primary.statements.append(statement)
+                    return Rows([])
+                until_s = now_s - sessions._delay_s(now_s - sessions.began_s)
+                seen = [number for at_s, number in sessions.primary.written if at_s <= until_s]
+                return Rows([(str(max(seen)) if seen else None,)])
+
+        return Session()
+
+
+ORDER: Order = {
+    "primary": {"replica": False}, "replicas": [{"replica": True}], "prepare": ["create"],
+    "write": "write :number", "read": "read", "clean_up": ["drop"],
+}  # fmt: skip
+
+
+def found(
+    monkeypatch: pytest.MonkeyPatch, delay_s: Callable[[float], float], for_s: float
+) -> tuple[Replica, Primary]:
+    sessions = Sessions(delay_s)
+    monkeypatch.setattr(meter_process._engine, "Session", sessions)
+    answers: list[Any] = []
+    is_over = threading.Event()
+    timer = threading.Timer(for_s, is_over.set)
+    timer.start()
+    measure(ORDER, answers.append, is_over)
+    timer.join()
+    late, findings = answers
+    assert late == {"late": [], "is_waiting": False}
+    assert sessions.primary.statements == ["create", "drop"]
+    return findings["replicas"][0], sessions.primary
+
+
+@pytest.mark.alone
+def test_ages_are_the_delay_of_the_replica_within_their_resolution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replica, primary = found(monkeypatch, lambda _: 0.05, 1.0)
+    assert 8 <= len(primary.written) <= 11
+    ages = [one for one in replica["numbers"] if one["is_found"]]
+    assert len(ages) >= len(primary.written) - 1
+    for one in ages:
+        # The clock of the answer is read after the table was.
+        assert one["age_ns"] >= 0.049 * SECOND_NS
+        assert one["age_ns"] - one["uncertainty_ns"] <= 0.051 * SECOND_NS
+
+
+@pytest.mark.alone
+def test_ages_grow_with_a_pause_and_what_is_not_read_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From half a second on the replica stands still."""
+    replica, primary = found(monkeypatch, lambda at_s: max(0.0, at_s - 0.5), 1.2)
+    unread = [one for one in replica["numbers"] if not one["is_found"]]
+    assert len(replica["numbers"]) == len(primary.written)
+    assert 5 <= len(unread) <= 8
+    ages_ns = [one["age_ns"] for one in unread]
+    assert ages_ns == sorted(ages_ns, reverse=True)
+    assert ages_ns[0] >= 0.5 * SECOND_NS
+
+
+def test_a_replica_without_the_first_number_is_named_while_the_clients_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(meter_process._engine, "Session", Sessions(lambda at_s: at_s + 1))
+    monkeypatch.setattr(meter_process, "_SAID_AFTER_S", 0.05)
+    monkeypatch.setattr(meter_process, "CATCH_UP_S", 0.2)
+    answers: list[Any] = []
+    is_over = threading.Event()
+    timer = threading.Timer(0.4, is_over.set)
+    timer.start()
+    measure(ORDER, answers.append, is_over)
+    assert answers[:2] == [{"late": [0], "is_waiting": True}, {"late": [0], "is_waiting": False}]
+
+
+def seen(at_s: float, age_ms: int, *, is_found: bool = True) -> NumberAge:
+    return NumberAge(
+        written_unix_ns=round(at_s * SECOND_NS),
+        age_ns=age_ms * 10**6,
+        uncertainty_ns=2 * 10**6,
+        is_found=is_found,
+    )
+
+
+def test_a_report_is_of_the_measurement_alone() -> None:
+    whole = observations.observation(started_unix_ns=100 * SECOND_NS, elapsed_ns=2 * SECOND_NS)
+    numbers = [
+        seen(99.9, 900),
+        *(seen(100 + k / 100, k) for k in range(100)),
+        seen(101.9, 150, is_found=False),
+        seen(102.0, 800),
+    ]
+    findings = Findings(replicas=[Replica(numbers=numbers, lost_unix_ns=101 * SECOND_NS)])
+    (report,) = reports(["b:1"], findings, whole)
+    assert (report.numbers, report.not_read, report.lost_after_s) == (101, 1, 1.0)
+    in_ms = [value and value / 10**6 for value in (report.p50_ns, report.p99_ns, report.max_ns)]
+    assert in_ms == [50, 99, 150]
+    assert report.resolution_ns == 2 * 10**6
+    (none,) = reports(["b:1"], Findings(replicas=[Replica(numbers=[], lost_unix_ns=None)]), whole)
+    assert (none.numbers, none.p50_ns, none.resolution_ns, none.lost_after_s) == (
+        0,
+        None,
+        None,
+        None,
+    )
