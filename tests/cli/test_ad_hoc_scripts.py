@@ -232,7 +232,7 @@ def test_the_record_and_the_report_name_it_and_its_reason(
     folder = working_folder / "two"
     folder.mkdir()
     (folder / "workload.toml").write_text(WORKLOAD)
-    (folder / "first.sql").write_text("SELECT 1;\n")
+    (folder / "first.sql").write_text("SELECT 1;\n\\atomic\n")
     (folder / "second.sql").write_text("SELECT no such words;\n")
     ended = assay("run", "two", "--on", "sqlite", *IN_MEMORY)
     assert ended.status == 0, ended.err
@@ -240,6 +240,8 @@ def test_the_record_and_the_report_name_it_and_its_reason(
     assert run.driven is not None
     assert run.driven.outcomes.ok == 1 and run.driven.left_out == ("second",)
     assert "scripts-left-out" in [warning.name for warning in run.warnings]
+    (declared,) = (one for one in run.warnings if one.name == "declared-atomic")
+    assert declared.detail.endswith(": first")
     assert "SQLite has no such words" in " ".join(ended.out.split())
 
 

@@ -189,6 +189,26 @@ def imported(*words: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
+MOST_MODULES = {
+    ("--version",): 6,
+    ("--help",): 30,
+    ("completion", "bash"): 32,
+    ("run", "--help"): 150,
+    ("run", "one.sql", "--on", "sqlite", "--transactions", "10", "--no-probe"): 460,
+}
+"""Of Assay, that a command imports."""
+
+
+@pytest.mark.parametrize("words", MOST_MODULES, ids=" ".join)
+def test_a_command_imports_few_modules(
+    words: tuple[str, ...], working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(working_folder)
+    (working_folder / "one.sql").write_text("select 1;\n")
+    found = {name for name in imported(*words) if name.partition(".")[0] == "assay"}
+    assert len(found) <= MOST_MODULES[words]
+
+
 @pytest.mark.parametrize(
     "words",
     [

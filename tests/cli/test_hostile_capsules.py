@@ -365,6 +365,8 @@ def test_a_file_that_the_user_names_is_used(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), "--on", url, *PLAIN)
     assert committed(elsewhere / "assay-records.sqlite") == 2, again.stderr
+    shown = " ".join(run_in(elsewhere, "report", "latest").stdout.split())
+    assert "it was run as a capsule: its servers and scripts had no rights" in shown
 
 
 @pytest.mark.parametrize("name", ["postgresql", "mariadb"])

@@ -12,6 +12,7 @@ import pytest
 from assay import registry
 from assay.cli.options.numbers import NumberType
 from assay.cli.program import COMMANDS, group, run_program
+from assay.contracts import driving
 from assay.text import quantities
 from assay.workload import reader
 
@@ -147,12 +148,12 @@ TOP = {
 
 
 @pytest.mark.parametrize("value", ["nan", "1" + "0" * 23, "-1", '"x"', "[]"])
-@pytest.mark.parametrize("key", [*TOP, *quantities.DRIVING, "scale", "text"])
+@pytest.mark.parametrize("key", [*TOP, *driving.NUMBERS, "scale", "text"])
 def test_a_key_of_an_experiment_file(
     key: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = f"{key} = {value}"
-    place = "top" if key in TOP else "drive" if key in quantities.DRIVING else "parameters"
+    place = "top" if key in TOP else "drive" if key in driving.NUMBERS else "parameters"
     file = tmp_path / "e.toml"
     lines = {"top": "", "drive": "", "parameters": "", place: line}
     if key == "text":  # of a script, whose variables have no declared range
@@ -167,7 +168,7 @@ def test_a_key_of_an_experiment_file(
     number = {"top": 3, "drive": 5, "parameters": 7}[place]
     where = f"error: {file}:{number}: "
     assert message.removeprefix(where).removeprefix("drive.").startswith(key)
-    quantity = {**TOP, **quantities.DRIVING, "scale": quantities.Whole(1, quantities.COUNT.most)}
+    quantity = {**TOP, **driving.NUMBERS, "scale": quantities.Whole(1, quantities.COUNT.most)}
     if key in quantity and value not in ("[]", '"x"'):
         assert f"expected {quantity[key].expected}" in message
     assert "expected" in message or "neither a number nor a parameter" in message
@@ -177,7 +178,7 @@ def test_a_key_of_an_experiment_file(
     ("key", "at"),
     [
         ("clients", "[tests.t]"), ("data_to_buffer", "[tests.t]"),
-        *((key, "[tests.t]") for key in quantities.DRIVING), ("s", "[tests.t.mix]"),
+        *((key, "[tests.t]") for key in driving.NUMBERS), ("s", "[tests.t.mix]"),
         ("least", "[parameters.p]"), ("most", "[parameters.p]"), ("default", "[parameters.p]"),
     ],
 )  # fmt: skip

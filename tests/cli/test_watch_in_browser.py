@@ -93,7 +93,7 @@ def drawn(page: Page) -> dict[str, Points]:
 
 
 def reported(folder: Path) -> dict[str, Points]:
-    """The same of the report."""
+    """The same of the report. So does a run whose scripts declare what Assay does not check."""
     with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         sections = build(store.latest()).sections
     (figures,) = [one.figures for one in sections if one.title == "Timeline"]

@@ -18,7 +18,8 @@ import able
 import assay
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, StopDocument
 from assay.contracts.factors import GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import ChecksAddress

@@ -14,7 +14,8 @@ import pytest
 
 from able import one_of_each_line
 from assay import registry
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine.document import ScriptDocument
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.observation import Unfinished
 from assay.contracts.storage_facts import StorageFacts

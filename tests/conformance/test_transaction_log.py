@@ -22,7 +22,7 @@ from assay.errors import ExperimentError
 from assay.judge.check.consistency import check_consistency
 from assay.judge.statistics.samples import BY_NAME
 from assay.provision.engine.session import session
-from assay.record import DEFAULT_FILE_NAME, RunRecord
+from assay.record import DEFAULT_FILE_NAME, Run
 from assay.storages.loop import LOOP
 from assay.workload.values import Script
 from commands import IN_MEMORY, Assay, need
@@ -56,7 +56,7 @@ def counted(driven: Observation) -> Counter[tuple[str, str]]:
     })  # fmt: skip
 
 
-def insist_on_the_same(run: RunRecord, rows: list[dict[str, str]]) -> None:
+def insist_on_the_same(run: Run, rows: list[dict[str, str]]) -> None:
     driven = run.driven
     assert driven is not None and driven.log is not None
     assert Counter((row["transaction"], row["outcome"]) for row in rows) == counted(driven)
@@ -117,7 +117,7 @@ def test_an_open_loop_has_also_what_was_skipped(
 def test_a_sample_is_the_same_for_the_same_seed(assay: Assay, working_folder: Path) -> None:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
 
-    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], RunRecord]:
+    def logged(name: str, seed: str) -> tuple[list[tuple[str, ...]], Run]:
         ended = assay(
             "run", "one.sql", "--on", "null", "-c", "4", "-t", "5000", "--seed", seed,
             "--repetitions", "2", "--log", name, "--log-sample", "0.05",
@@ -224,7 +224,7 @@ SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false)
 """The same, within a block that is not looked into."""
 
 
-def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[RunRecord, str]:
+def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[Run, str]:
     (folder / "mine.sql").write_text(script)
     ended = assay(
         "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop[size=400M]",
@@ -235,7 +235,7 @@ def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tu
     return run, ended.out
 
 
-def of_record(run: RunRecord) -> tuple[str | None, bool]:
+def of_record(run: Run) -> tuple[str | None, bool]:
     assert run.deployment is not None
     found = run.deployment.durability
     assert found is not None
@@ -244,7 +244,7 @@ def of_record(run: RunRecord) -> tuple[str | None, bool]:
     return found.durability_class, found.is_contradicted
 
 
-def warnings(run: RunRecord) -> dict[str, str]:
+def warnings(run: Run) -> dict[str, str]:
     return {one.name: one.detail for one in run.warnings}
 
 

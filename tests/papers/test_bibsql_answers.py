@@ -11,9 +11,9 @@ import pytest
 
 from able import one_of_each_line
 from assay.contracts.observation import LimitReport, UpdateReport
+from assay.judge.run import Run
 from assay.probe import fio
 from assay.record import DEFAULT_FILE_NAME, Store
-from assay.record.runs.records import RunRecord
 from assay.report.build import build
 from assay.report.sections.outcomes import OUTCOMES
 from assay.storages.modelled import MODELLED
@@ -33,7 +33,7 @@ COUNTS = {
 """R of the 28 checks, measured on SQLite, PostgreSQL 15, MariaDB 10.11 InnoDB and MyISAM."""
 
 
-def found(run: RunRecord) -> dict[str, int]:
+def found(run: Run) -> dict[str, int]:
     return {check["id"]: check["found"] for check in run.checks}
 
 

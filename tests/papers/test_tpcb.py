@@ -12,7 +12,7 @@ import pytest
 import servers
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need, run_in
 from smaller_workloads import smaller_tpcb
 
@@ -21,7 +21,7 @@ BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEM
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
 
-def rules(run: RunRecord) -> dict[str, bool]:
+def rules(run: Run) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 
@@ -139,7 +139,7 @@ OLTP_TESTS = (
 )
 
 
-def wrong(run: RunRecord) -> set[str]:
+def wrong(run: Run) -> set[str]:
     return {check["id"] for check in run.checks if not check["ok"]}
 
 
@@ -265,7 +265,7 @@ def test_a_server_by_url_keeps_its_buffer_and_the_report_says_so(tmp_path: Path)
     assert "6 times the buffer asked; it has 134 MB, the data are 0.0" in detail
 
 
-def hit_ratio(run: RunRecord) -> float:
+def hit_ratio(run: Run) -> float:
     assert run.driven is not None
     counters = run.driven.server_counters
     return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))

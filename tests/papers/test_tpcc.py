@@ -15,9 +15,9 @@ from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.judge.check.consistency import check_consistency, chosen
+from assay.judge.run import Run
 from assay.provision.engine.session import session
 from assay.record.metrics.catalogue import METRICS
-from assay.record.runs.records import RunRecord
 from assay.systems.ferretdb import FERRETDB
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, need
@@ -30,7 +30,7 @@ CHECKS = {path.stem for path in (FOLDER / "checks").glob("[01]*.sql")}
 DECK = {"new-order": 10, "payment": 10, "order-status": 1, "delivery": 1, "stock-level": 1}
 
 
-def broken(run: RunRecord, *, of_calls: bool = False, is_deferred: bool = False) -> set[str]:
+def broken(run: Run, *, of_calls: bool = False, is_deferred: bool = False) -> set[str]:
     last, of_last = "17-acknowledged", "calls-17-acknowledged"
     expected = CHECKS - {last} | {of_last} if of_calls else CHECKS
     expected = expected | {SKIPPED} if is_deferred else expected
@@ -94,12 +94,12 @@ def test_deliveries_are_deferred_and_all_of_them_are_made(assay: Assay, tmp_path
     assert "deferred" in ended.out and "6 queued, 0 late, 0 not run" in ended.out
 
 
-def ended_ok(run: RunRecord) -> dict[str, int]:
+def ended_ok(run: Run) -> dict[str, int]:
     assert run.driven is not None
     return {one.name: one.ok + one.aborted for one in run.driven.outcomes_by_transaction}
 
 
-def all_deferred_are_made(run: RunRecord) -> None:
+def all_deferred_are_made(run: Run) -> None:
     assert broken(run, is_deferred=True) == set()
     assert run.driven is not None
     completed = ended_ok(run)

@@ -10,7 +10,7 @@ import pytest
 from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.record.runs.records import RunRecord
+from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need
 from smaller_workloads import smaller_tpcb
 
@@ -21,16 +21,16 @@ BRIEFLY = (
 )  # fmt: skip
 
 
-def wrong(run: RunRecord) -> set[str]:
+def wrong(run: Run) -> set[str]:
     return {check["id"] for check in run.checks if not check["ok"]} - {"lost-updates"}
 
 
-def lost(run: RunRecord) -> int | None:
+def lost(run: Run) -> int | None:
     (found,) = [check["found"] for check in run.checks if check["id"] == "lost-updates"]
     return found
 
 
-def all_right(runs: list[RunRecord]) -> None:
+def all_right(runs: list[Run]) -> None:
     for run in runs:
         assert len(run.checks) == 5 and wrong(run) == set(), run.test
         assert run.driven is not None

@@ -23,7 +23,7 @@ from assay.comparison.sides.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.experiment import SystemChoice
 from assay.judge.statistics.estimate import Design
-from assay.record import ExperimentRecord, RunRecord, Store
+from assay.record import ExperimentRecord, Run, Store
 from step_workloads import folder_of, ran
 
 
@@ -335,7 +335,7 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
     record = beside_others(interleaved(tmp_path, 0.85, 11), [4], 0.4)
     bad = next(run for run in record.runs if (run.repetition, run.storage) == (4, "ssd"))
 
-    def again(run: RunRecord) -> RunRecord:
+    def again(run: Run) -> Run:
         """Repetition 11 at the time of the disturbed one."""
         times = {"begun_unix_ns": bad.begun_unix_ns, "ended_unix_ns": bad.ended_unix_ns}
         return structs.replace(run, in_place_of=4, **times) if run.repetition == 11 else run
@@ -360,7 +360,7 @@ def test_where_all_were_disturbed_twice_medians_and_ratio_are_of_the_last_runs(
     """The first three were slower than the three that were measured in their place."""
     noisy = interleaved(tmp_path, 0.8, 6)
 
-    def changed(run: RunRecord) -> RunRecord:
+    def changed(run: Run) -> Run:
         assert run.driven is not None
         run = invented.disturbed(run, 0.4)
         if run.repetition > 3:

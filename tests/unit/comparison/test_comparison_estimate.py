@@ -26,6 +26,7 @@ from assay.comparison.conclusions.effects import SettingEffects, effects
 from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
 from assay.comparison.trend import Trend, trends
 from assay.contracts.durability import Durability
+from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import (
     CONFIDENCE,
     SIGNIFICANCE,
@@ -34,9 +35,8 @@ from assay.judge.statistics.estimate import (
     independent,
     paired,
 )
-from assay.record import ExperimentRecord, RunRecord, Store
+from assay.record import ExperimentRecord, Run, Store
 from assay.record.metrics.catalogue import COMPARED
-from assay.record.runs.records import ScriptRecord
 from assay.report.build import build
 from assay.report.charts import draw
 from assay.report.comparison_tables import trend as report
@@ -153,7 +153,7 @@ def test_the_effect_size_is_in_standard_deviations() -> None:
     assert found.effect_size == pytest.approx(found.log_ratio / pooled * (1 - 3 / 31))
 
 
-def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
+def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, Run]]:
     planned = invented.plan([invented.SQLITE], repetitions=2)
     elapsed = {("sqlite", "here", 8): (seconds, seconds * 1.01)}
     found = invented.experiment(path, planned, elapsed, **changes)  # type: ignore[arg-type]

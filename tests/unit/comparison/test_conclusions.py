@@ -25,8 +25,8 @@ from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
 from assay.contracts.safeguards import Safeguard
 from assay.contracts.storage_facts import StorageFacts
+from assay.judge.run import RunWarning
 from assay.judge.warnings.kinds import WarningKind
-from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
 from assay.record import ExperimentRecord
 from assay.report.build import build

@@ -20,7 +20,7 @@ from assay.contracts.dialects.protocol import (
     Table,
 )
 from assay.contracts.durability import Durability, SessionSettings
-from assay.contracts.engine.drive import ScriptDocument
+from assay.contracts.engine.document import ScriptDocument
 from assay.dialects.bounded_indexes import BoundedIndexes
 from assay.dialects.cql import CQL
 from assay.dialects.cubrid import CUBRID

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 import observations
@@ -190,7 +191,7 @@ def workload(folder: Path, more: str = GOES_WITHOUT) -> reader.Workload:
 def run_on(system: str, url: str | None = None) -> PlannedRun:
     storage = StorageChoice("here", "here")
     (run,) = invented.plan([SystemChoice(system, url=url)], [storage], test="pay").runs
-    driving = replace(run.cell.driving, retries=5)
+    driving = structs.replace(run.cell.driving, retries=5)
     levels = {**run.cell.levels, "protocol": "prepared"}
     return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
 
@@ -242,7 +243,7 @@ def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
     (run,) = record.runs
     lacking = invented.changed(run, "observation", went_without=["transactions"])
-    _, warnings = judge_run(lacking.evidence)
+    _, warnings = judge_run(lacking)
     (warning,) = (one for one in warnings if one.name == WarningKind.WENT_WITHOUT.id)
     assert "without transactions (several statements" in warning.detail
 

@@ -200,7 +200,7 @@ def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
     # Which side is wrong is not known: neither number is invalid, and no run has failed.
     cells = build(experiment).tidy["tables"]["cells"]
     assert {str(one["verdict"]) for one in cells} == {"indicative"}
-    assert run_ends.exit_status(run.end for run in experiment.runs) == 0
+    assert run_ends.exit_status(map(run_ends.end_of, experiment.runs)) == 0
     said = " ".join((run.command.help or "").split())
     assert "nothing is ranked (warning answers-differ), and the status stays" in said
 
@@ -421,7 +421,7 @@ def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
     (run,) = record.runs
     lacking = invented.changed(run, "observation", left_out=["S25"])
-    _, warnings = judge_run(lacking.evidence)
+    _, warnings = judge_run(lacking)
     (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
     assert warning.detail.endswith("without S25")
     assert WarningKind.SCRIPTS_LEFT_OUT.id in undeciding()

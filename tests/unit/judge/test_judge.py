@@ -6,7 +6,6 @@ import io
 import sqlite3
 from collections.abc import Set
 from contextlib import closing
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -29,23 +28,18 @@ from assay.judge.cells import Cells
 from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 from assay.judge.evidence.service import starved
 from assay.judge.evidence.so_far import SoFar
-from assay.judge.evidence.values import Evidence, MachineFacts
-from assay.judge.verdict import Verdict
+from assay.judge.run import Run, Verdict
 from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
 
 
-def lost(classes: list[str], driving: Driving) -> Evidence:
+def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
-    return Evidence(
-        state="done",
-        reason="",
-        system_label="null",
-        clients=8,
+    return Run(
+        **invented.PLACE,
         driving=driving,
-        machine=MachineFacts(),
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
@@ -64,7 +58,7 @@ def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> No
             invented.write_run(store, run, invented.S, end=end, verdict=verdict)
         first, second = store.latest().runs
         went_away = Verdict.because("invalid", "the server went away")
-        assert judge_run(first.evidence)[0] == first.judged == second.judged == went_away
+        assert judge_run(first)[0] == first.judged == second.judged == went_away
 
 
 def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) -> None:
@@ -352,12 +346,12 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
 
 
-def last_run() -> Evidence:
+def last_run() -> Run:
     with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
-        return store.latest().runs[-1].evidence
+        return store.latest().runs[-1]
 
 
-def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]:
+def warnings_so_far(run: Run, seconds: int | None = None) -> dict[str, str]:
     """From what the engine says while clients work: it knows stalls at the end."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
@@ -403,7 +397,7 @@ def test_a_stall_is_seen_in_the_second_after_it_began() -> None:
     assert "stalled" in dict(run_warnings.of_run(run))
 
 
-def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
+def second(run: Run, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
     """The warnings of a run of which the first second has passed."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
@@ -423,7 +417,7 @@ def cost(**known: int) -> ClientCost:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     on = "null[protocol=postgresql,delay=constant:5ms]"
     with pytest.MonkeyPatch.context() as within:
         within.chdir(tmp_path_factory.mktemp("run"))
@@ -433,9 +427,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 
 def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
-    run: Evidence,
+    run: Run,
 ) -> None:
-    processors = run.machine.processors_usable or 1
+    processors = run.machine.get("processors_usable") or 1
     for share in (0.1, 0.5):
         client_cost = cost(user_ns=int(share * processors * 2 * S))
         found = second(run, clients(client_cost=client_cost, threads=8))
@@ -445,16 +439,16 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
     assert "its threads were busy 90 % of the time" in found["client-busy"]
 
 
-def test_threads_that_waited_for_a_processor_are_seen(run: Evidence) -> None:
-    waited_ns, busy_ns = 4 * S // 5, 2 * S * (run.machine.processors or 1)
+def test_threads_that_waited_for_a_processor_are_seen(run: Run) -> None:
+    waited_ns, busy_ns = 4 * S // 5, 2 * S * (run.machine.get("processors") or 1)
     waiting = clients(client_cost=cost(waited_for_processor_ns=waited_ns, machine_busy_ns=busy_ns))
     name = "client-waited-for-processor"
     assert name not in second(run, waiting), "of the server nothing is known"
     assert "its threads waited 20 % of the time" in second(run, waiting, server_cpus=0.0)[name]
-    assert name not in second(run, waiting, server_cpus=float(run.machine.processors or 1))
+    assert name not in second(run, waiting, server_cpus=float(run.machine.get("processors") or 1))
 
 
-def test_clients_that_others_leave_nothing_to_are_seen(run: Evidence) -> None:
+def test_clients_that_others_leave_nothing_to_are_seen(run: Run) -> None:
     found = second(run, clients(transactions={"": (40, 39, 3), "b": (1, 2)}))
     assert "1 of 3 clients ended 3 transactions, the most served 40" in found["starved-clients"]
     assert "unaccounted-time" not in found
@@ -466,7 +460,7 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
     assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
     run = last_run()
     assert run.driven is not None
-    driving = replace(run.driving, on_lost=CONTINUE)
+    driving = structs.replace(run.driving, on_lost=CONTINUE)
     for after_s, is_warned in ((None, False), (1.4, True)):
         so_far = SoFar(driving, run.clients)
         so_far.add([run.driven.intervals[0]])
@@ -483,7 +477,7 @@ def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
     assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
     run = last_run()
     assert run.driven is not None
-    processors = run.machine.processors or 1
+    processors = run.machine.get("processors") or 1
     for shares, is_warned in (((0.0, 0.04), False), ((None, 0.2), True), ((None, None), False)):
         so_far = SoFar(run.driving, run.clients)
         for second, share in enumerate(shares):

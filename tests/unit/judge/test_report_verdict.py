@@ -4,7 +4,6 @@ ask the same had the same results."""
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number, worst
 from assay.judge.warnings.run_warnings import mean_the_same
 from assay.plan import PlannedRun
-from assay.record import RunRecord
+from assay.record import Run
 from assay.report.sections import check_counts
 from step_workloads import folder_of, ran
 
@@ -29,19 +28,19 @@ HUGE = 10**14
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunRecord:
+def run(tmp_path: Path) -> Run:
     """A run on a server, on data that do not fit in memory, without a warning."""
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": HUGE}
     return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
 
 
-def judged(run: RunRecord) -> tuple[str, list[str]]:
-    verdict, warnings = judge_run(run.evidence)
+def judged(run: Run) -> tuple[str, list[str]]:
+    verdict, warnings = judge_run(run)
     return verdict.word, [warning.name for warning in warnings]
 
 
-def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
+def test_a_good_run_is_valid_and_has_no_warning(run: Run) -> None:
     assert judged(run) == ("valid", [])
 
 
@@ -75,18 +74,18 @@ def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
     ],
 )
 def test_each_flaw_has_its_warning(
-    run: RunRecord, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
+    run: Run, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
 ) -> None:
     assert judged(invented.changed(run, part, **values)) == expected
 
 
-def test_queries_need_no_durability(run: RunRecord) -> None:
+def test_queries_need_no_durability(run: Run) -> None:
     queries = invented.changed(run, "observation", commits=0)
     lowered = {"durability_lowered_by": ["fsync = off"]}
     assert judged(invented.changed(queries, "deployment", **lowered)) == ("valid", [])
 
 
-def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: RunRecord) -> None:
+def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: Run) -> None:
     limited = invented.changed(run, "deployment", memory_limit_bytes=2**28)
     for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):
         changed = invented.changed(limited, "dataset", size_on_disk_bytes=size_bytes)
@@ -102,12 +101,12 @@ def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: 
     ],
 )
 def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
-    run: RunRecord, measured_s: float, expected: tuple[str, list[str]]
+    run: Run, measured_s: float, expected: tuple[str, list[str]]
 ) -> None:
     delay = Delay(0.001, measured_s, 0.00001, 0.00004)
     far = invented.changed(run, "deployment", delay=delay)
     assert judged(far) == expected
-    details = [one.detail for one in judge_run(far.evidence)[1]]
+    details = [one.detail for one in judge_run(far)[1]]
     assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
 
 
@@ -121,30 +120,30 @@ def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
     ],
 )
 def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
-    run: RunRecord, stop: dict[str, int], elapsed_s: float, expected: list[str]
+    run: Run, stop: dict[str, int], elapsed_s: float, expected: list[str]
 ) -> None:
     timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
-    evidence = timed.evidence
+    evidence = timed
     ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = structs.replace(evidence, driving=replace(evidence.driving, **ends))
+    evidence = structs.replace(evidence, driving=structs.replace(evidence.driving, **ends))
     names = [warning.name for warning in judge_run(evidence)[1]]
     assert [name for name in names if name.startswith("short")] == expected
 
 
-def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
+def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: Run) -> None:
     changed = invented.changed(
         run, "deployment",
         durability_lowered_by=["fsync = off", "sync = periodic"],
         durable_instead={"sync = periodic": "sync = batch"},
     )  # fmt: skip
-    details = [one.detail for one in judge_run(changed.evidence)[1]]
+    details = [one.detail for one in judge_run(changed)[1]]
     assert [detail.partition(": ")[2] for detail in details if "durable" in detail] == [
         "fsync = off; durable: its default",
         "sync = periodic; durable: sync = batch",
     ]
 
 
-def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
+def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: Run) -> None:
     busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
     inside = invented.changed(
         invented.changed(run, "observation", **busy), "deployment", is_embedded=True
@@ -153,29 +152,27 @@ def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run:
 
 
 def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
-    run: RunRecord,
+    run: Run,
 ) -> None:
     cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
     assert "client-busy" not in judged(invented.changed(run, "observation", **cost))[1]
 
 
-def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
+def test_no_more_than_all_processors_are_busy(run: Run) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = invented.changed(run, "observation", **cost)
-    (shown,) = judge_run(busy.evidence)[1]
+    (shown,) = judge_run(busy)[1]
     assert shown.detail.endswith(
         "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
     )
 
 
-def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRecord) -> None:
+def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: Run) -> None:
     assert run.driven is not None
     threads_ns = run.driven.threads * run.driven.elapsed_ns
     cost = {"client_cost": {"user_ns": round(0.97 * threads_ns), "system_ns": 0}}
-    machine = structs.replace(run.evidence.machine, processors=400, processors_usable=400)
-    evidence = structs.replace(
-        invented.changed(run, "observation", **cost).evidence, machine=machine
-    )
+    machine: Any = {**run.machine, "processors": 400, "processors_usable": 400}
+    evidence = structs.replace(invented.changed(run, "observation", **cost), machine=machine)
     details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
     assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
 
@@ -184,7 +181,7 @@ def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRe
     ("waited_s", "machine_busy_s", "is_warned"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
 )
 def test_a_client_that_waits_for_a_processor_has_a_warning(
-    run: RunRecord, waited_s: float, machine_busy_s: int, is_warned: bool
+    run: Run, waited_s: float, machine_busy_s: int, is_warned: bool
 ) -> None:
     cost = {
         "user_ns": 2 * invented.S,
@@ -196,7 +193,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
         run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
     )
     starved = invented.changed(starved, "deployment", is_embedded=True)
-    verdict, warnings = judge_run(starved.evidence)
+    verdict, warnings = judge_run(starved)
     name = "client-waited-for-processor"
     assert (name in {one.name for one in warnings}) == is_warned
     assert verdict.word == ("indicative" if is_warned else "valid")
@@ -204,7 +201,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
 
 @pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
 def test_other_programs_on_the_machine_have_a_warning(
-    run: RunRecord, share: float, is_warned: bool
+    run: Run, share: float, is_warned: bool
 ) -> None:
     found = invented.disturbed(run, share)
     said = [one.detail for one in found.warnings if one.name == "other-programs"]
@@ -213,19 +210,19 @@ def test_other_programs_on_the_machine_have_a_warning(
     assert found.verdict == ("indicative" if is_warned else "valid")
 
 
-def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
+def test_counted_conflicts_make_the_run_indicative(run: Run) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {
         word: invented.changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
         for word in ("deadlock", "constraint")
     }
-    verdict, _ = judge_run(of_class["deadlock"].evidence)
+    verdict, _ = judge_run(of_class["deadlock"])
     assert verdict.word == "indicative"
     assert "8 of 16 transactions (50 %)" in verdict.reason
     assert judged(of_class["constraint"])[0] == "invalid"
 
 
-def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
+def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: Run) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
         found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
         return found.word, found.reason
@@ -244,9 +241,9 @@ def test_of_two_cells_the_greater_spread_is_said() -> None:
     assert worst(found).reason == "short; repetitions differ by 177 %"
 
 
-def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
+def test_an_invalid_repetition_makes_the_median_invalid(run: Run) -> None:
     failed = structs.replace(run, state="failed", reason="the server went away")
-    judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
+    judged = [run.judged, judge_run(failed)[0], run.judged]
     verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
     assert verdict == Verdict.because("invalid", "the server went away")
 

@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from msgspec import structs
@@ -18,8 +16,7 @@ from assay.comparison import excess, goal_bracket, goals
 from assay.comparison.goal_bracket import CONFIRMED, SearchSoFar
 from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Driving, Experiment, SystemChoice
-from assay.judge.ended_run import MeasuredRun
-from assay.judge.evidence.values import Evidence, MachineFacts
+from assay.judge.run import Run
 from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import MOST_IN_PLACE, GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, layout
@@ -262,11 +259,9 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
     found = excess.of_goal(condition)
     assert found == (27e9, "elapsed time more than 27 s: ended, 3 times the limit")
     assert excess.of_goal(goals.goal("p99 < 5ms")) is None
-    run = SimpleNamespace(
-        id=1, state="exceeded", reason=found.reason, parameters={"tuples": 400}, driving=None,
-        evidence=Evidence("exceeded", "", "postgresql", 8, Driving(), MachineFacts()),
-    )  # fmt: skip
-    ended = goals.of_run(cast("MeasuredRun", run), condition, "tuples")
+    words = {"state": "exceeded", "reason": found.reason, "parameters": {"tuples": 400}}
+    run = Run(**invented.PLACE | words)
+    ended = goals.of_run(run, condition, "tuples")
     met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
     search = goal_bracket.search(condition, [met, ended])
     assert search.missed == ended and search.at_limit is None

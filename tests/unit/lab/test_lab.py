@@ -44,7 +44,6 @@ from assay.provision.undo.ledger import state_directory
 from assay.record import Store
 from assay.record.metrics.catalogue import METRICS
 from assay.report import check_declarations
-from assay.report.cells.cell_runs import DrivenRun
 from assay.report.summaries import latency_words
 from assay.workload import reader
 from assay.workload.steps import Drive, Step
@@ -108,9 +107,7 @@ def test_totals_are_those_of_the_clients(tmp_path: Path) -> None:
     assert METRICS["latency_max_ns"].value(run) == clients.all_ok.latency.max_ns
     assert METRICS["deferred"].value(run) == 60
     assert sum(per_second.ok(run.driven)) == 60, "by the second as well"
-    assert "write" not in latency_words.of_mix(
-        [cast(DrivenRun, run)]
-    )  # its times stand apart, with the waits
+    assert "write" not in latency_words.of_mix([run])  # its times stand apart, with the waits
     assert any("3 clients" in line for line in said) and not any("5 cl" in line for line in said)
 
 

@@ -20,7 +20,7 @@ from assay.errors import ScriptError
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import judge_run
 from assay.lab import calibration, lab
-from assay.record import CalibrationRecord, RunRecord, Store
+from assay.record import CalibrationRecord, Run, Store
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
@@ -317,7 +317,7 @@ CEILING = CalibrationRecord(
 
 def run_with(
     folder: Path, *ceilings: CalibrationRecord, machine: Any = invented.MACHINE, **observed: Any
-) -> RunRecord:
+) -> Run:
     """A run of 8 clients in a record that holds these calibrations."""
     file = folder / "r.sqlite"
     with Store(file) as store:
@@ -357,7 +357,7 @@ def test_a_run_above_70_percent_of_the_ceiling_is_warned_of(
     statements: int, expected: list[str], tmp_path: Path
 ) -> None:
     run = run_with(tmp_path, CEILING, statements=statements)
-    verdict, warnings = judge_run(run.evidence)
+    verdict, warnings = judge_run(run)
     assert [warning.name for warning in warnings] == expected
     assert verdict.word == ("indicative" if expected else "valid")
     if expected:
@@ -372,7 +372,7 @@ def test_the_details_say_that_a_machine_was_not_calibrated_and_what_the_client_u
     elapsed_ns, cost = run.driven.elapsed_ns, run.driven.document["client_cost"]
     one_of_eight = {**cost, "user_ns": elapsed_ns // 2, "system_ns": elapsed_ns // 2}
     run = invented.changed(run, "observation", client_cost=one_of_eight)
-    _, warnings = judge_run(run.evidence)
+    _, warnings = judge_run(run)
     assert warnings == []
     with Store(tmp_path / "r.sqlite") as store:
         experiment = replace(store.latest(), runs=(run,))

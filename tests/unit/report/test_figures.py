@@ -23,7 +23,7 @@ from assay.comparison.sides.values import Side
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.observation import Latency
 from assay.experiment import Driving
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.charts import draw
@@ -123,7 +123,7 @@ def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_pa
     assert ("parallel_p99_by_offered_rate_1" in shown) is enough
 
 
-def outcomes_of(run: RunRecord) -> dict[str, int]:
+def outcomes_of(run: Run) -> dict[str, int]:
     assert run.driven is not None
     of_run: dict[str, int] = run.driven.document["outcomes"]
     return of_run

@@ -4,6 +4,7 @@ have the same numbers."""
 from __future__ import annotations
 
 import csv
+import dataclasses
 import html
 import io
 import lzma
@@ -22,10 +23,12 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import invented_page
 import invented_records as invented
+from assay.judge.run import ScriptRecord
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import hdr_log, intervals_csv, openmetrics
 from assay.report.page.document import render
+from assay.report.run_details import RunOfCell
 from assay.report.values import Report
 from shown_report import text_of
 
@@ -75,15 +78,22 @@ def test_a_number_leads_to_its_run_and_a_median_to_its_cell(page: str, report: R
     first = report.runs[0]
     section = page[page.index('<section id="section-test-parallel">') :]
     assert f'href="#cell-{first.cell}"' in section
-    assert f'<details id="run-{first.id}"' in page
+    assert f'<details id="run-{first.run.id}"' in page
     assert "setting_1 = value" in page
     assert "select 'S01'" in page
 
 
 def test_what_a_server_says_cannot_become_a_part_of_the_page(report: Report) -> None:
     evil = '</script><img src=x onerror="alert(1)">\x1b[2J'
-    run = replace(report.runs[0], name=evil, settings={evil: evil}, scripts=((evil, evil),))
-    page = written(replace(report, title=evil, runs=(run, *report.runs[1:])))
+    first, *others = report.runs
+    assert first.run.deployment is not None
+    run = replace(
+        first.run,
+        reason=evil,
+        deployment=dataclasses.replace(first.run.deployment, settings={evil: evil}),
+        scripts=(ScriptRecord(evil, evil, evil, 1),),
+    )
+    page = written(replace(report, title=evil, runs=(RunOfCell(run, 1, evil), *others)))
     assert "<img" not in page
     assert "\x1b" not in page
     assert page.count("</script>") == 1

@@ -22,7 +22,7 @@ from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.errors import ArgumentError
 from assay.experiment import Driving
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue, clients
 from assay.report.build import build
 from assay.report.cells import cell_runs
@@ -57,7 +57,7 @@ def experiment(
     )
 
 
-def _timed(run: RunRecord, latency: dict[str, Any], ok: int) -> RunRecord:
+def _timed(run: Run, latency: dict[str, Any], ok: int) -> Run:
     assert run.driven is not None
     times = {**invented.latency(100_000, ok), **latency}
     all_ok = {"count": ok, "latency": times, "service_time": times, "schedule_lag": None}
@@ -276,7 +276,7 @@ def mix(path: Path, insert_ms: float, read_ms: float = 1.0) -> ExperimentRecord:
     return replace(made, runs=tuple(runs))
 
 
-def _run(run: RunRecord, medians_ms: dict[str, float]) -> RunRecord:
+def _run(run: Run, medians_ms: dict[str, float]) -> Run:
     transactions = []
     for name, count in TRANSACTIONS.items():
         times = invented.latency(round(medians_ms[name] * MS), count)

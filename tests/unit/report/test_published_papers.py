@@ -17,7 +17,7 @@ from msgspec import structs
 
 import printed_records
 from assay import registry
-from assay.record import ExperimentRecord, RunRecord, Store
+from assay.record import ExperimentRecord, Run, Store
 from assay.report.cells import cell_runs
 from assay.report.declared import published
 from assay.report.papers.claims import claims
@@ -356,7 +356,7 @@ def record(path: Path, paper: str) -> ExperimentRecord:
 def measured_claims(experiment: ExperimentRecord) -> Iterator[Claim]:
     """Those of which each term has a measured run; of a claim that does not compare systems, of one
     system."""
-    runs = [run for run in experiment.runs if run.evidence.is_measured]
+    runs = [run for run in experiment.runs if run.is_measured]
     for claim in claims.of_record(experiment.workload):
         of_systems = len({str(term.levels.get("system")) for term in claim.terms}) > 1
         systems = [None] if of_systems else [*dict.fromkeys(run.system for run in runs)]
@@ -367,11 +367,11 @@ def measured_claims(experiment: ExperimentRecord) -> Iterator[Claim]:
                 break
 
 
-def _is_of(run: RunRecord, term: Term) -> bool:
+def _is_of(run: Run, term: Term) -> bool:
     return all(_has(run, factor, level) for factor, level in term.levels.items())
 
 
-def _has(run: RunRecord, factor: str, wanted: Any) -> bool:
+def _has(run: Run, factor: str, wanted: Any) -> bool:
     if isinstance(wanted, tuple | list):
         return any(_has(run, factor, one) for one in wanted)
     system = run.cell["system"]

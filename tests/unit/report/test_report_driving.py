@@ -5,7 +5,6 @@ Long because each kind of table has an invented observation of its own.
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -69,7 +68,7 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
 
 def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
-    return dict(run_warnings.of_run(run.evidence))
+    return dict(run_warnings.of_run(run))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_pa
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
-    limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
+    limited = replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     warned = kinds(record)
@@ -365,7 +364,7 @@ def by_title(shown: ReportTable | None) -> dict[str, str]:
 def test_each_service_problem_is_a_warning_and_limits_the_verdict(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:
-    verdict, warnings = judge_run(served(tmp_path, **changes).runs[0].evidence)
+    verdict, warnings = judge_run(served(tmp_path, **changes).runs[0])
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
     assert verdict.word == "indicative"
     assert name.replace("-", " ") in verdict.reason
@@ -381,7 +380,7 @@ def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
         littles_law=law(0.0),
         stalls=[{"from_ns": 0, "to_ns": 20 * S}],
     )
-    _, warnings = judge_run(record.runs[0].evidence)
+    _, warnings = judge_run(record.runs[0])
     assert {"stalled", "unaccounted-time"} <= {one.name for one in warnings}
 
 
@@ -397,7 +396,7 @@ def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
 def test_chance_and_open_loops_are_not_starvation(
     tmp_path: Path, changes: Mapping[str, Any]
 ) -> None:
-    _, warnings = judge_run(served(tmp_path, **changes).runs[0].evidence)
+    _, warnings = judge_run(served(tmp_path, **changes).runs[0])
     assert "starved-clients" not in {one.name for one in warnings}
 
 

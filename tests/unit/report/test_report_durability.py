@@ -386,7 +386,7 @@ def test_writes_that_no_limit_held_for_are_warned_of(
     tmp_path: Path, version: int, written_bytes: int, warning: str | None
 ) -> None:
     (run,) = record(tmp_path, LIMITED, version, written_bytes).runs
-    found = {one.name for one in judge_run(run.evidence)[1]}
+    found = {one.name for one in judge_run(run)[1]}
     both = {"write-back-not-limited", "storage-limit-exceeded"}
     assert found & both == ({warning} if warning else set())
 
@@ -416,7 +416,7 @@ def test_a_model_that_was_not_kept_is_a_warning_with_its_cause(
 ) -> None:
     """Reads of 101 µs by the model."""
     experiment = record(tmp_path, MODELLED, read_ns=measured_ns)
-    warned = [one.detail for one in judge_run(experiment.runs[0].evidence)[1]
+    warned = [one.detail for one in judge_run(experiment.runs[0])[1]
               if one.name == "model-not-kept"]  # fmt: skip
     shown = " ".join(form(experiment, "table").split())
     if cause is None:

@@ -19,7 +19,7 @@ import step_workloads
 from assay import registry
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, Run
 from assay.report import check_declarations
 from assay.report.build import build
 from assay.report.cells.cell_runs import cells
@@ -287,7 +287,7 @@ def searched(
     planned = invented.plan([invented.POSTGRESQL], driving=rates, repetitions=repetitions)
     record = invented.experiment(path / "records.sqlite", planned, SECONDS)
 
-    def measured(run: RunRecord) -> RunRecord:
+    def measured(run: Run) -> Run:
         assert run.driving is not None and run.driven is not None
         rate = run.driving.offered_rate_per_s
         assert isinstance(rate, float)
