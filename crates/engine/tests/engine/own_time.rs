@@ -217,9 +217,9 @@ fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
     let (server, deployment) = Scripted::default().start();
     // All that becomes due while the values of the 5th are made is begun at once after it. To make those of each takes
     // some milliseconds.
-    let long = "\\set t text(16000000, 16000000)\n".repeat(30);
+    let long = "\\set t text(16000000, 16000000)\n".repeat(10);
     let script = format!(
-        "\\if :transaction_number >= 5\n\\set t text(4000000, 4000000)\n\\endif\n\
+        "\\if :transaction_number >= 5\n\\set t text(2000000, 2000000)\n\\endif\n\
          \\if :transaction_number = 5\n{long}\\endif\n\\set t 0\nSELECT :transaction_number;"
     );
     let run = observe(&document(
@@ -228,6 +228,7 @@ fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
         json!({
             "clients": 100, "threads": 1, "protocol": "simple",
             "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "duration_s": 0.25 },
+            "drain_s": 120,
         }),
     ));
     assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
