@@ -18,7 +18,7 @@ from assay.contracts.observation.parts.merged import (
     WHOLE,
     FieldMerge,
     Keyed,
-    Marked,
+    NamedRule,
     Rule,
 )
 from assay.contracts.observation.parts.shape import Shape
@@ -52,10 +52,10 @@ def of_all(parts: Sequence[One], *, is_later: bool = False) -> One:
     return replace(parts[0], **found)
 
 
-def _value(rule: Rule | Keyed | Marked, values: Sequence[Any], is_later: bool) -> Any:
+def _value(rule: Rule | Keyed | NamedRule, values: Sequence[Any], is_later: bool) -> Any:
     if isinstance(rule, Keyed):
         return _by(rule, values, is_later)
-    if not isinstance(rule, Marked):
+    if not isinstance(rule, NamedRule):
         return rule(values)
     if rule is LATENCY:
         return merged_latency_or_none(values)

@@ -24,29 +24,29 @@ class Keyed(Struct, frozen=True):
     """Makes one item of several; None: as their fields say."""
 
 
-class Marked(Struct, frozen=True):
+class NamedRule(Struct, frozen=True):
     """A rule that knows more than the values."""
 
     meaning: str
 
 
-PARTS: Final = Marked("as the fields of the value say; None where a part has none")
-KNOWN_PARTS: Final = Marked("the same of those parts that have one")
-LATENCY: Final = Marked("the distribution of all samples")
-WHOLE: Final = Marked("made anew of the whole, where it is merged")
+PARTS: Final = NamedRule("as the fields of the value say; None where a part has none")
+KNOWN_PARTS: Final = NamedRule("the same of those parts that have one")
+LATENCY: Final = NamedRule("the distribution of all samples")
+WHOLE: Final = NamedRule("made anew of the whole, where it is merged")
 
 
 class FieldMerge(Struct, frozen=True):
     """What is said of a field."""
 
-    together: Rule | Keyed | Marked
+    together: Rule | Keyed | NamedRule
     """Of parts that were measured at the same time, by several machines or processes."""
-    later: Rule | Keyed | Marked
+    later: Rule | Keyed | NamedRule
     """Of parts that were measured one after another."""
 
 
 def merged(
-    together: Rule | Keyed | Marked, later: Rule | Keyed | Marked | None = None
+    together: Rule | Keyed | NamedRule, later: Rule | Keyed | NamedRule | None = None
 ) -> FieldMerge:
     """``later``: where that is another rule."""
     return FieldMerge(together, together if later is None else later)
