@@ -104,8 +104,8 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
     text = text_of(markdown_form, report)
     tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
     assert len(tables) > 10
-    for table in tables:
-        assert len({line.count("|") - line.count("\\|") for line in table}) == 1, table
+    for lines in tables:
+        assert len({line.count("|") - line.count("\\|") for line in lines}) == 1, lines
     assert "| **clients = 16** |" in text
     assert "~" not in text.replace("\\~", ""), "a bare ~ would strike text out"
 
