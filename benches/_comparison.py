@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches._alternation import Side, alternate, judged, own_cost_us, ratios, run_ours
 from benches._process import Run, run
 

@@ -28,7 +28,7 @@ from urllib.parse import quote
 import assay
 from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches import _client_peers as peers
 from benches import _floor as floor
 from benches._bounds import Bound, Measured, Rounds, Verdict, costs_at_most, judge

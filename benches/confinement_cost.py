@@ -17,11 +17,10 @@ from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.observation import decode_observation
-from assay.provision.confinement import confinement
-from assay.provision.engine.engine_calls import once
-from assay.provision.engine.session import session
+from assay.provision import confinement
+from assay.provision.engine.engine_calls import once, session
 from assay.provision.install import cache
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches._alternation import spread
 
 _SYSTEMS = ("sqlite", "postgresql", "mariadb")
@@ -47,7 +46,7 @@ def main(rounds: int = _ROUNDS) -> list[str]:
     missed = []
     with ExitStack() as stack:
         free = {name: _up(stack, name) for name in _SYSTEMS}
-        confinement.begin(needs_network=True, readable=(cache.folder(),))
+        confinement.begin(needs_network=True, readable=(cache.cache_folder(),))
         confined = {name: _up(stack, name) for name in _SYSTEMS}
         print("| system | work | confined / free, median (range) | mean (95 % interval) |")
         print("|---|---|---|---|")

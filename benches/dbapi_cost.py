@@ -14,14 +14,14 @@ from pathlib import Path
 
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
+from assay.contracts.engine import DriveDocument, ScriptDocument, StopDocument
 from assay.drive.observe import observe
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 
 ROUNDS = 3
 SECONDS = 3

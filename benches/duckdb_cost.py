@@ -15,7 +15,7 @@ from typing import Any
 
 from assay import _engine
 from assay.errors import SystemMissing
-from assay.systems.duckdb import installation
+from assay.systems.duckdb import system
 from benches._alternation import Side
 from benches._comparison import compare, drive, sides
 from benches._duckdb_python import ROWS
@@ -40,7 +40,7 @@ SCHEMA = (
 def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     """Prints one row for each case."""
     try:
-        library = str(installation.find_library())
+        library = str(system.find_library())
     except SystemMissing as missing:
         print(f"{missing.message}: nothing is compared")
         return

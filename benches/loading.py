@@ -26,14 +26,14 @@ from typing import Any
 
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.events import Events
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.bibsql.bibliography import resolve
-from assay.load.fill import fill
+from assay.load.load import fill
 from assay.load.tables import drop
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.workload import reader
 
 ROUNDS = 5

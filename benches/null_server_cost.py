@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches._alternation import document, own_cost_us, run_ours, spread, verdict
 from benches._client_peers import SELECT_ONLY
 from benches._process import Run

@@ -26,7 +26,7 @@ from assay.contracts.deployment import Address
 from assay.contracts.systems.abilities import OwnClient
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.machine.program import Program
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches._client_peers import SYSBENCH
 from benches._process import run
 

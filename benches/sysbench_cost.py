@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from benches import _client_peers as peers
 from benches._alternation import (
     Cost,

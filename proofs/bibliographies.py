@@ -17,9 +17,9 @@ from pathlib import Path
 from random import Random
 
 from assay import _engine  # noqa: F401
-from assay.cli.bibsql import servers
+from assay.cli.bibsql import options
 from assay.load.bibsql import beebe
-from assay.provision.engine import session  # noqa: F401
+from assay.provision.engine import engine_calls  # noqa: F401
 from assay.workload import reader
 from proofs._case import Case
 from proofs._proof import Found
@@ -47,7 +47,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Tries this many damaged bibliographies."""
     # Imported once here: a case is a fork of this process.
     reader.read("bibsql")
-    servers.servers()
+    options.servers()
     return try_all(_cases(first, cases, seed), timeout_s, first=first)
 
 

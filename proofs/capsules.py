@@ -33,13 +33,13 @@ from pathlib import Path
 from typing import TypedDict
 
 from assay import comparison, registry
-from assay.comparison.sides.values import Comparison, Direction
+from assay.comparison.sides import Comparison, Direction
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import WorksInProcess
 from assay.experiment import from_file
-from assay.lab.preflight.availability import look_for
+from assay.lab.preflight import availability_of
 from assay.record import Store
-from assay.record.capsule import layout
+from assay.record.capsule import capsule_file
 from proofs._proof import Found
 
 CASES = len(registry.experiments())
@@ -160,7 +160,7 @@ def _files() -> list[str]:
 
 def _system(name: str) -> str | None:
     choices = _quick(name)
-    missing = look_for(choices).missing
+    missing = availability_of(choices).missing
     here = [one for one in choices if one.label not in missing]
     here.sort(key=lambda one: not _is_in_process(one))
     return here[0].name if here else None
@@ -192,7 +192,7 @@ def _case(name: str, system: str, program: Path, folder: Path) -> tuple[Comparis
     here, there = folder / "here", folder / "there"
     here.mkdir()
     there.mkdir()
-    capsule = there / f"{name}{layout.ENDING}"
+    capsule = there / f"{name}{capsule_file.ENDING}"
     words = ("--quick", "--on", system, "--storage", "here", "--repetitions", str(_REPETITIONS))
     first = _done(own, here, "run", f"experiments/{name}.toml", *words, *_AS_QUICK)
     _insist(_done(own, here, "pack", "latest", "-o", str(capsule)), 0)
@@ -211,9 +211,12 @@ def _case(name: str, system: str, program: Path, folder: Path) -> tuple[Comparis
 
 def _compared(capsule: Path, there: Path) -> Comparison:
     with zipfile.ZipFile(capsule) as file:
-        file.extract(layout.RECORD, there / "packed")
+        file.extract(capsule_file.RECORD, there / "packed")
     sides = []
-    for side, record in (("A", there / "packed" / layout.RECORD), ("B", there / layout.RECORD)):
+    for side, record in (
+        ("A", there / "packed" / capsule_file.RECORD),
+        ("B", there / capsule_file.RECORD),
+    ):
         with Store(record, must_exist=True) as store:
             sides.append(comparison.side(side, "", [store.latest()]))
     return comparison.compare(*sides)

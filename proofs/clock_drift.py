@@ -19,28 +19,38 @@ from random import Random
 from typing import cast
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, StopDocument
-from assay.contracts.engine.messages import EngineRequest, Message
-from assay.contracts.fleet import Channel, Receive
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import (
+    Channel,
+    DriveDocument,
+    EngineRequest,
+    Message,
+    Receive,
+    StopDocument,
+)
 from assay.contracts.storage_facts import StorageFacts
-from assay.drive.fleet import clocks
-from assay.drive.fleet.at_once import drive_at_once
-from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip
-from assay.drive.fleet.generator_reports import reports
-from assay.drive.fleet.losses import GeneratorAccount
-from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
+from assay.drive import generators
+from assay.drive.fleet import drive_at_once
+from assay.drive.generators import (
+    ClockOffset,
+    ClockRoundTrip,
+    DrivenPart,
+    GeneratorAccount,
+    PartOfDrive,
+    Terms,
+    generator_reports,
+)
 from assay.errors import SystemDied
-from assay.judge.warnings import kinds
-from assay.judge.warnings.run_warnings import clocks_apart
-from assay.provision.engine.local_fleet import LocalFleet
+from assay.judge import warning_kinds
+from assay.judge.run_warnings import clocks_apart
+from assay.provision.engine.engine_programs import LocalFleet
 from proofs._proof import Found
 
 CASES = 600
 SHORT = 30
 
 _DRIVEN_EVERY = 30
-_LIMIT_PER_S = kinds.CLOCKS_DRIFT_MS_PER_MIN * 1e6 / 60
+_LIMIT_PER_S = warning_kinds.CLOCKS_DRIFT_MS_PER_MIN * 1e6 / 60
 """In nanoseconds."""
 
 
@@ -63,7 +73,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
 
 def _judged(rate_per_s: float, part: DrivenPart) -> tuple[str, str]:
     """``rate_per_s``: planted, in nanoseconds a second."""
-    (report,) = reports([part], ["the other"])
+    (report,) = generator_reports([part], ["the other"])
     found_per_s, before, after = report.clock_drift_ns_per_s, part.before, part.after
     if found_per_s is None or after is None:
         return "not read", "expected a drift, found none"
@@ -100,12 +110,12 @@ def _played(random: Random) -> tuple[float, DrivenPart]:
 
     def read(from_ns: int) -> ClockOffset:
         trips, now_ns = [], from_ns
-        for _ in range(clocks.READINGS):
+        for _ in range(generators.READINGS):
             there_ns, back_ns = (random.randint(20_000, longest_ns) for _ in range(2))
             read_ns = now_ns + there_ns
             trips.append(ClockRoundTrip(now_ns, read_ns + back_ns, theirs(read_ns), 0))
             now_ns = read_ns + back_ns
-        return clocks.offset(trips)
+        return generators.clock_offset(trips)
 
     part = DrivenPart(GeneratorAccount(1))
     part.before = read(begun_ns)

@@ -16,8 +16,8 @@ from assay import registry
 from assay.contracts.durability import Durability
 from assay.errors import AssayError, SystemMissing
 from assay.experiment.choices import checked_choices
-from assay.probe.durability.measure import measure
-from assay.provision.disk.directory import server_directory
+from assay.probe.durability import measure_durability
+from assay.provision.directory import server_directory
 from proofs._proof import Found
 from tests.support.own_device import own_device
 
@@ -95,7 +95,7 @@ def measured(word: str) -> Durability:
         server_directory(storage) as directory,
         system.provision(choice, directory, connections=None) as deployment,
     ):
-        return measure(deployment, system)
+        return measure_durability(deployment, system)
 
 
 def _command(number: int) -> str:

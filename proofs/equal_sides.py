@@ -24,7 +24,7 @@ from scipy import special
 
 import assay
 from assay import comparison
-from assay.comparison.sides.values import Compared, Direction
+from assay.comparison.sides import Compared, Direction
 from assay.judge.statistics.estimate import SIGNIFICANCE
 from assay.record import Store
 from proofs._proof import Found

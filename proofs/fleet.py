@@ -24,18 +24,13 @@ from typing import Any
 from msgspec import structs
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import (
-    ArrivalDocument,
-    DriveDocument,
-    LogDocument,
-    StopDocument,
-)
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import ArrivalDocument, DriveDocument, LogDocument, StopDocument
 from assay.contracts.observation import Observation
-from assay.contracts.observation.parts.latency import encoded, merged_latency
+from assay.contracts.observation.transactions import encoded, merged_latency
 from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import Generators, observe
-from assay.provision.engine.local_fleet import LocalFleet
+from assay.provision.engine.engine_programs import LocalFleet
 from proofs._proof import Found
 
 CASES = 100

@@ -36,7 +36,7 @@ from assay.contracts.systems.abilities import Findable
 from assay.errors import MachineLimit, SystemMissing
 from assay.experiment import ServerMachine
 from assay.experiment.choices import storage_words
-from assay.provision.limits import server_group
+from assay.provision import limits
 from proofs._proof import SHORT_TIMEOUT_S, Found
 
 CASES = 30
@@ -94,7 +94,7 @@ def _kinds(cells: int) -> list[_Kind]:
 
 def _can_limit_memory() -> bool:
     try:
-        server_group.refuse_impossible(ServerMachine(memory_bytes=256_000_000))
+        limits.refuse_impossible_limits(ServerMachine(memory_bytes=256_000_000))
     except MachineLimit:
         return False
     return True

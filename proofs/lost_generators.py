@@ -32,22 +32,21 @@ import psutil
 from msgspec import structs
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.driving import ON_LOST
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, StopDocument
-from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
-from assay.drive.fleet import kept_parts
-from assay.drive.fleet.at_once import drive_at_once
-from assay.drive.fleet.values import PartOfDrive, Terms
-from assay.drive.observe import Generators, observe
-from assay.drive.parts import split
+from assay.contracts.engine import DriveDocument, DriveProgress, StopDocument
+from assay.contracts.observation.clients import BOUND_NOT_KNOWN
+from assay.drive import generators as kept_parts
+from assay.drive.fleet import drive_at_once
+from assay.drive.generators import PartOfDrive, Terms
+from assay.drive.observe import Generators, observe, split_document
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.judge.check.verdict import why_failed
-from assay.provision.engine.local_fleet import LocalFleet
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.judge.result_checks import why_failed
+from assay.provision.engine.engine_calls import session
+from assay.provision.engine.engine_programs import LocalFleet
+from assay.provision.running_system import provision
 from proofs._proof import Found
 
 CASES = 60
@@ -146,7 +145,9 @@ def _generator(
 def coordinate(generators: int, document: str, kept_in: str) -> None:
     """In a process of its own: says on standard output what it hears."""
     whole = msgspec.json.decode(document, type=DriveDocument)
-    parts = [PartOfDrive(place, part) for place, part in enumerate(split(whole, generators))]
+    parts = [
+        PartOfDrive(place, part) for place, part in enumerate(split_document(whole, generators))
+    ]
     drive_at_once(LocalFleet(generators), parts, _say, terms=Terms(kept_in=Path(kept_in)))
 
 
@@ -193,7 +194,7 @@ def _coordinator(
         return f"expected no generator left, found {len(alive)}"
     if rows < heard[-1]:
         return f"expected at least {heard[-1]} rows, found {rows}"
-    kept = [kept_parts.read(one).observation for one in Path(kept_in).iterdir()]
+    kept = [kept_parts.read_kept_part(one).observation for one in Path(kept_in).iterdir()]
     ok = sum(one.outcomes.ok for one in kept)
     unknown = sum(one.outcomes.unknown for one in kept)
     if len(kept) != generators or not ok <= rows <= ok + unknown:

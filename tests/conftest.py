@@ -21,7 +21,7 @@ from able import beside_their_line
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.systems import System
 from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
 from commands import Assay, Ended, need, why_missing

@@ -20,7 +20,7 @@ import click
 
 from assay import env_vars
 from assay.cli.bibsql import bibsql, bibtosql
-from assay.cli.options.grouped_help import Grouped
+from assay.cli.options.usage_errors import Grouped
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 
 _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from assay.record import Store
+from assay.report import charts
 from assay.report.build import build
-from assay.report.charts import draw
 from assay.report.figure import Figure
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
@@ -47,4 +47,4 @@ def keep(records: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
-    PICTURE.write_text(draw.svg(figure()), encoding="utf-8")
+    PICTURE.write_text(charts.svg(figure()), encoding="utf-8")

@@ -8,20 +8,25 @@ from collections.abc import Iterator
 from textwrap import dedent
 
 from assay import registry
+from assay.contracts import dialects as of_dialects
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects import protocol as of_dialects
-from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.metric import Metric
+from assay.contracts.dialects import Dialect
+from assay.contracts.metric import Metric, WarningText
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages import abilities as of_storages
 from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.contracts.systems.abilities import ABILITIES
 from assay.contracts.systems.protocol import OptionSpec, System
-from assay.contracts.warning_text import WarningText
-from assay.load.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import (
+    Asked,
+    DataRequest,
+    ExperimentRows,
+    RowSource,
+    RunSystem,
+    UpdatesRows,
+)
 
 _HEAD = """# Writing a system, a storage or a row source
 
@@ -108,13 +113,13 @@ _DIALECT = """## What every dialect has
 
 A system names its dialect, which writes all statements that Assay itself sends. Derived from
 `assay.dialects.standard.StandardSql` it says only how it differs from standard SQL (from
-`assay.dialects.bounded_indexes.BoundedIndexes`, where indexes hold no large objects); derived from
+`assay.dialects.limits.BoundedIndexes`, where indexes hold no large objects); derived from
 `assay.dialects.minimal.MinimalDialect` it needs no SQL, no transactions and no indexes.
 """
 
 _DIALECT_ABILITIES = """## What only some dialects can do
 
-Each is a protocol of `assay.contracts.dialects.protocol`; `StandardSql` has what standard SQL has.
+Each is a protocol of `assay.contracts.dialects`; `StandardSql` has what standard SQL has.
 """
 
 _ROW_SOURCE = """## What every row source has

@@ -57,7 +57,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Imports on first use, so that `import assay` stays fast."""
     if name == "__version__":
-        from assay.text.files.installed_packages import version_of
+        from assay.text.installed_packages import version_of
 
         return version_of("assay-db")
     if name == "errors":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.text.files import paths
+from assay.text import paths
 
 
 class EnvVar(Struct, frozen=True):

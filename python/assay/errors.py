@@ -25,7 +25,7 @@
     └── Bug                 exit 4   internal error; please report it
 
 A message says what was expected, what was found and where; ``hint`` has the fix. Where they mention
-settings of an experiment they are phrases (`assay.text.mentions`), which each face spells. A
+settings of an experiment they are phrases (`assay.text.phrases`), which each face spells. A
 transaction's error is data (see ``drive``), never one of these.
 """
 
@@ -37,8 +37,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.text import mentions
-from assay.text.mentions import Mention, Phrase, phrase
+from assay.text import phrases
+from assay.text.phrases import Mention, Phrase, phrase
 
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
@@ -131,10 +131,10 @@ class AssayError(Exception):
     exit_code = 4
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        message = mentions.changed(message, lambda text: readable(_ERROR_NUMBER.sub("", text)))
+        message = phrases.changed(message, lambda text: readable(_ERROR_NUMBER.sub("", text)))
         super().__init__(message)
         self.message = message
-        self.hint = None if hint is None else mentions.changed(hint, readable)
+        self.hint = None if hint is None else phrases.changed(hint, readable)
 
     @property
     def about(self) -> str | None:
@@ -144,8 +144,8 @@ class AssayError(Exception):
 
     def respell(self, spelling: Callable[[Mention], str | None]) -> None:
         """Names the settings in it as they are written elsewhere than on a command line."""
-        self.message = mentions.spelled(self.message, spelling)
-        self.hint = None if self.hint is None else mentions.spelled(self.hint, spelling)
+        self.message = phrases.spelled(self.message, spelling)
+        self.hint = None if self.hint is None else phrases.spelled(self.hint, spelling)
         self.args = (self.message,)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from assay.errors import AssayError, PluginFailed, YouError
 
 if TYPE_CHECKING:
-    from assay.text.files.installed_packages import EntryPoint
+    from assay.text.installed_packages import EntryPoint
 
 _NAMELESS = "<"
 """How the names of lambdas and generator expressions begin."""

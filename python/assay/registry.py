@@ -16,21 +16,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.contracts.members import ContractBroken
+from assay.contracts.plugins import ContractBroken
 from assay.contracts.server_url import is_url
 from assay.errors import ArgumentError, AssayError, Bug, PluginFailed
-from assay.text.files import paths
-from assay.text.files.installed_packages import EntryPoint, entry_points
-from assay.text.mentions import phrase
-from assay.text.nearest import did_you_mean
+from assay.text import paths
+from assay.text.installed_packages import EntryPoint, entry_points
+from assay.text.phrases import did_you_mean, phrase
 from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
-    from assay.contracts.dialects.protocol import Dialect
+    from assay.contracts.dialects import Dialect
     from assay.contracts.observation import StepReport
     from assay.contracts.storages.protocol import Storage
-    from assay.contracts.systems.families import SystemFamily
-    from assay.contracts.systems.protocol import System
+    from assay.contracts.systems.protocol import System, SystemFamily
     from assay.dialects.standard import StandardSql
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
@@ -98,16 +96,16 @@ def _plugin(entry: EntryPoint) -> Any:
 def _violations(entry: EntryPoint, value: Any) -> list[str]:
     """Those of a system, a storage, a dialect or a report of a step; the other groups have no
     contract that can be examined."""
-    from assay.contracts.observation.step_reports import validation as of_reports
-    from assay.contracts.storages import validation as of_storages
+    from assay.contracts.observation import step_reports as of_reports
+    from assay.contracts.storages import abilities as of_storages
     from assay.contracts.systems import validation as of_systems
-    from assay.dialects import validation as of_dialects
+    from assay.dialects import declared as of_dialects
 
     validates = {
         "assay.systems": of_systems.validate,
         "assay.storages": of_storages.validate,
         _DIALECTS: of_dialects.validate,
-        _STEP_REPORTS: of_reports.validate,
+        _STEP_REPORTS: of_reports.validate_step_report,
     }
     if entry.group not in validates:
         return []
@@ -239,7 +237,7 @@ def dialects() -> dict[str, Dialect]:
 def dialect_of_file(file: Path) -> Dialect:
     """The dialect that is described there; `dialects` has it from then on. Raises `ExperimentError`
     with the line, `ArgumentError` where no family takes one, or another dialect is called so."""
-    from assay.contracts.systems.families import TakesDialectFiles
+    from assay.contracts.systems.protocol import TakesDialectFiles
 
     for name in families():
         found = family(name)
@@ -310,23 +308,23 @@ def row_source(name: str) -> Any:
 
 _STEPS: Mapping[str, str] = {
     "load": "assay.lab.steps.load:Load",
-    "ddl": "assay.lab.steps.ddl:Ddl",
-    "analyze": "assay.lab.steps.analyze:Analyze",
-    "vacuum": "assay.lab.steps.vacuum:Vacuum",
+    "ddl": "assay.lab.steps.statements:Ddl",
+    "analyze": "assay.lab.steps.maintenance:Analyze",
+    "vacuum": "assay.lab.steps.maintenance:Vacuum",
     "restart": "assay.lab.steps.restart:Restart",
-    "wait": "assay.lab.steps.wait:Wait",
+    "wait": "assay.lab.steps.restart:Wait",
     "drive": "assay.lab.steps.drive:DriveStep",
     "overlap": "assay.lab.steps.overlap:Overlap",
     "dump": "assay.lab.steps.dump:Dump",
-    "compare": "assay.lab.steps.compare:Compare",
-    "session_cost": "assay.lab.steps.session_cost:SessionCost",
-    "update": "assay.lab.steps.update:Update",
-    "limit": "assay.lab.steps.limit:Limit",
+    "compare": "assay.lab.steps.dump:Compare",
+    "session_cost": "assay.lab.steps.sessions:SessionCost",
+    "update": "assay.lab.steps.load:Update",
+    "limit": "assay.lab.steps.sessions:Limit",
     "backup": "assay.lab.steps.backup:Backup",
-    "make_backup": "assay.lab.steps.make_backup:MakeBackup",
-    "restore_backup": "assay.lab.steps.restore_backup:RestoreBackup",
-    "space_reuse": "assay.lab.steps.space_reuse:SpaceReuse",
-    "plans": "assay.lab.steps.plans:Plans",
+    "make_backup": "assay.lab.steps.backup:MakeBackup",
+    "restore_backup": "assay.lab.steps.backup:RestoreBackup",
+    "space_reuse": "assay.lab.steps.maintenance:SpaceReuse",
+    "plans": "assay.lab.steps.statements:Plans",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
 group ``assay.steps``."""
@@ -480,17 +478,18 @@ def workload_folder(name: str) -> Path:
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
     if paths.is_file(folder):
-        from assay.contracts import languages
+        from assay.contracts import capabilities
 
-        if folder.suffix in languages.ENDINGS:
+        if folder.suffix in capabilities.ENDINGS:
             raise ArgumentError(
                 f"{name} is a script: expected a workload or its folder",
                 hint=f"in an experiment file: script = {json.dumps(name)}",
             )
         raise ArgumentError(
             f"{name} is a file: expected a workload, a folder, a script "
-            f"({languages.files()}) or FILE.toml",
-            hint=f"if it is a script: a name that ends with {' or '.join(languages.ENDINGS)}, or, "
+            f"({capabilities.script_file_names()}) or FILE.toml",
+            hint=f"if it is a script: a name that ends with {' or '.join(capabilities.ENDINGS)}, "
+            "or, "
             f"to run it, -f {name}",
         )
     if is_url(name) or is_connection_string(name):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import forked_programs
-from assay.cli.options.other_tools import other_options
+from assay.cli.options.typed_words import other_options
 from assay.cli.program import COMMANDS, command_of, run_program
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import IN_MEMORY, Assay

@@ -16,7 +16,7 @@ import pytest
 import forked_programs
 from assay.cli.bibsql.options import Option, parse
 from assay.errors import ArgumentError
-from assay.systems.mariadb import installation as mariadb
+from assay.systems.mariadb import system as mariadb
 from assay.systems.postgresql.installation import PSQL
 from assay.systems.sqlite.system import SHELL
 from forked_programs import BIN

@@ -14,7 +14,7 @@ from plugins import WORKLOAD, assay, write_package, write_workload
 MODULE = """
 import contextlib
 from assay.load.row_sources.protocol import RowSource
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import DataRequest
 from assay.systems.null import NULL
 
 class Like:

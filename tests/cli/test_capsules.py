@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import packed_members
-from assay.record.capsule import layout
-from assay.text.files.toml_text import toml_text
+from assay.record.capsule import capsule_file
+from assay.text.output_file import toml_text
 from commands import Assay, run_in
 
 RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
@@ -158,19 +158,24 @@ def test_what_only_the_user_may_allow_is_not_done_unasked(
 ) -> None:
     """By the capsule of a record that asks for more than the experiment did."""
     with zipfile.ZipFile(packed(recorded, 2)) as file:
-        members = {name: file.read(name) for name in file.namelist() if name != layout.MANIFEST}
+        members = {
+            name: file.read(name) for name in file.namelist() if name != capsule_file.MANIFEST
+        }
     record = tmp_path / "record.sqlite"
-    record.write_bytes(members[layout.RECORD])
+    record.write_bytes(members[capsule_file.RECORD])
     with closing(sqlite3.connect(record)) as connection:
         (text,) = connection.execute("SELECT experiment FROM experiments").fetchone()
         changed = json.dumps({**json.loads(text), **change})
         connection.execute("UPDATE experiments SET experiment = ?", (changed,))
         connection.commit()
-    asked = tomllib.loads(members[layout.EXPERIMENT].decode())
+    asked = tomllib.loads(members[capsule_file.EXPERIMENT].decode())
     asked["drive"] |= {"allow_shell": True} if "driving" in change else {}
     if "systems" in change:
         asked["systems"] = [one["url"] for one in change["systems"]]
-    members |= {layout.RECORD: record.read_bytes(), layout.EXPERIMENT: toml_text(asked).encode()}
+    members |= {
+        capsule_file.RECORD: record.read_bytes(),
+        capsule_file.EXPERIMENT: toml_text(asked).encode(),
+    }
     capsule = tmp_path / "evil.assay"
     capsule.write_bytes(packed_members.packed(members, "1"))
     done = run_in(tmp_path, "rerun", str(capsule))

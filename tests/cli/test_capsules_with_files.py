@@ -14,7 +14,7 @@ import pytest
 import servers
 from assay import registry
 from assay.errors import InputError
-from assay.record.capsule import input_files
+from assay.record.capsule import named_files
 from assay.workload import reader
 from commands import Assay, run_in
 
@@ -96,11 +96,11 @@ def test_more_input_than_a_capsule_holds_is_refused(
     ended = assay(*LOAD[:5], papers, *RUN)
     assert ended.status == 0, ended.err
     bibsql = reader.read("bibsql")
-    monkeypatch.setattr(input_files, "MOST_BYTES", 2 * len(ENTRY))
-    assert len(input_files.input_files(ended.experiment, bibsql)) == 2
-    monkeypatch.setattr(input_files, "MOST_BYTES", 2 * len(ENTRY) - 1)
+    monkeypatch.setattr(named_files, "MOST_INPUT_BYTES", 2 * len(ENTRY))
+    assert len(named_files.input_files(ended.experiment, bibsql)) == 2
+    monkeypatch.setattr(named_files, "MOST_INPUT_BYTES", 2 * len(ENTRY) - 1)
     with pytest.raises(InputError) as found:
-        input_files.input_files(ended.experiment, bibsql)
+        named_files.input_files(ended.experiment, bibsql)
     assert f"has {2 * len(ENTRY)} B: expected at most {2 * len(ENTRY) - 1} B" in str(found.value)
     assert "pack with --without-input" in str(found.value.hint)
 

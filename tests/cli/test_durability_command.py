@@ -11,10 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.probe.durability.file_system import PUT_OFF_S
+from assay.probe.durability import PUT_OFF_S
 from assay.storages.loop import LOOP
 from assay.storages.mounts import MOUNT_TABLE, every_mount
-from assay.text.files.syncing import sync_file_system
+from assay.text.output_file import sync_file_system
 from commands import Assay
 from running import started
 from servers import directory_for_servers

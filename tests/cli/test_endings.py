@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 import forked_programs
-from assay.cli.process.outcome import outcome_of
+from assay.cli.process import outcome_of
 from assay.cli.program import run_program
 from assay.contracts.stop import Stopped
 from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
@@ -248,7 +248,7 @@ def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[
 
 def test_a_closed_pipe_is_no_error() -> None:
     program = (
-        "import sys; from assay.cli.process.outcome import outcome_of\n"
+        "import sys; from assay.cli.process import outcome_of\n"
         "def work():\n"
         "    for _ in range(100000): print('x' * 100)\n"
         "sys.exit(outcome_of('p', work))"

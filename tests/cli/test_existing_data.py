@@ -290,7 +290,7 @@ def test_the_indexes_of_a_server_are_in_its_words(name: str, indexes: str, tmp_p
 
 MODULE = """
 from assay.load.row_sources.protocol import RowSource
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import DataRequest
 
 class Rows(RowSource):
     name = "rows"

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from assay import env_vars
-from assay.comparison.goal_bracket import CONFIRMED
-from assay.judge.warnings.kinds import OTHERS_LIMIT
+from assay.comparison.goals import CONFIRMED
+from assay.judge.warning_kinds import OTHERS_LIMIT
 from commands import IN_MEMORY, Assay
 from running import started, wait_for_state
 

@@ -21,8 +21,8 @@ import packed_members
 from assay import registry
 from assay.contracts.storage_facts import StorageFacts
 from assay.record import Store
-from assay.record.capsule import layout
-from assay.text.files.toml_text import toml_text
+from assay.record.capsule import capsule_file
+from assay.text.output_file import toml_text
 from commands import run_in
 from servers import provisioned, url_of
 
@@ -40,26 +40,26 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     assert run_in(folder, *words).returncode == 0
     assert run_in(folder, "pack", "1", "-o", "one.assay").returncode == 0
     with zipfile.ZipFile(folder / "one.assay") as file:
-        return {name: file.read(name) for name in file.namelist() if name != layout.MANIFEST}
+        return {name: file.read(name) for name in file.namelist() if name != capsule_file.MANIFEST}
 
 
 def with_file(members: dict[str, bytes], change: dict[str, Any]) -> dict[str, bytes]:
-    asked = tomllib.loads(members[layout.EXPERIMENT].decode())
+    asked = tomllib.loads(members[capsule_file.EXPERIMENT].decode())
     changed = {key: one for key, one in {**asked, **change}.items() if one is not None}
-    return {**members, layout.EXPERIMENT: toml_text(changed).encode()}
+    return {**members, capsule_file.EXPERIMENT: toml_text(changed).encode()}
 
 
 def with_record(
     members: dict[str, bytes], change: dict[str, Any], folder: Path
 ) -> dict[str, bytes]:
     file = folder / "changed.sqlite"
-    file.write_bytes(members[layout.RECORD])
+    file.write_bytes(members[capsule_file.RECORD])
     with closing(sqlite3.connect(file)) as connection:
         (text,) = connection.execute("SELECT experiment FROM experiments").fetchone()
         changed = json.dumps({**json.loads(text), **change})
         connection.execute("UPDATE experiments SET experiment = ?", (changed,))
         connection.commit()
-    return {**members, layout.RECORD: file.read_bytes()}
+    return {**members, capsule_file.RECORD: file.read_bytes()}
 
 
 def packed(members: dict[str, bytes], folder: Path) -> str:
@@ -108,7 +108,7 @@ def test_verify_capsule_says_it_and_the_site_leaves_it_out(
     members: dict[str, bytes], tmp_path: Path
 ) -> None:
     evil = packed(with_file(members, {"systems": ["sqlite:///reached.db"]}), tmp_path)
-    said = f"{evil}:{layout.EXPERIMENT}: systems: expected ['sqlite']"
+    said = f"{evil}:{capsule_file.EXPERIMENT}: systems: expected ['sqlite']"
     insist_on_refusal(tmp_path, ("verify-capsule", evil), said)
     insist_on_refusal(tmp_path, ("site", "."), said)
 
@@ -127,13 +127,13 @@ def test_control_characters_of_a_manifest_or_a_record_are_not_printed(
     members: dict[str, bytes], tmp_path: Path
 ) -> None:
     file = tmp_path / "record.sqlite"
-    file.write_bytes(members[layout.RECORD])
+    file.write_bytes(members[capsule_file.RECORD])
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("UPDATE runs SET system_label = ?, storage = ?", (HOSTILE, HOSTILE))
         connection.execute("UPDATE experiments SET title = ?", (HOSTILE,))
         connection.execute("UPDATE steps SET reason = ?", (HOSTILE,))
         connection.commit()
-    evil = {**members, layout.RECORD: file.read_bytes()}
+    evil = {**members, capsule_file.RECORD: file.read_bytes()}
     (tmp_path / "evil.assay").write_bytes(packed_members.packed(evil, f"1{HOSTILE}"))
     for words in (
         ("verify-capsule", "evil.assay"),
@@ -244,7 +244,7 @@ def test_a_storage_that_the_user_names_is_used(members: dict[str, bytes], tmp_pa
 def test_an_error_names_the_capsule_and_no_temporary_file(
     members: dict[str, bytes], tmp_path: Path
 ) -> None:
-    evil = packed({**members, layout.RECORD: b"no record" * 1000}, tmp_path)
+    evil = packed({**members, capsule_file.RECORD: b"no record" * 1000}, tmp_path)
     for command in ("rerun", "verify-capsule", "site"):
         done = run_in(tmp_path, command, "." if command == "site" else evil)
         assert done.returncode == 2, done.stderr

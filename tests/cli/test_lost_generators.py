@@ -16,7 +16,7 @@ import pytest
 
 import assay
 from assay.api.results import Result
-from assay.judge.warnings import kinds
+from assay.judge import warning_kinds
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
@@ -231,7 +231,7 @@ def test_rows_of_groups_say_what_they_do_not_have_of_a_lost_generator(tmp_path: 
 def test_clocks_that_may_be_apart_are_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "CLOCKS_UNCERTAIN_NS", 0)
+    monkeypatch.setattr(warning_kinds, "CLOCKS_UNCERTAIN_NS", 0)
     result = assay.run(
         "tpcb", on=SERVER, clients=2, generators=[1, 2], transactions=20, warm_up_s=0,
         records=tmp_path / "r.sqlite",

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from assay import registry
-from assay.cli.options.numbers import NumberType
+from assay.cli.options.shared_options import NumberType
 from assay.cli.program import COMMANDS, group, run_program
 from assay.contracts import driving
 from assay.text import quantities

@@ -22,10 +22,10 @@ import pytest
 from assay.cli.output import rows
 from assay.cli.program import COMMANDS, group, run_program
 from assay.errors import ArgumentError
-from assay.probe import fio
+from assay.probe import measure
 from assay.record import Store
 from assay.storages.loop import LOOP
-from assay.text.visible import indented, visible, visible_lines
+from assay.text.terminal import indented, visible, visible_lines
 from commands import Assay, Ended, run_in
 
 RUN = ("run", "one.sql", "--on", "null,null[protocol=postgresql]", "--transactions", "9")
@@ -104,7 +104,7 @@ def test_values_are_typed_and_exact_and_null_if_unknown(
     name: str, assay: Assay, tmp_path: Path, measured: Path
 ) -> None:
     (tmp_path / "one.sql").write_text(SCRIPT)
-    if name == "probe" and not fio.is_installed():
+    if name == "probe" and not measure.is_installed():
         pytest.skip("fio is not installed")
     if name == "durability" and LOOP.why_unavailable() is not None:
         pytest.skip("needs root and loop devices")

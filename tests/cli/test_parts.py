@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from assay.cli.program import run_program
-from assay.lab.driving.generators import PARTS
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.lab.driving import PARTS
+from assay.provision.undo.ledger import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from running import started, wait_for_second
 from waiting import wait_until

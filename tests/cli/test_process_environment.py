@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from assay.cli.process.outcome import outcome_of
+from assay.cli.process import outcome_of
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, InputError
 from assay.load.bibsql.bibliography import files_of
-from assay.load.row_sources.data_folder import input_folder
-from assay.provision.disk.directory import server_directory
+from assay.load.row_sources.protocol import input_folder
+from assay.provision.directory import server_directory
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import TaggedProcesses
 from assay.systems.mariadb import MARIADB
@@ -201,7 +201,7 @@ def test_resources_are_removed_when_their_ledger_entry_is_gone(
     storage.mkdir(mode=0o755)
     try:
         with server_directory(StorageFacts("here", "here", str(storage))) as directory:
-            entry = ledger.held(directory.root.name.removeprefix("assay-"))
+            entry = ledger.held_entries(directory.root.name.removeprefix("assay-"))
             assert entry is not None
             shutil.rmtree(state)
             entry.add(TaggedProcesses())

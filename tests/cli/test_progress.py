@@ -15,13 +15,11 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from assay.cli.options import shared_options
-from assay.cli.output.live import Live
-from assay.cli.output.progress import Lines, progress
-from assay.cli.process import written_files
+from assay.cli.output import report_output
+from assay.cli.output.progress import Lines, Live, progress
 from assay.cli.program import run_program
 from assay.contracts.driving import Driving
-from assay.contracts.engine.drive import DriveProgress
-from assay.contracts.engine.load import LoadProgress
+from assay.contracts.engine import DriveProgress, LoadProgress
 from assay.contracts.events import (
     ClientsAtWork,
     FilesCopied,
@@ -331,7 +329,7 @@ def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFix
 def test_charts_that_cannot_be_written_leave_nothing(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written, write = [], written_files.write
+    written, write = [], report_output.write_file
 
     def until_full(file: Path, content: bytes, *, force: bool) -> None:
         if len(written) == 3:
@@ -339,7 +337,7 @@ def test_charts_that_cannot_be_written_leave_nothing(
         write(file, content, force=force)
         written.append(file)
 
-    monkeypatch.setattr(written_files, "write", until_full)
+    monkeypatch.setattr(report_output, "write_file", until_full)
     (here / "kept").mkdir()
     for folder in ("full", "kept"):
         written.clear()

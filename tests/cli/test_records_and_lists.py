@@ -17,7 +17,7 @@ import pytest
 import forked_programs
 from assay import registry
 from assay.errors import ArgumentError, ExperimentError
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.workload import reader
 from commands import Assay, run_in

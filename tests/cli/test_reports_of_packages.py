@@ -21,9 +21,9 @@ from typing import ClassVar
 
 from assay.contracts.metric import SIZE, Metric
 from assay.contracts.observation import StepReport, StepTable
-from assay.contracts.warning_text import WarningText
+from assay.contracts.metric import WarningText
 from assay.lab.run_context.context import RunState
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.workload.steps import Names, Step, common
 
 

@@ -127,7 +127,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from assay.errors import InputError
 from assay.load.row_sources.protocol import RowSource
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import DataRequest
 
 class Csv(RowSource):
     name = "csv"

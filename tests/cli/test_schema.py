@@ -22,7 +22,7 @@ from assay.cli.commands import schema as schema_command
 from assay.errors import AssayError, ExperimentError
 from assay.experiment import from_file as experiment_file
 from assay.report import check_declarations
-from assay.text.files import toml_file
+from assay.text import toml_file
 from assay.workload import reader
 from commands import Assay
 
@@ -30,7 +30,7 @@ PACKAGE = Path(schema_command.__file__).parents[2]
 EXPERIMENTS = sorted((PACKAGE / "experiment" / "papers").glob("*.toml"))
 UNKNOWN = "not_a_key"
 READERS = ("experiment", "workload", "lab/steps", "load/row_sources", "load/bibsql/source.py",
-           "report/declared/declaration.py", "report/declared/series.py")  # fmt: skip
+           "report/declared/declaration.py", "report/declared/declaration.py")  # fmt: skip
 OF_OTHER_FILES = {"expected_answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
 """Readers of other files, and those whose keys come as arguments."""
 ASKED = {name for name in vars(toml_file.TomlTable) if not name.startswith("_")} - {"error"}

@@ -24,7 +24,7 @@ import servers
 from assay import registry
 from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
-from assay.systems import first_session
+from assay.systems import sessions
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql.url import EXPECTED
@@ -104,7 +104,7 @@ def test_a_refusal_is_explained(
     def refusing(_address: Address) -> nullcontext[None]:
         raise SystemRefused("no", error_class=class_, code=code)
 
-    monkeypatch.setattr(first_session, "session", refusing)
+    monkeypatch.setattr(sessions, "session", refusing)
     address = Address(
         driver="postgresql",
         host="h",
@@ -115,7 +115,7 @@ def test_a_refusal_is_explained(
     )
     with (
         pytest.raises(SystemRefused) as refusal,
-        first_session.first_session("postgresql://h:1/nosuch", address, EXPECTED),
+        sessions.first_session("postgresql://h:1/nosuch", address, EXPECTED),
     ):
         pass
     assert refusal.value.message.startswith("postgresql://h:1/nosuch: expected a PostgreSQL server")
@@ -157,7 +157,7 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
     def refusing(_address: Address) -> nullcontext[None]:
         raise SystemRefused(message, error_class="authentication", code=code)
 
-    monkeypatch.setattr(first_session, "session", refusing)
+    monkeypatch.setattr(sessions, "session", refusing)
     whole = url.replace("://", "://me:geheim@")
     if url.startswith("postgresql"):
         expected, address = EXPECTED, postgresql_address(whole)
@@ -167,7 +167,7 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
     address = replace(address, tls=tls)
     with (
         pytest.raises(SystemRefused) as refusal,
-        first_session.first_session(url, address, expected),
+        sessions.first_session(url, address, expected),
     ):
         pass
     hint = str(refusal.value.hint)
@@ -238,7 +238,7 @@ def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) ->
     [("db.example", "DNS:db.example"), ("10.0.0.7", "IP:10.0.0.7"), ("::1", "IP:::1")],
 )
 def test_the_name_in_a_new_certificate_is_of_the_hosts_kind(host: str, name: str) -> None:
-    assert first_session._alternative_name(host) == name
+    assert sessions._alternative_name(host) == name
 
 
 WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")

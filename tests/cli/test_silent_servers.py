@@ -33,11 +33,11 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters, HasDefaultPort, SessionLimit
 from assay.drive import native_clients
 from assay.errors import SystemDied, SystemRefused
-from assay.provision.disk.directory import server_directory
-from assay.provision.engine import client_program, engine_calls, python_calls, session, silence
-from assay.provision.engine.child_process import ChildProcess
+from assay.provision.directory import server_directory
+from assay.provision.engine import engine_calls, python_calls, silence
+from assay.provision.engine.engine_programs import ChildProcess
 from assay.provision.engine.silence import Silence
-from assay.systems import first_session
+from assay.systems import sessions
 from commands import IN_MEMORY, need
 from servers import directory_for_servers
 from step_workloads import folder_of
@@ -85,7 +85,7 @@ def impostor(message: bytes) -> Iterator[int]:
 def test_a_server_that_does_not_answer_ends_the_run(
     monkeypatch: pytest.MonkeyPatch, message: bytes
 ) -> None:
-    monkeypatch.setattr(first_session, "FIRST_ANSWER_S", 0.3)
+    monkeypatch.setattr(sessions, "FIRST_ANSWER_S", 0.3)
     with impostor(message) as port:
         url = f"postgresql://u@127.0.0.1:{port}/d?sslmode=disable"
         expected = f"127.0.0.1:{port} accepted the session but did not answer a query within"
@@ -114,7 +114,7 @@ def url_of(system: str, port: int) -> str:
 def test_an_http_server_is_named_soon_although_it_waits_for_a_whole_request(
     monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
-    monkeypatch.setattr(first_session, "SOON_S", 0.3)
+    monkeypatch.setattr(sessions, "SOON_S", 0.3)
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -135,9 +135,9 @@ def test_an_http_server_is_named_soon_although_it_waits_for_a_whole_request(
 def test_a_silent_port_is_given_up_soon_unless_the_url_says_for_how_long_to_wait(
     monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
-    monkeypatch.setattr(first_session, "SOON_S", 0.2)
-    monkeypatch.setattr(first_session, "_HTTP_ANSWER_S", 0.1)
-    monkeypatch.setattr(first_session, "FIRST_SESSION_S", 0.2)
+    monkeypatch.setattr(sessions, "SOON_S", 0.2)
+    monkeypatch.setattr(sessions, "_HTTP_ANSWER_S", 0.1)
+    monkeypatch.setattr(sessions, "FIRST_SESSION_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         silent = url_of(system, listening.getsockname()[1])
 
@@ -162,8 +162,8 @@ def test_a_silent_port_is_given_up_soon_unless_the_url_says_for_how_long_to_wait
 def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(first_session, "SOON_S", 0.3)
-    monkeypatch.setattr(first_session, "_HTTP_ANSWER_S", 0.2)
+    monkeypatch.setattr(sessions, "SOON_S", 0.3)
+    monkeypatch.setattr(sessions, "_HTTP_ANSWER_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         opened: list[socket.socket] = []
 
@@ -196,7 +196,7 @@ def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
 def test_a_server_that_does_not_answer_ends_the_questions_before_and_after_a_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session, "BRIEF_ANSWER_S", 0.3)
+    monkeypatch.setattr(engine_calls, "BRIEF_ANSWER_S", 0.3)
     system = registry.system("postgresql")
     assert isinstance(system, Counters)
     assert isinstance(system, SessionLimit)
@@ -336,7 +336,7 @@ def test_a_library_that_stands_still_is_given_up_and_one_that_works_is_not(
     monkeypatch.setattr(silence, "_LEAST_TICKS", 1)  # in half a second of a busy machine
     stands = Address("null", options={"delay": "constant:600s"})
     with (
-        session.session(stands) as opened,
+        engine_calls.session(stands) as opened,
         pytest.raises(SystemDied, match=r"null does not answer: .* and it uses no CPU time"),
     ):
         opened.execute("SELECT 1")
@@ -348,7 +348,7 @@ def test_a_library_that_stands_still_is_given_up_and_one_that_works_is_not(
     with (
         pytest.raises(Stopped),
         stop.guides(),
-        session.session(Address("sqlite", file=":memory:")) as opened,
+        engine_calls.session(Address("sqlite", file=":memory:")) as opened,
     ):
         asking.start()
         opened.execute(without_end)
@@ -366,7 +366,7 @@ def test_a_client_program_whose_server_stands_still_is_given_up(
         pipe = directory.run / "pipe"
         os.mkfifo(pipe)
         with pipe.open("r+b", buffering=0):  # who has it open and writes nothing
-            client_program.run_to_end(
+            silence.run_client_to_end(
                 ["cat"], {}, directory, reads=pipe, writes=directory.run / "out"
             )
 
@@ -376,7 +376,7 @@ def test_a_process_that_calls_a_module_and_was_stopped_is_given_up(
 ) -> None:
     monkeypatch.setattr(silence, "LIMIT_S", 0.5)
     options = {"module": "sqlite3", "keywords": json.dumps({"database": ":memory:"})}
-    with session.session(Address("dbapi", options=options)) as opened:
+    with engine_calls.session(Address("dbapi", options=options)) as opened:
         sent = ChildProcess.send
 
         def stop_it_first(process: ChildProcess, request: Any) -> None:

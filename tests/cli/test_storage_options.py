@@ -21,11 +21,11 @@ import psutil
 import pytest
 
 from assay.cli.program import run_program
-from assay.probe import fio
-from assay.provision.processes.programs import SETPRIV
+from assay.probe import measure
+from assay.provision.processes import SETPRIV
 from assay.record import DEFAULT_FILE_NAME
-from assay.storages.block import machine
-from assay.storages.disk_model.control import Control
+from assay.storages import block_devices
+from assay.storages.disk_model import Control
 from assay.storages.modelled import MODELLED
 from block_devices import HAS_LOOP_DEVICES, done, loop_device
 from commands import Assay
@@ -103,7 +103,7 @@ def planned(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[list[dict[s
 def test_runs_on_a_storage_that_cannot_be_made_are_shown_and_not_begun(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(machine, "LOOP_CONTROL", tmp_path / "none")
+    monkeypatch.setattr(block_devices, "LOOP_CONTROL", tmp_path / "none")
     words = ["tpcb", "--on", "null,sqlite", "--storage", f"here,{LOOP}", "--transactions", "5"]
     found, said = planned(capfd, *words)
     assert [(run["storage"], run["state"]) for run in found] == [
@@ -121,7 +121,7 @@ def test_runs_on_a_storage_that_cannot_be_made_are_shown_and_not_begun(
 def test_storages_and_systems_that_are_missing_are_refused_together(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(machine, "LOOP_CONTROL", tmp_path / "none")
+    monkeypatch.setattr(block_devices, "LOOP_CONTROL", tmp_path / "none")
     monkeypatch.setenv("ASSAY_POSTGRESQL_BIN", str(tmp_path))
     words = ["tpcb", "--on", "sqlite,postgresql", "--storage", f"here,{LOOP}"]
     assert run_program(["run", *words]) == 3
@@ -358,7 +358,7 @@ def test_the_next_start_removes_what_a_killed_assay_left(
     _assert_nothing_is_left(reachable)
 
 
-needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
+needs_fio = pytest.mark.skipif(not measure.is_installed(), reason="fio is not installed")
 SHORT = ("--probe-seconds", "0.5")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from assay.cli.watching import vega
+from assay.cli.watching import commands
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
@@ -76,7 +76,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             page.close()
             own = f"http://127.0.0.1:{server.port}/"
             paths = {one.split("?")[0].removeprefix(own) for one in requests}
-            assert paths - {"latest"} == {"", "events", "report/1", vega.name()}
+            assert paths - {"latest"} == {"", "events", "report/1", commands.vega_name()}
 
 
 Points = list[tuple[str, float, float]]

@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, SystemRefused
-from assay.load.mark import mark, refuse_foreign_tables
-from assay.provision.engine.session import session
-from assay.provision.processes import process
+from assay.load.tables import mark_of_process, refuse_foreign_tables
+from assay.provision import processes
+from assay.provision.engine.engine_calls import session
 from assay.systems.cassandra import CASSANDRA
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
@@ -52,7 +52,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         environment.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
         with provisioned(CASSANDRA, storage, asked, options) as deployment:
             yield deployment
-    assert process.has_stopped_cleanly(deployment.server_pid or 0)
+    assert processes.has_stopped_cleanly(deployment.server_pid or 0)
 
 
 def test_it_is_set_up_as_requested(cluster: Deployment) -> None:
@@ -91,9 +91,12 @@ def test_it_is_sized_and_reached_by_url(cluster: Deployment) -> None:
         assert reached.settings["commitlog_sync"] == "batch"
         with pytest.raises(ArgumentError, match="holds a table t already"):
             refuse_foreign_tables(reached, CASSANDRA.dialect, [TABLE])
-        ask(reached, *CASSANDRA.dialect.create_marked_table(replace(TABLE, name="u"), {}, mark()))
+        ask(
+            reached,
+            *CASSANDRA.dialect.create_marked_table(replace(TABLE, name="u"), {}, mark_of_process()),
+        )
         rows = ask(reached, str(CASSANDRA.dialect.marks_query(to.database)))
-        assert dict(rows)["u"] == mark()
+        assert dict(rows)["u"] == mark_of_process()
     elsewhere = url.replace(f"/{to.database}?", "/nowhere?")
     refused = pytest.raises(SystemRefused, match=r"nowhere.*expected a Cassandra server at")
     with refused as refusal, CASSANDRA.attach(SystemChoice("cassandra", url=elsewhere)):
@@ -212,7 +215,7 @@ def test_a_write_that_timed_out_is_unknown_until_it_is_read(storage: StorageFact
 
 
 def _one_that_is_killed_is_named(deployment: Deployment) -> None:
-    killed = process.find(deployment.nodes[1].pid)
+    killed = processes.running_server(deployment.nodes[1].pid)
     assert killed is not None
     killed.send(signal.SIGKILL)
     why = wait_until(lambda: CASSANDRA.why_it_died(deployment), "its end is known")
@@ -236,7 +239,7 @@ def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str,
         "stop": {"duration_s": 5},
         "seed": 1,
     }
-    still = process.find(deployment.nodes[1].pid)
+    still = processes.running_server(deployment.nodes[1].pid)
     assert still is not None
     timers = [
         threading.Timer(seconds, still.send, [number])

@@ -17,7 +17,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemRefused
 from assay.provision.machine.ports import free_port
 from assay.provision.running_system import running_system
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.systems.cubrid import CUBRID
 from commands import need
 from servers import ask

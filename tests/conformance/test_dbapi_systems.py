@@ -16,14 +16,14 @@ import pytest
 
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Dialect, Table
+from assay.contracts.dialects import Column, Dialect, Table
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.load.fill import fill
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.load.load import fill
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems.dbapi.modules import KNOWN
 from commands import Assay

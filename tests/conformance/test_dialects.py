@@ -13,13 +13,13 @@ import pytest
 
 from able import able, beside_their_line, with_ability
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.dialects import Column, Index, Table
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.limits import Limited, beyond
 from assay.errors import AssayError, SystemRefused
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.systems import System
 from commands import IN_MEMORY, Assay, need
 from servers import ask, provisioned, url_of, with_client

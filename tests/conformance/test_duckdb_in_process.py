@@ -17,10 +17,10 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.errors import ArgumentError, SystemMissing, SystemRefused
 from assay.experiment import Experiment
-from assay.lab.preflight.preflight import preflight
+from assay.lab.preflight import preflight
 from assay.plan import plan
-from assay.provision.disk.directory import server_directory
-from assay.provision.engine.session import session
+from assay.provision.directory import server_directory
+from assay.provision.engine.engine_calls import session
 from assay.systems.duckdb import DUCKDB
 from assay.workload import reader
 from commands import need

@@ -18,19 +18,19 @@ from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Index, Table
-from assay.contracts.engine.load import LoadReport
+from assay.contracts.dialects import Column, Index, Table
+from assay.contracts.engine import LoadReport
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.errors import PasswordNeeded, RunFailed, SystemRefused
-from assay.lab.conformance.sessions import a_wrong_password_is_refused
+from assay.lab.conformance.statements import a_wrong_password_is_refused
 from assay.lab.conformance.verify import verify as verify_system
-from assay.load.digest import verify
-from assay.load.fill import fill
-from assay.provision.disk.directory import server_directory
-from assay.provision.engine.session import session
-from assay.provision.processes.process import has_stopped_cleanly
+from assay.load.load import fill
+from assay.load.tables import verify_rows
+from assay.provision.directory import server_directory
+from assay.provision.engine.engine_calls import session
+from assay.provision.processes import has_stopped_cleanly
 from assay.systems.ferretdb import FERRETDB
 from assay.systems.mongodb import MONGODB
 from commands import Assay, need
@@ -236,7 +236,7 @@ def test_rows_of_every_type_come_back_as_they_were_loaded(up: Deployment) -> Non
     for statement in DIALECT.create_indexes(table):
         ask(up, statement)
     assert ask(up, DIALECT.count("order")) == [("3",)]
-    verify(up, DIALECT, [table], checksums_of(report))
+    verify_rows(up, DIALECT, [table], checksums_of(report))
     by_key = DIALECT.read_by_key("order", ["code", "user", "price"], "key", '"b"')
     assert ask(up, by_key) == [("abc", "2", "-0.0001")]
     with session(up.address) as opened:
@@ -263,7 +263,7 @@ def test_a_time_that_bson_cannot_hold_is_found_by_verify(up: Deployment) -> None
     rows = {"t": [[datetime(2026, 11, 22, 9, 10, 11, 123_456)]]}
     report = fill(up, DIALECT, [table], lambda: rows, with_checksums=True)
     with pytest.raises(RunFailed, match="holds different rows in t") as refused:
-        verify(up, DIALECT, [table], checksums_of(report))
+        verify_rows(up, DIALECT, [table], checksums_of(report))
     assert "may keep less" in (refused.value.hint or "")
 
 

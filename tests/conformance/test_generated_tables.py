@@ -15,7 +15,7 @@ import pytest
 
 from able import able, one_of_each_line, with_ability
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.events import Events
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.factors import levels
@@ -25,14 +25,14 @@ from assay.env_vars import NEW_DATA
 from assay.errors import RunFailed
 from assay.experiment import Experiment
 from assay.lab.pool import Pool, PooledSystem
-from assay.load.digest import table_digest, verify
+from assay.load.dataset import DEFAULT_LOADING, Loading
 from assay.load.load import load
-from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.generated import measure, request_of
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import DataRequest
+from assay.load.tables import table_digest, verify_rows
 from assay.plan import Cell, Plan, PlannedRun
-from assay.provision.disk.directory import server_directory
-from assay.provision.engine.session import session
+from assay.provision.directory import server_directory
+from assay.provision.engine.engine_calls import session
 from assay.systems import System
 from assay.workload import reader
 from commands import need
@@ -140,7 +140,7 @@ def system(request: pytest.FixtureRequest) -> System:
 
 @contextmanager
 def pooled_on(
-    system: System, storage: StorageFacts, loading: Loading = DEFAULT
+    system: System, storage: StorageFacts, loading: Loading = DEFAULT_LOADING
 ) -> Iterator[PooledSystem]:
     place = StorageChoice(name="here", kind="here", directory=storage.directory)
     choice = SystemChoice(system.name)
@@ -170,7 +170,7 @@ def test_every_type_is_stored_as_generated(
 
         ask(pooled.deployment, f"UPDATE {order} SET {code} = 'other' WHERE id = 500")
         with pytest.raises(RunFailed, match="different rows in order"):
-            verify(pooled.deployment, system.dialect, rows.tables, rows.checksums)
+            verify_rows(pooled.deployment, system.dialect, rows.tables, rows.checksums)
 
         ask(pooled.deployment, f"INSERT INTO {order} (id) VALUES (5000)")
         asked = "SELECT small, word, day, yes FROM"

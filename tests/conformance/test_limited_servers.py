@@ -16,12 +16,10 @@ from assay.env_vars import NEW_DATA
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices.profiles import applied
-from assay.judge.warnings.run_warnings import mean_the_same
-from assay.probe.durability import measure as durability
-from assay.probe.durability import watching
-from assay.provision.limits import server_group
-from assay.provision.provision import provision
-from assay.provision.running_system import running_system
+from assay.judge.run_warnings import mean_the_same
+from assay.probe import durability, flushes
+from assay.provision import limits
+from assay.provision.running_system import provision, running_system
 from assay.storages.loop import LOOP
 from commands import IN_MEMORY, Assay, need, two_versions
 from servers import SERVERS
@@ -34,7 +32,7 @@ TOO_SLOW = {"mysql": "it takes minutes to start at half a processor"}
 
 def _need_groups() -> None:
     try:
-        server_group.refuse_impossible(ServerMachine(64 * MB, 0.5))
+        limits.refuse_impossible_limits(ServerMachine(64 * MB, 0.5))
     except MachineLimit as error:
         pytest.skip(error.message)
 
@@ -163,13 +161,13 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     if is_measured:
         storage = StorageChoice("disk", kind="loop", options={"size": "600M"})
         monkeypatch.delenv(NEW_DATA.name, raising=False)
-        monkeypatch.setattr(watching, "_POLL_S", _POLL_S)
+        monkeypatch.setattr(flushes, "_POLL_S", _POLL_S)
     with running_system(choice, storage, connections=2) as running:
         deployment = running.deployment
         assert deployment.durability_promised == profile.durability
         if is_measured:
             for _ in range(_TRIES):
-                measured = durability.measure(deployment, running.system)
+                measured = durability.measure_durability(deployment, running.system)
                 if measured.durability_class == profile.durability:
                     break
             assert measured.durability_class == profile.durability, measured.described

@@ -12,12 +12,12 @@ import pytest
 
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.errors import SystemRefused
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.provision.machine.users import server_user
 from assay.systems.mariadb import MARIADB
 from commands import need

@@ -6,7 +6,7 @@ import pytest
 
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
-from assay.provision.limits import server_group
+from assay.provision import limits
 from commands import Assay
 
 MB = 1 << 20
@@ -15,7 +15,7 @@ MB = 1 << 20
 @pytest.fixture(autouse=True)
 def _groups() -> None:
     try:
-        server_group.refuse_impossible(ServerMachine(64 * MB))
+        limits.refuse_impossible_limits(ServerMachine(64 * MB))
     except MachineLimit as error:
         pytest.skip(error.message)
 

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 import pytest
 
 from assay import _engine
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import SystemChoice
 from assay.dialects.msql import MSQL as DIALECT
 from assay.errors import ArgumentError
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.systems.msql import MSQL
 from assay.workload.reader import read
 from commands import Assay

@@ -11,18 +11,18 @@ import pytest
 
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
+from assay.contracts.durability import BINARY_LOG, NO_BINARY_LOG, UNFLUSHED_BINARY_LOG
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.safeguards import BINARY_LOG, NO_BINARY_LOG, UNFLUSHED_BINARY_LOG
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.load.digest import table_digest
-from assay.load.fill import fill
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.load.load import fill
+from assay.load.tables import table_digest
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.systems.mysql import MYSQL
 from commands import need
 from servers import ask, provisioned, shared

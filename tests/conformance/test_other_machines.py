@@ -18,25 +18,25 @@ import able
 import assay
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, StopDocument
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import DriveDocument, DriveProgress, StopDocument
 from assay.contracts.factors import GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import ChecksAddress
-from assay.drive.fleet import kept_parts
-from assay.drive.fleet.values import Terms
+from assay.drive import generators as kept_parts
+from assay.drive.generators import Terms
 from assay.drive.observe import Generators, observe
 from assay.env_vars import SERVER_ADDRESS
 from assay.errors import ArgumentError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.judge.check.verdict import why_failed
-from assay.lab.driving import generators
+from assay.judge.result_checks import why_failed
+from assay.lab import driving
 from assay.plan.values import Cell
-from assay.provision.engine.local_fleet import LocalFleet
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
+from assay.provision.engine.engine_programs import LocalFleet
 from assay.provision.machine.ports import server_address
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from assay.systems.options import TRANSPORT
 from commands import why_missing
 from programs import IP, NFT, TC, need_program
@@ -135,7 +135,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Network, list[Address
             fleet = LocalFleet(2, before=[net.command(0), net.command(1)])
             return Generators(fleet, Terms(run=run), are_on_one_machine=False)
 
-        monkeypatch.setattr(generators, "of_cell", of_cell)
+        monkeypatch.setattr(driving, "generators_of_cell", of_cell)
         monkeypatch.setenv(SERVER_ADDRESS.name, net.address)
         yield net, endpoints
 
@@ -225,8 +225,8 @@ class _Cluster:
 def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generators, "RayFleet", _Cluster)
-    monkeypatch.setattr(generators.ray_fleet, "why_not", lambda _: None)
+    monkeypatch.setattr(driving, "RayFleet", _Cluster)
+    monkeypatch.setattr(driving.ray_fleet, "why_not", lambda _: None)
     for transport in ("tcp", "socket"):
         with pytest.raises(ArgumentError, match="on this machine alone, and generators are on"):
             assay.run(
@@ -331,7 +331,7 @@ def test_a_link_that_is_cut_loses_the_generator_behind_it(
     assert 0 < ok <= rows <= ok + sum(one.unknown for one in found.generators)
     _wait_until_left(net)
     # It kept what it knows, and that is no more than the bound: what it sent is not in doubt there.
-    (kept,) = [kept_parts.read(one).observation for one in tmp_path.iterdir()]
+    (kept,) = [kept_parts.read_kept_part(one).observation for one in tmp_path.iterdir()]
     assert lost.ok <= kept.outcomes.ok <= lost.ok + lost.unknown
     assert kept.outcomes.ok + kept.outcomes.unknown <= lost.ok + lost.unknown
 

@@ -15,9 +15,9 @@ import pytest
 import servers
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.provision.disk.directory import server_directory
+from assay.provision import processes
+from assay.provision.directory import server_directory
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import process
 from commands import Assay, need
 from programs import PGBOUNCER, PGPOOL, need_program
 
@@ -58,7 +58,7 @@ def pgbouncer(server: Deployment, mode: str = "transaction") -> Iterator[str]:
             """.replace("            ", "")
         )
         configuration.chmod(0o644)
-        with process.start([program, configuration], directory) as running:
+        with processes.start_server([program, configuration], directory) as running:
             running.wait_ready(lambda: None if _listens(port) else "it does not listen yet")
             yield f"postgresql://reader@127.0.0.1:{port}/postgres"
 
@@ -93,7 +93,7 @@ def pgpool(server: Deployment) -> Iterator[str]:
         )
         for file in (users, configuration):
             file.chmod(0o644)
-        with process.start([program, "-n", "-f", configuration], directory) as running:
+        with processes.start_server([program, "-n", "-f", configuration], directory) as running:
             running.wait_ready(lambda: None if _listens(port) else "it does not listen yet")
             yield f"postgresql://{to.user}:{to.password}@127.0.0.1:{port}/postgres"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.durability import CHECKS_PAGES, CHECKSUMS
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.safeguards import CHECKS_PAGES, CHECKSUMS
 from assay.contracts.storage_facts import StorageFacts
-from assay.drive.monitoring.sampler import Sampler
+from assay.drive.sampling import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
 from assay.provision.undo.resources import PosixSharedMemory
 from assay.systems.postgresql import POSTGRESQL

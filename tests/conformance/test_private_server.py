@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import Experiment, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, SystemMissing, SystemRefused
-from assay.lab.preflight.preflight import preflight
+from assay.lab.preflight import preflight
 from assay.plan import plan
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.systems import System
 from assay.systems.postgresql import installation
 from assay.systems.postgresql.url import VARIABLES, address_of

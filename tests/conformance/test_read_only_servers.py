@@ -19,7 +19,7 @@ from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from commands import Assay, need
 from servers import provisioned
 from standbys import standby_of

@@ -14,16 +14,15 @@ import pytest
 
 from able import one_of_each_line
 from assay import registry
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, StopDocument
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import DriveDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.observation import Unfinished
 from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import observe
 from assay.experiment.choices.checked_choices import system_choice
-from assay.lab.conformance.requirement import Finding, Requirement, requirement
-from assay.lab.conformance.sessions import where_there_is_no_system_the_connection_is_refused
-from assay.lab.conformance.subject import Subject
+from assay.lab.conformance.requirement import Finding, Requirement, Subject, requirement
+from assay.lab.conformance.statements import where_there_is_no_system_the_connection_is_refused
 from assay.lab.conformance.verify import REQUIREMENTS, verify
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System

@@ -15,7 +15,7 @@ from assay.contracts.experiment import SystemChoice
 from assay.contracts.factors import ServerMachine
 from assay.contracts.systems.abilities import SeparateLog
 from assay.experiment.choices.storage_words import storage_choices
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.provision.running_system import RunningSystem, running_system
 from assay.storages.device_counters import devices_of, devices_of_log
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices

@@ -13,12 +13,12 @@ from able import one_of_each_line
 from assay.contracts.experiment import SystemChoice
 from assay.errors import MachineLimit
 from assay.experiment.choices.storage_words import storage_choices
-from assay.provision.disk.directory import identity_of
-from assay.provision.engine.session import session
-from assay.provision.limits.hierarchies import PROCESSES, parents
-from assay.provision.machine import process_tags
+from assay.provision.directory import identity_of
+from assay.provision.engine.engine_calls import session
+from assay.provision.limits import PROCESSES, parent_groups
+from assay.provision.machine import process_table
 from assay.provision.running_system import running_system
-from assay.storages.block.file_systems import FILE_SYSTEMS
+from assay.storages.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
 from commands import Assay, need
 from programs import need_program
@@ -107,7 +107,7 @@ def test_a_storage_that_fills_up_during_a_run_is_named_and_another_is_not_hurt(
 def test_every_process_of_a_server_is_in_the_control_group_of_its_storage(folder: Path) -> None:
     need("postgresql")
     try:
-        parents(["io"])
+        parent_groups(["io"])
     except MachineLimit as error:
         pytest.skip(error.message)
     (choice,) = storage_choices([f"throttled[write_iops=5000,size=128M]:{folder}"])
@@ -118,7 +118,7 @@ def test_every_process_of_a_server_is_in_the_control_group_of_its_storage(folder
         assert running.deployment.storage.label_notes == ("throttled",)
         assert running.directory is not None
         (group,) = running.directory.control_groups
-        processes = process_tags.processes_of(identity_of(running.directory))
+        processes = process_table.tagged_processes(identity_of(running.directory))
         members = {int(pid) for pid in (group / PROCESSES).read_text().split()}
         assert len(members) > 3
         assert {process.pid for process in processes} == members

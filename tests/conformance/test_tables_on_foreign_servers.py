@@ -13,12 +13,12 @@ import pytest
 from able import one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import SessionLimit
-from assay.load import mark
-from assay.provision.engine.session import session
+from assay.load import tables
+from assay.provision.engine.engine_calls import session
 from assay.systems import System
 from commands import Assay, need
 from running import started
@@ -98,7 +98,10 @@ def test_tables_of_an_assay_that_may_be_running_are_kept(
 ) -> None:
     deployment = reached(system, url)
     elsewhere = "loaded by Assay: host far-away, process 1 2 3"
-    for text, named in ((mark.mark(), f"process {os.getpid()}"), (elsewhere, "far-away")):
+    for text, named in (
+        (tables.mark_of_process(), f"process {os.getpid()}"),
+        (elsewhere, "far-away"),
+    ):
         made = system.dialect.create_marked_table(_tellers(), deployment.options, text)
         with session(deployment.address) as opened:
             for statement in made:

@@ -19,9 +19,9 @@ from assay import registry
 from assay.contracts.observation import Observation
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
-from assay.judge.check.consistency import check_consistency
+from assay.judge.result_checks import check_consistency
 from assay.judge.statistics.samples import BY_NAME
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.record import DEFAULT_FILE_NAME, Run
 from assay.storages.loop import LOOP
 from assay.workload.values import Script

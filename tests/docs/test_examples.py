@@ -21,10 +21,10 @@ from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.systems.abilities import Findable, Installable
 from assay.errors import SystemMissing
-from assay.probe.fio import FIO
-from assay.provision.install import versions
-from assay.storages.block.file_systems import FILE_SYSTEMS
-from assay.systems.mariadb.installation import MARIADBD
+from assay.probe.measure import FIO
+from assay.provision.install import cache
+from assay.storages.file_systems import FILE_SYSTEMS
+from assay.systems.mariadb.system import MARIADBD
 from assay.systems.postgresql.installation import POSTGRES
 from assay.systems.sqlite.system import SHELL
 from block_devices import HAS_LOOP_DEVICES
@@ -91,7 +91,7 @@ def systems_not_installed(command: str) -> list[str]:
     for name, version in re.findall(r"\b([a-z]+)@(\d[\d.]*)", command):
         if name in registry.systems():
             try:
-                versions.programs_of(SystemChoice(name, options={VERSION: version}))
+                cache.programs_of(SystemChoice(name, options={VERSION: version}))
             except SystemMissing:
                 missing.append(f"{name}@{version}")
     for name, system in registry.usable_systems():

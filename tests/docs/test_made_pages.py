@@ -12,7 +12,7 @@ import pytest
 from assay import registry
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment import from_file
-from assay.report.charts import draw
+from assay.report import charts
 from assay.report.figure import LIMITED
 from forked_programs import BIN
 from plugins import assay
@@ -52,7 +52,7 @@ _MARK = re.compile(r'aria-roledescription="[^"]*"|<path ')
 
 def test_it_is_what_is_drawn_from_its_numbers() -> None:
     """Texts and marks; widths depend on the fonts of a machine."""
-    kept, drawn = picture.PICTURE.read_text(encoding="utf-8"), draw.svg(picture.figure())
+    kept, drawn = picture.PICTURE.read_text(encoding="utf-8"), charts.svg(picture.figure())
     assert _TEXT.findall(kept) == _TEXT.findall(drawn), "make docs"
     assert len(_MARK.findall(kept)) == len(_MARK.findall(drawn)), "make docs"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.experiment import SystemChoice
-from assay.dialects.null_documents import NullDocumentsDialect
-from assay.provision.engine.session import session
+from assay.dialects.null import NullDocumentsDialect
+from assay.provision.engine.engine_calls import session
 from assay.systems import OptionSpec, ServerDirectory
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from assay.lab.run_context.context import RunState
-from assay.text.files.toml_file import TomlTable
+from assay.text.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from assay.contracts.deployment import Deployment, Node
 from assay.contracts.experiment import SystemChoice
+from assay.provision import processes
 from assay.provision.machine import sampling
-from assay.provision.processes import process
 from assay.systems import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.null import NULL, server
 
@@ -60,7 +60,7 @@ class ThreeNodes:
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
 
 THREE_NODES = ThreeNodes()

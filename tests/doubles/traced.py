@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import structs
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.dialects.null import NullDialect

@@ -275,9 +275,9 @@ SHELVES = {
 }
 """Folders that are lists of one kind, in which each entry is a file."""
 OWN_IDEA = {
-    "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
-    "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
-    "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
+    "cli/watching/commands.py": "where the program that draws comes from, beside the pages",
+    "judge/statistics/series.py": "a statistic, which imports SciPy on first use",
+    "lab/run_context/outcome.py": "a refusal, beside what is noted before the first step",
 }
 
 

@@ -1,4 +1,4 @@
-"""An error that speaks of a setting says so in a phrase (`assay.text.mentions`), so that each face
+"""An error that speaks of a setting says so in a phrase (`assay.text.phrases`), so that each face
 spells it as the person wrote it; no face looks for options in texts."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.experiment.settings.catalogue import OPTIONS
+from assay.experiment.settings_catalogue import OPTIONS
 
 PACKAGE = Path(__file__).parents[2] / "python" / "assay"
 IN_PHRASES = {"phrase", "Mention"}

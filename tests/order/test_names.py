@@ -13,9 +13,9 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from assay.contracts.capabilities import ENDINGS, LANGUAGES
 from assay.contracts.factors import OF_LEVELS, OF_MACHINE
-from assay.contracts.languages import ENDINGS, LANGUAGES
-from assay.record.file import opening, schema
+from assay.record.file import record_file, schema
 from assay.record.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parents[2] / "python" / "assay"
@@ -119,7 +119,7 @@ def _lists(tree: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
-HOME = "contracts/languages.py"
+HOME = "contracts/capabilities.py"
 _NAMED = re.compile("|".join(rf"\.{name}\b" for name in LANGUAGES))
 MOST_ENDINGS = 1
 """Endings of files in one text that is shown: several are a list."""
@@ -152,7 +152,7 @@ def test_no_other_list_of_languages() -> None:
 
 
 def test_each_metric_is_a_column_of_the_views() -> None:
-    with closing(opening.private()) as record:
+    with closing(record_file.private_database()) as record:
         schema.prepare(record, Path(":memory:"), schema.migrations())
         of_runs, of_types = (
             {name for (name,) in record.execute("SELECT name FROM pragma_table_info(?)", (view,))}

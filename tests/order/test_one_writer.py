@@ -14,10 +14,10 @@ PACKAGE = Path(__file__).parents[2] / "python" / "assay"
 @pytest.mark.parametrize(
     ("written", "writer"),
     [
-        (r"\bcsv\.(writer|DictWriter)\(", "text/csv_lines.py"),
-        (r"---\||---:", "text/markdown_lines.py"),
+        (r"\bcsv\.(writer|DictWriter)\(", "text/table_forms.py"),
+        (r"---\||---:", "text/table_forms.py"),
         # Filled to a width that was computed; one that is fixed is that of a line, not of a table.
-        (r'" " \* \(|\.[lr]just\((?!\d)|:[<>]\{[a-z]', "text/terminal_lines.py"),
+        (r'" " \* \(|\.[lr]just\((?!\d)|:[<>]\{[a-z]', "text/table_forms.py"),
         # One line that is drawn again and again.
         (r"rich\.(table|box|columns)", "cli/output/stage_bar.py"),
     ],

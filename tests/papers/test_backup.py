@@ -14,12 +14,12 @@ import servers
 from able import with_ability
 from assay import registry
 from assay.contracts.deployment import Address
-from assay.contracts.dialects.protocol import Reclaims
+from assay.contracts.dialects import Reclaims
 from assay.contracts.observation import BackupReport, SpaceReuseReport
 from assay.errors import RunFailed, SystemRefused
-from assay.lab.backup import flushing, meanwhile
+from assay.lab import backup
 from assay.report.build import build
-from assay.systems.mariadb.installation import DUMP
+from assay.systems.mariadb.system import DUMP
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
 from programs import need_program
@@ -109,7 +109,7 @@ def test_a_bad_dump_fails_the_run(
 
 def test_what_is_not_flushed_is_no_backup(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match=r"no backup: .*absent cannot be synced: "):
-        flushing.flush(tmp_path / "absent")
+        backup.flush_folder(tmp_path / "absent")
 
 
 class Refusing:
@@ -117,7 +117,7 @@ class Refusing:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_sent, self.refuses = threading.Event(), threading.Event()
-        monkeypatch.setattr(meanwhile, "session", lambda _: contextlib.nullcontext(self))
+        monkeypatch.setattr(backup, "session", lambda _: contextlib.nullcontext(self))
 
     def execute(self, statement: str) -> None:
         del statement
@@ -128,7 +128,7 @@ class Refusing:
 
 def test_a_transaction_without_an_answer_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Refusing(monkeypatch)
-    client = meanwhile.Client("one", str, lambda: Address("null"))
+    client = backup.Client("one", str, lambda: Address("null"))
     sessions.is_sent.wait(10)
     threading.Timer(0.1, sessions.refuses.set).start()
     client.end()
@@ -137,7 +137,7 @@ def test_a_transaction_without_an_answer_does_not_count(monkeypatch: pytest.Monk
 
 def test_an_internal_error_of_a_client_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     Refusing(monkeypatch)
-    client = meanwhile.Client("one", lambda _: str(1 // 0), lambda: Address("null"))
+    client = backup.Client("one", lambda _: str(1 // 0), lambda: Address("null"))
     for noticed in (client.wait_for_answer, client.pause):
         with pytest.raises(ZeroDivisionError):
             noticed()

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
 from assay.judge.run import Run
-from assay.provision.limits import server_group
+from assay.provision import limits
 from assay.storages.modelled import MODELLED
 from commands import Assay, Ended
 
@@ -26,7 +26,7 @@ def _can_be_had() -> None:
     if MODELLED.why_unavailable() is not None:
         pytest.skip("needs root, FUSE and loop devices")
     try:
-        server_group.refuse_impossible(ServerMachine(40 * MB))
+        limits.refuse_impossible_limits(ServerMachine(40 * MB))
     except MachineLimit as error:
         pytest.skip(error.message)
 

@@ -12,7 +12,7 @@ import pytest
 from able import one_of_each_line
 from assay.contracts.observation import LimitReport, UpdateReport
 from assay.judge.run import Run
-from assay.probe import fio
+from assay.probe import measure
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from assay.report.sections.outcomes import OUTCOMES
@@ -350,7 +350,7 @@ STORAGES = {
     "loop": "loop=loop[fs=ext4,size=300M]",
     "disk (modelled)": "disk=modelled[profile=scsi-15k,size=300M]",
 }
-NEEDS_FIO = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
+NEEDS_FIO = pytest.mark.skipif(not measure.is_installed(), reason="fio is not installed")
 NEEDS_MODELLED = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )

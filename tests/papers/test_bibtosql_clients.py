@@ -17,11 +17,10 @@ from assay.contracts.events import Events
 from assay.contracts.systems.abilities import OwnClient
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.bibsql.bibliography import Bibliography, resolve
-from assay.load.digest import table_digest
 from assay.load.load import load
-from assay.load.tables import drop
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.load.tables import drop, table_digest
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.workload import reader
 from commands import need
 from forked_programs import BIN

@@ -24,16 +24,15 @@ import forked_programs
 from able import one_of_each_line, with_ability
 from assay import _engine, registry
 from assay.cli.bibsql import applying, bibtosql
-from assay.cli.bibsql.update_lock import update_lock
+from assay.cli.bibsql.updating import update_lock
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import LocksTables
+from assay.contracts.dialects import LocksTables
 from assay.contracts.systems.abilities import OwnClient
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import StorageChoice, SystemChoice
-from assay.load.digest import table_digest
-from assay.load.tables import drop
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.load.tables import drop, table_digest
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.workload import reader
 from commands import need
 from forked_programs import BIN
@@ -215,7 +214,7 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
     held = tmp_path / "held"
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from assay.cli.bibsql.update_lock import update_lock\n"
+        "from assay.cli.bibsql.updating import update_lock\n"
         "with update_lock(sys.argv[1], 0): Path(sys.argv[2]).touch(); time.sleep(600)\n"
     )
     with database("sqlite", tmp_path) as deployment:
@@ -257,7 +256,7 @@ def test_a_state_directory_without_locks_is_named(
     def fails(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(f"assay.cli.bibsql.update_lock.{call}", fails)
+    monkeypatch.setattr(f"assay.cli.bibsql.updating.{call}", fails)
     with pytest.raises(ArgumentError, match=os.strerror(number)) as raised, update_lock("x", 1):
         pass
     assert "ASSAY_STATE_DIRECTORY" in str(raised.value.hint)

@@ -16,12 +16,12 @@ from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemUnderTestError
 from assay.load.bibsql import beebe
-from assay.load.row_sources.data_folder import input_folder
+from assay.load.row_sources.protocol import input_folder
 from assay.report.build import build
-from assay.report.papers.claims import judged_claims
-from assay.report.papers.claims.judgement import ClaimVerdict
+from assay.report.papers import judged_claims
+from assay.report.papers.claims import ClaimVerdict
 from assay.report.values import Row
-from assay.storages.block.file_systems import kernel_has
+from assay.storages.file_systems import kernel_has
 from assay.storages.modelled import MODELLED
 from block_devices import HAS_LOOP_DEVICES
 from commands import Assay
@@ -67,7 +67,7 @@ def test_kreymer_1995(assay: Assay) -> None:
     client = cpu.rows[1].cells[5].number
     # Five updates take 3 ms, less than it takes to begin and end the clients.
     assert client is not None and 1 < client.value <= 1000, "in percent of one processor"
-    words = {one.claim.kind: one.word for one in judged_claims.judged(ended.experiment)}
+    words = {one.claim.kind: one.word for one in judged_claims.judged_claims(ended.experiment)}
     assert words["equals"] == "holds", "every dump is that of a single client"
 
 
@@ -88,7 +88,7 @@ def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert {run.state for run in ended.runs if run.system == "sqlite"} == {"done"}
-    found = judged_claims.judged(ended.experiment)
+    found = judged_claims.judged_claims(ended.experiment)
     assert len(found) >= 8
     if is_missing("cubrid"):
         assert {run.state for run in ended.runs if run.system == "cubrid"} == {"refused"}
@@ -111,7 +111,9 @@ def test_ciarrocchi_2002(assay: Assay) -> None:
     ours = [row.cells for row in of_table.rows if row.cells[2].shown == "measured"]
     assert [cells[1].shown for cells in ours] == ["64MB", "none"] * 2
     assert all(cells[3].number and cells[3].number.value > 0 for cells in ours)
-    words = {one.claim.text[:8]: one.reason for one in judged_claims.judged(ended.experiment)}
+    words = {
+        one.claim.text[:8]: one.reason for one in judged_claims.judged_claims(ended.experiment)
+    }
     assert "24MB, 60MB was not measured" in words["with 0.6"]
     assert words["with as "] == "it compares two kernels"
 
@@ -154,7 +156,8 @@ def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     (measured,) = (row for row in rows if [cell.shown for cell in row.cells[:3]] == ours)
     assert [cell.number is not None for cell in measured.cells[3:]] == [True, False, True]
     words = {
-        one.claim.text.split()[0]: one.reason for one in judged_claims.judged(ended.experiment)
+        one.claim.text.split()[0]: one.reason
+        for one in judged_claims.judged_claims(ended.experiment)
     }
     assert words["Reiser"] == "Linux has no ReiserFS any more"
 

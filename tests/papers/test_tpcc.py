@@ -14,9 +14,9 @@ import pytest
 from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
-from assay.judge.check.consistency import check_consistency, chosen
+from assay.judge.result_checks import check_consistency, chosen_rules
 from assay.judge.run import Run
-from assay.provision.engine.session import session
+from assay.provision.engine.engine_calls import session
 from assay.record.metrics.catalogue import METRICS
 from assay.systems.ferretdb import FERRETDB
 from assay.workload import reader
@@ -264,7 +264,7 @@ def filled(server: Deployment, data: Data, schema: str) -> Iterator[None]:
 def test_each_is_found_by_the_conditions_that_are_made_for_it(
     server: Deployment, schema: str
 ) -> None:
-    checks = chosen(TPCC.checks_for(FERRETDB.dialect), TPCC.test("unbound").checks)
+    checks = chosen_rules(TPCC.checks_for(FERRETDB.dialect), TPCC.test("unbound").checks)
     assert len(checks) == 18
     variables = {**COUNTS, **TPCC.with_defaults({"schema": schema}), "warehouses": 0}
     wrong = []

@@ -21,17 +21,16 @@ from assay import comparison, registry, systems
 from assay.contracts.events import ClientsAtWork, Event
 from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge.check.answers import Check
+from assay.judge.result_checks import Check
 from assay.judge.run import Run
 from assay.lab import lab
-from assay.lab.run_context import outcome_of_run
-from assay.lab.run_context.consistency import broken_rules
-from assay.lab.run_context.context import RunState
-from assay.provision.processes import process
+from assay.lab.run_context import outcome
+from assay.lab.run_context.context import RunState, broken_rules
+from assay.provision import processes
 from assay.provision.undo import ledger
 from assay.record import Store
+from assay.report import comparison_report as compared_report
 from assay.report.build import build
-from assay.report.comparison_tables import comparison as compared_report
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.workload import reader
@@ -142,7 +141,7 @@ class _KillsTheLastNode:
 
     def __call__(self, event: Event) -> None:
         if not self.nodes and isinstance(event, ClientsAtWork) and event.report.done:
-            self.nodes = list(process._running)
+            self.nodes = list(processes._running)
             os.kill(self.nodes[-1], signal.SIGKILL)
 
 
@@ -167,14 +166,14 @@ def test_a_check_that_finds_no_server_was_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def after_its_end(state: RunState, parameters: Mapping[str, Any]) -> list[Check]:
-        server = process.find(state.up().deployment.server_pid)
+        server = processes.running_server(state.up().deployment.server_pid)
         assert server is not None
         server.send(signal.SIGKILL)
         while server.died() is None:
             time.sleep(0.01)
         return broken_rules(state, parameters)
 
-    monkeypatch.setattr(outcome_of_run, "broken_rules", after_its_end)
+    monkeypatch.setattr(outcome, "broken_rules", after_its_end)
     run = ran(tmp_path, "three-nodes", clients="2")
     (check,) = run.checks
     assert (check["id"], check["found"], check["ok"]) == ("negative", None, None)

@@ -18,7 +18,7 @@ from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.probe.first_use import FirstUse
+from assay.probe.measure import FirstUse
 from assay.provision.undo import ledger
 from assay.record import Store
 

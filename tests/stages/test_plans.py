@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from able import with_ability
-from assay.contracts.dialects.protocol import Explains
+from assay.contracts.dialects import Explains
 from commands import need
 from plugins import assay
 

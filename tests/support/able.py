@@ -12,7 +12,7 @@ from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
 from assay.drive.prepare import Compiled
 from assay.experiment.from_command_line import Words, experiment
-from assay.lab.preflight.refusal import why_refused
+from assay.lab.refusal import why_refused
 from assay.plan import plan
 from commands import why_missing
 

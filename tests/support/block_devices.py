@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.storages.block.file_systems import FILE_SYSTEMS
+from assay.storages.file_systems import FILE_SYSTEMS
 from programs import need_program
 
 

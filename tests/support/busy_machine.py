@@ -17,11 +17,9 @@ from pathlib import Path
 import pytest
 from _pytest.runner import runtestprotocol
 
-from assay.probe.durability.counters import FlushCounter
-from assay.probe.durability.file_system import unflushed_file
-from assay.probe.durability.watching import others_call_sync
-from assay.provision.machine.machine_sampling import MachineSample, sample_machine
-from assay.provision.machine.sampling import sample
+from assay.probe.durability import unflushed_file
+from assay.probe.flushes import FlushCounter, others_call_sync
+from assay.provision.machine.sampling import MachineSample, sample, sample_machine
 from assay.storages.device_counters import devices_under
 from assay.storages.loop import LOOP
 from own_device import own_device

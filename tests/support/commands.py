@@ -17,8 +17,8 @@ from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge.run import Run
-from assay.provision.install import versions
-from assay.provision.provision import provision
+from assay.provision.install import cache as versions
+from assay.provision.running_system import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 
 Assay = Callable[..., "Ended"]
@@ -76,7 +76,10 @@ def why_missing(system: str) -> str | None:
 def two_versions(system: str) -> tuple[str, str]:
     """The oldest and the newest version of the system that are on this machine; skips the test,
     with the reason, where there are not two."""
-    known = [versions.numbers(one.version) for one in versions.here(registry.system(system))]
+    known = [
+        versions.version_numbers(one.version)
+        for one in versions.programs_here(registry.system(system))
+    ]
     if len(known) < 2:
         pytest.skip(f"expected two versions of {system} on this machine, found {known}")
     return known[-1], known[0]

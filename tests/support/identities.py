@@ -14,9 +14,9 @@ from assay.api import running
 from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES
 from assay.experiment import SystemChoice
-from assay.experiment.choices import system_names
+from assay.experiment.choices import identity
 from assay.experiment.from_command_line import Words, asked
-from assay.lab.preflight.optional_levels import plan_here
+from assay.lab.refusal import plan_here
 
 
 class SAME:
@@ -61,7 +61,7 @@ def identities(said: str) -> Identities:
 def names_of(*shown: Identities) -> list[str]:
     """Of their systems, shown together."""
     choices = [choice for one in shown for choice in one.systems]
-    return [" ".join((one.shown, *one.machine.words)) for one in system_names.named(choices)]
+    return [" ".join((one.shown, *one.machine.words)) for one in identity.named_systems(choices)]
 
 
 def _words(said: str) -> Words:

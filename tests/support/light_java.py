@@ -77,7 +77,7 @@ def make_archive() -> None:
 def _archive(found: Installation) -> Path:
     said = subprocess.run([found.java, "-version"], capture_output=True, text=True, check=True)
     java = re.sub(r"[^\w.+-]+", "-", said.stderr.splitlines()[0])
-    return cache.folder() / "tests" / f"cassandra-{found.version}-{java}.jsa"
+    return cache.cache_folder() / "tests" / f"cassandra-{found.version}-{java}.jsa"
 
 
 def _set(java: Path, options: str) -> None:

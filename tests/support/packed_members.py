@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.record.capsule import writing
+from assay.record.capsule import packing
 
 
 def packed(members: Mapping[str, bytes], assay: str) -> bytes:
@@ -16,6 +16,6 @@ def packed(members: Mapping[str, bytes], assay: str) -> bytes:
         for name, file in files.items():
             file.write_bytes(members[name])
         target = Path(folder, "capsule")
-        with writing.packed(files, assay) as found, target.open("wb") as stream:
+        with packing.packed(files, assay) as found, target.open("wb") as stream:
             found.copy(stream.fileno())
         return target.read_bytes()

@@ -91,7 +91,7 @@ def brought(started: str) -> str | None:
 def _is_own(started: str) -> bool:
     """Of this environment, this repository, or a test's folder."""
     path = Path(started)
-    own = (sys.prefix, ROOT, tempfile.gettempdir(), "/var/tmp", "/dev/shm", cache.folder())
+    own = (sys.prefix, ROOT, tempfile.gettempdir(), "/var/tmp", "/dev/shm", cache.cache_folder())
     is_in_own = path.is_absolute() and any(path.is_relative_to(one) for one in own)
     return is_in_own or path.name.startswith("python")
 

@@ -17,8 +17,8 @@ from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.disk.directory import server_directory
-from assay.provision.engine.session import session
+from assay.provision.directory import server_directory
+from assay.provision.engine.engine_calls import session
 from assay.systems import System
 from assay.systems.options import TRANSPORT
 from commands import need

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from commands import Assay, Ended
 from servers import ask
 

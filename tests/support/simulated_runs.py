@@ -1,5 +1,5 @@
-"""The runs of a plan and those that are added to it, as `assay.lab.added_runs` adds them, without a
-record."""
+"""The runs of a plan and those that are added to it, as `assay.lab.repetitions` adds them,
+without a record."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import servers
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 from assay.systems.postgresql import installation, server
 from programs import PG_BASEBACKUP, need_program
 from waiting import wait_until

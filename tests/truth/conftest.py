@@ -12,8 +12,8 @@ from known_systems import IN_PROCESS, Deployment, NullServer, NullSystem
 
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemMissing
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 
 _WITHOUT_A_CLOCK = {"test_accounts", "test_agents", "test_seeds", "test_slices"}
 

@@ -15,8 +15,8 @@ from typing import Any
 from known_systems import Deployment, NullSystem
 
 from assay.contracts.observation import Observation, read_observation
-from assay.contracts.observation.merging.simultaneous import merge
-from assay.contracts.observation.parts.latency import encoded, merged_latency
+from assay.contracts.observation.merging import merge
+from assay.contracts.observation.transactions import encoded, merged_latency
 
 CLIENTS, EACH = 8, 5
 DELAY_NS = 3_000_000

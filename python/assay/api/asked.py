@@ -24,9 +24,9 @@ from assay.contracts.setting import (
 )
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.settings.catalogue import SETTINGS, Words
-from assay.text import csv_lines
-from assay.text.nearest import did_you_mean
+from assay.experiment.settings_catalogue import SETTINGS, Words
+from assay.text import table_forms
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import Quantity, shown
 
 Path = str | PathLike[str]
@@ -214,6 +214,6 @@ def _several(name: str, levels: Any) -> list[Any]:
 
 def _line(levels: Iterable[Scalar]) -> str:
     """As `key_and_values` reads it: a value with a comma stands in quotes."""
-    return csv_lines.line(
+    return table_forms.csv_line(
         str(level).lower() if isinstance(level, bool) else str(level) for level in levels
     )

@@ -12,16 +12,16 @@ from assay import comparison, registry
 from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.cli.options import experiment_references
-from assay.comparison import conditions, fail_conditions
-from assay.comparison.fail_conditions import ConditionAnswer
-from assay.comparison.sides.differences import DESPITE
-from assay.comparison.sides.values import Side
+from assay.comparison import conditions
+from assay.comparison.conditions import ConditionAnswer
+from assay.comparison.differences import DESPITE
+from assay.comparison.sides import Side
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
-from assay.report.comparison_tables import comparison as report
-from assay.report.comparison_tables import comparison_document
-from assay.report.comparison_tables.comparison_document import RatioDocument
-from assay.text.nearest import did_you_mean
+from assay.report import comparison_document
+from assay.report import comparison_report as report
+from assay.report.comparison_document import RatioDocument
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import shown
 
 Ratio = RatioDocument
@@ -103,7 +103,7 @@ class Comparison:
         where none does, and it is not known or not decided of one."""
         if not isinstance(condition, str):
             raise ArgumentError(f"expected a condition, found {shown(condition)}", hint=_CONDITION)
-        judged = fail_conditions.judge(
+        judged = conditions.judge_conditions(
             self._made, [conditions.condition(condition)], despite=self._despite
         )
         if any(one.answer is ConditionAnswer.MET for one in judged):

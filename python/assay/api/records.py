@@ -12,7 +12,7 @@ from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
-from assay.record.runs.several import together
+from assay.record.reader import joined_experiments
 
 
 def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:
@@ -81,7 +81,7 @@ class Records:
         named = {number: name for name, number in machines.items()}
         with Store(self.path, must_exist=True) as store:
             found = [store.experiment(number) for number in (*numbers, *named)]
-        return Result(together(found, named))
+        return Result(joined_experiments(found, named))
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -15,24 +15,24 @@ from typing import Any
 
 from assay import registry
 from assay.api import asked
-from assay.comparison.conclusions.effects import SettingEffects
+from assay.comparison.effects import SettingEffects
 from assay.contracts.factors import COLUMNS
 from assay.contracts.observation import Observation, Observed, Outcomes, PassTime, StepReport
 from assay.contracts.recorded import Machine
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.settings.error_spelling import of_python
-from assay.judge.check.answers import expected_rows
+from assay.experiment.setting_mistakes import spelled_in_python
+from assay.judge.result_checks import expected_rows
 from assay.judge.run import Run as KeptRun
 from assay.judge.statistics import samples
 from assay.record import ExperimentRecord
 from assay.record.metrics.catalogue import METRICS
-from assay.record.runs.run_ends import ENDED, end_of, exit_status
+from assay.record.runs.records import ENDED, end_of, exit_status
 from assay.report.build import build
 from assay.report.program_tables import PARAMETER
 from assay.report.tidy.tables import TABLES
 from assay.report.values import TidyRow, number_in
-from assay.text import mentions
+from assay.text import phrases
 
 Row = TidyRow
 
@@ -246,7 +246,7 @@ class Result:
                 warning.name,
                 warning.cause,
                 tuple(warning.details),
-                mentions.spelled(warning.fix, of_python),
+                phrases.spelled(warning.fix, spelled_in_python),
             )
             for warning in self._report.warnings
         )

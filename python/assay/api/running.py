@@ -15,13 +15,13 @@ from assay.cli.output.progress import progress as shown_on_standard_error
 from assay.contracts.events import ignored
 from assay.errors import ArgumentError
 from assay.experiment import from_command_line as command_line
-from assay.experiment.command import command_of, patterns
-from assay.experiment.settings.error_spelling import as_written
+from assay.experiment.origin import command_of, patterns
+from assay.experiment.setting_mistakes import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
-from assay.load.load_options import Loading
+from assay.load.dataset import Loading
 from assay.probe import DEFAULT_S
-from assay.probe.first_use import FirstUse
+from assay.probe.measure import FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import click
 
-from assay.cli.options.other_tools import meaning
-from assay.cli.options.typed_words import keep_words
-from assay.cli.process.outcome import outcome_of
-from assay.cli.process.process_environment import refuse_other_encodings
-from assay.text.nearest import did_you_mean
+from assay.cli.options.typed_words import keep_words, meaning_of_option
+from assay.cli.process import outcome_of, refuse_other_encodings
+from assay.text.phrases import did_you_mean
 
 HELP_NAMES = ["-h", "--help"]
 """Every context of a command gives these: Click keeps the help option that the first one makes."""
@@ -114,7 +112,7 @@ def _refuse_a_host(ctx: click.Context | None, command: click.Command, args: list
     for before, word in pairwise(args):
         if before != "-h" or word.startswith("-"):
             continue
-        if meant := meaning("-h", options):
+        if meant := meaning_of_option("-h", options):
             raise click.UsageError(f"-h is --help and takes no value, found {word!r}; {meant}", ctx)
 
 

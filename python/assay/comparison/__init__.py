@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.comparison.compare_sides import compare
-    from assay.comparison.sides.sides import side
-    from assay.comparison.sides.values import Comparison, Side
+    from assay.comparison.sides import Comparison, Side, side
 
 __all__ = ["Comparison", "Side", "compare", "side"]
 

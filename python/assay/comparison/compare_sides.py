@@ -11,17 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.comparison.ratios import offered_rates, pairs, undecided
-from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
-from assay.comparison.ratios.ratios import compared
-from assay.comparison.ratios.verdicts import with_verdicts
-from assay.comparison.sides import differences, factors, safeguards, sides
-from assay.comparison.sides.side_cells import SideCell, side_cells, with_shared_identities
-from assay.comparison.sides.values import ComparedCell, Comparison, Difference, Side, UnequalCell
+from assay.comparison import differences, factors, ratios, sides, unequal_work
+from assay.comparison.measured_cells import SideCell, side_cells, with_shared_identities
+from assay.comparison.ratios import compared, reasons_of, with_verdicts, worst_word
+from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, UnequalCell
 from assay.contracts.metric import Metric
 from assay.contracts.recorded import DerivedRecord
-from assay.judge.evidence.durability import MEMORY
 from assay.judge.statistics.estimate import Design
+from assay.judge.storage_evidence import MEMORY
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
@@ -51,7 +48,7 @@ def compare(
 ) -> Comparison:
     """``b`` None: two levels of the factor ``between`` are compared. ``metric``: the primary one,
     in place of that of each test. ``despite``: differences that are passed over
-    (`assay.comparison.sides.differences.DESPITE`). Raises `ArgumentError`."""
+    (`assay.comparison.differences.DESPITE`). Raises `ArgumentError`."""
     if b is None and not between:
         raise sides.one_side(a)
     a, b = sides.named_together(a, b, between)
@@ -117,7 +114,7 @@ def _compared_cell(
         derived = [*catalogue.derived(both), *metrics(a, b)]
         beside = [*beside, *derived, *catalogue.of_types(both)]
     chosen = asked.metric or catalogue.primary(both)
-    matched = pairs.interleaved(a.placed_measured, b.placed_measured)
+    matched = ratios.interleaved_pairs(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]
     first, *rest = (
         compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
@@ -126,10 +123,10 @@ def _compared_cell(
     differing = differences.of_cell(a.side, b.side, a.runs, b.runs, asked.between)
     blocking = tuple(_blocking(differing, asked.despite))
     fault = a.why_no_number or b.why_no_number
-    is_apart = undecided.one_after_the_other(a.measured, b.measured)
+    is_apart = ratios.one_after_the_other(a.measured, b.measured)
     # Two experiments are never interleaved; the report then says that the verdict is indicative.
     is_sequential = is_apart and a.experiments_are_those_of(b)
-    changed = undecided.why_changed(a.measured) or undecided.why_changed(b.measured)
+    changed = ratios.why_changed(a.measured) or ratios.why_changed(b.measured)
     cell = ComparedCell(
         name=name,
         fingerprint=a.first.cell_fingerprint,
@@ -142,19 +139,19 @@ def _compared_cell(
         metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
         differences=differing,
         other_work=(
-            *safeguards.known(a.measured, b.measured),
-            *(one for one in differing if one.what == safeguards.INDEXES),
+            *unequal_work.known_safeguards(a.measured, b.measured),
+            *(one for one in differing if one.what == unequal_work.INDEXES),
         ),
         not_comparable=fault or _why_blocked(blocking),
         answers=_agreement(a, b, differing),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
         not_decided=changed
-        or undecided.why_disturbed(both)
-        or (undecided.SEQUENTIAL if is_sequential else ""),
+        or ratios.why_disturbed(both)
+        or (ratios.SEQUENTIAL if is_sequential else ""),
         disturbance=None
         if changed or is_sequential
-        else undecided.factor_of_others(a.measured, b.measured),
+        else ratios.factor_of_others(a.measured, b.measured),
         runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),
         not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
@@ -182,7 +179,7 @@ def _why_blocked(blocking: Sequence[Difference]) -> str:
 def _agreement(a: SideCell, b: SideCell, differing: Sequence[Difference]) -> str:
     if any(one.what in ("workload", "answers") for one in differing):
         return ""
-    return differences.agreement(a.measured, b.measured)
+    return differences.agreement_of_sides(a.measured, b.measured)
 
 
 def _blocking(differing: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:
@@ -206,8 +203,8 @@ def _not_measured(side_cell: SideCell) -> int:
     return len(side_cell.runs) - len(side_cell.placed_ended) if side_cell.measured else 0
 
 
-def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:
-    if rates := offered_rates.of_sides(a.measured, b.measured):
+def _notes(a: SideCell, b: SideCell, matched: ratios.Pairs | None) -> Iterator[str]:
+    if rates := ratios.rates_of_sides(a.measured, b.measured):
         yield rates
     for one in (a, b):
         if words := _left_out(one):
@@ -221,7 +218,7 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
         return
     if alone := len(a.measured) + len(b.measured) - 2 * len(matched):
         yield f"{units.counted(alone, 'run')} without a partner left out of the pairs"
-    if pairs.always_first(matched):
+    if ratios.always_first(matched):
         yield (
             "the same side ran first in every pair: the ratio includes what a run changes for "
             "the next"

@@ -1,14 +1,13 @@
-"""The capabilities that a test may need, by name; and the message for a system that lacks some.
-
-A test whose needs a system does not meet is refused before anything is started. That is not a
-failure: reports show the reason in place of the number.
-"""
+"""The capabilities that a test may need, by name, and the languages of statements, as the engine's
+lexers have them, with the endings of script files in each."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
+from typing import Final
 
+from assay import _engine
 from assay.errors import ArgumentError
 
 CAPABILITIES: Mapping[str, str] = MappingProxyType(
@@ -38,7 +37,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
 """Name → what it means, in one sentence."""
 
 
-def check(needs: Iterable[str]) -> None:
+def check_capabilities(needs: Iterable[str]) -> None:
     """Raises `ArgumentError` for the first unknown capability."""
     for word in needs:
         if word not in CAPABILITIES:
@@ -47,12 +46,26 @@ def check(needs: Iterable[str]) -> None:
             )
 
 
-def missing(needs: Iterable[str], system: str, had: Collection[str]) -> str | None:
+def missing_capabilities(needs: Iterable[str], system: str, had: Collection[str]) -> str | None:
     """Why a test with these needs is refused on the system ``system``; None: it meets them all.
 
     Raises `ArgumentError` for an unknown capability.
     """
     needs = list(needs)
-    check(needs)
+    check_capabilities(needs)
     lacking = [f"{name} ({CAPABILITIES[name]})" for name in needs if name not in had]
     return f"{system} does not support {', '.join(lacking)}" if lacking else None
+
+
+LANGUAGES: Final = tuple(_engine.languages())
+SQL: Final = "sql"
+"""The language of statements, where a script does not say another one."""
+ENDINGS: Final[Mapping[str, str]] = {f".{name}": name for name in LANGUAGES}
+"""The ending of a script file and the language of its statements, as dialects name it."""
+FURTHER_ENDINGS: Final[Mapping[str, str]] = {".pgbench": SQL}
+"""Of scripts that were written for another tool."""
+
+
+def script_file_names(name: str = "FILE") -> str:
+    """``FILE.sql, FILE.cql, FILE.json``: the files that a script may be in."""
+    return ", ".join(f"{name}{ending}" for ending in ENDINGS)

@@ -1,4 +1,5 @@
-"""A running system: its nodes and their storages, its addresses, version and effective settings."""
+"""A running system: its nodes and their storages, its addresses, version, effective settings and
+its role among other servers."""
 
 from __future__ import annotations
 
@@ -7,12 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
-from assay.contracts.durability import Durability
-from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.role import ClusterMember, Role
-from assay.contracts.safeguards import Safeguard
+from assay.contracts.durability import Durability, Safeguard
+from assay.contracts.engine import DeploymentDocument
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug
 
@@ -326,3 +325,44 @@ def _login(address: Address) -> Address:
         password=None,
         tls="off",
     )
+
+
+PRIMARY = "primary"
+STANDBY = "standby"
+REPLICA = "replica"
+READ_ONLY = "read-only server"
+
+
+class Role(Struct, frozen=True):
+    """What a server is among others, as it says itself."""
+
+    name: str
+    """`PRIMARY` (also of a server that stands alone), `STANDBY`, `REPLICA`, `READ_ONLY`, or a word
+    of a system's own."""
+    follows: str = ""
+    """``HOST:PORT`` of the server that it replicates from; empty: none, or it does not say."""
+    why_read_only: str = ""
+    """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
+    fix: str = ""
+    """What to do where it takes no writes."""
+    how_to_follow: str = ""
+    """What to look at in a replica that does not apply the changes of its primary."""
+
+    @property
+    def described(self) -> str:
+        """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
+        of = f" of {self.follows}" if self.follows else ""
+        return f"{self.name}{of}" + (f" ({self.why_read_only})" if self.why_read_only else "")
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether it repeats what another server does."""
+        return self.name in (STANDBY, REPLICA)
+
+
+class ClusterMember(Struct, frozen=True):
+    """One server of a cluster whose hosts a URL names."""
+
+    name: str
+    """``HOST:PORT``, or the path of its socket."""
+    role: Role

@@ -9,11 +9,9 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from assay.contracts.driving import Driving
-from assay.contracts.engine.drive import DriveProgress
-from assay.contracts.engine.load import LoadProgress
+from assay.contracts.engine import DriveProgress, LoadProgress
 from assay.contracts.factors import Levels
-from assay.contracts.observation.parts.intervals import Interval
-from assay.contracts.observation.parts.machine_seconds import MachineSecond
+from assay.contracts.observation.costs import Interval, MachineSecond
 
 
 class TimeNeeded(Struct, frozen=True):

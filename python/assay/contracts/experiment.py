@@ -12,9 +12,9 @@ from typing import Any
 
 from assay.contracts import factors, server_url
 from assay.contracts.driving import STOPS, DrivingChanges, without
+from assay.contracts.factors import BY_URL as BY_URL
 from assay.contracts.factors import Scalar, ServerMachine
-from assay.contracts.storage_choice import BY_URL as BY_URL
-from assay.contracts.storage_choice import StorageChoice as StorageChoice
+from assay.contracts.factors import StorageChoice as StorageChoice
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
 
@@ -77,7 +77,7 @@ class SystemChoice:
     called: str = field(default="", compare=False)
     """The name that the user gave it, which is no level: equal systems are equal by any name."""
     shown: str = field(default="", compare=False)
-    """Its name among the systems of its experiment (`assay.experiment.choices.system_names`),
+    """Its name among the systems of its experiment (`assay.experiment.choices.identity`),
     without its machine; empty: not named yet."""
     programs: str = field(default="", compare=False)
     """Where the programs of its version are (`assay.contracts.systems.abilities.SeveralVersions`);

@@ -1,25 +1,18 @@
 """The factors by which cells are distinguished, each declared once: its names, the part of a cell
-that has its level, the level where nothing is said, and how it is shown. What a server is given of
-its machine has them as typed fields.
-
-Fingerprints, names of cells, seeds, `assay compare --between`, the order of reports and the columns
-of the output for programs come from this list. What people write of a factor (its option, its key,
-its help) is the entry of its setting in `assay.experiment.settings.catalogue`. Parameters, the
-settings of one system and those of how clients are driven are factors, too, each by its own name.
-"""
+that has its level, the level where nothing is said, and how it is shown; and a storage as it is
+chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
 
 from assay.contracts.driving import AS_IS, CACHES, CLIENT_PROGRAMS, ENGINE
-from assay.contracts.storage_choice import StorageChoice
-from assay.text import sizes, units
+from assay.text import units
 
 Scalar = str | int | float | bool
 Levels = Mapping[str, Scalar]
@@ -122,7 +115,7 @@ MACHINE = Factor("machine", Part.FOUND, named=str)
 MEMORY = Factor(
     "memory", Part.MACHINE, "memory_bytes", asked="memory_bytes", kind="integer",
     meaning="of the server, page cache included; null: none",
-    level=lambda value: NOT_LIMITED if value is None else sizes.size_word(value),
+    level=lambda value: NOT_LIMITED if value is None else units.size_word(value),
 )  # fmt: skip
 CPUS = Factor(
     "cpus", Part.MACHINE, asked="cpus", kind="number",
@@ -252,3 +245,36 @@ def is_ordinary(factor: str, level: Scalar | None) -> bool:
 def levels(known: Mapping[str, Any], asked: Iterable[str] = OF_LEVELS) -> dict[str, Scalar]:
     """Those of the levels of a cell, with the default of each that is not known."""
     return {name: known.get(name, OF_LEVELS[name].default) for name in asked}
+
+
+BY_URL = "url"
+"""The kind of a storage on which a server by URL is, by the word of the person who named it."""
+
+
+@dataclass(frozen=True)
+class StorageChoice:
+    """Where data directories are made: ``kind`` is a name of the registry, or `BY_URL`."""
+
+    name: str = "here"
+    kind: str = "here"
+    directory: str | None = None
+    """Or the device of a kind that takes one."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Those of its kind."""
+    may_erase: bool = field(default=False, compare=False)
+    """Whether what is on the device may be destroyed (``--erase``)."""
+    rtt_s: float = 0.0
+    """Round-trip time that is added between clients and a server on it, in place of the levels of
+    ``--rtt``; 0: none of its own."""
+    role: str = ""
+    """What it is by the word of the person who chose it (``disk``, ``solid-state``, ``memory``);
+    empty: what its model or the kernel says."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    @property
+    def name_alone(self) -> str:
+        """Without the note behind it: ``disk`` of ``disk (modelled)``."""
+        return self.name.partition(" (")[0]

@@ -1,15 +1,17 @@
-"""A metric: its name, unit and meaning, how it is read, which direction is better, and how the
-repetitions of a cell are summarised."""
+"""What is shown of runs under a name of its own: a metric, its unit and how repetitions are
+summarised; and a warning, its cause and its fix."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from assay.text.phrases import phrase
 
 
 class DifferenceWords(NamedTuple):
@@ -149,3 +151,36 @@ class Metric(Struct, frozen=True, kw_only=True):
         if self.words is None:
             return ""
         return self.words.better if (ratio > 1) == self.is_more_better else self.words.worse
+
+
+_LONGER = {
+    "duration_s": phrase("a longer {--duration}"),
+    "transactions": phrase("more {--transactions}"),
+    "passes": "more passes",
+    "queue": "a longer queue",
+}
+"""Limit of a run → how to measure for longer."""
+
+
+class WarningText(Struct, frozen=True):
+    """What every report with the warning says of it."""
+
+    cause: str
+    """In which way a number may mislead."""
+    fix: str
+    """A template of `assay.text.phrases`; ``{longer}``: what lets this run measure for longer."""
+    limits: bool = False
+    """Whether it makes the verdict of its run indicative."""
+    is_of_other_work: bool = False
+    """Whether the numbers are of other or less work than was asked for: said before all others."""
+    is_unsteady: bool = False
+    """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
+    forbids_deciding: bool = False
+    """Whether no verdict, claim or rank is decided from its run: it measured something else as
+    well. What is said in their place is the last part of the detail."""
+
+    def fix_of(self, limits: Iterable[str]) -> str:
+        """The fix for runs that end by these limits (fields of `Driving`)."""
+        ways = dict.fromkeys(_LONGER[limit] for limit in limits if limit in _LONGER)
+        longer = phrase(" or ".join("{}" for _ in ways), *ways) if ways else "a longer run"
+        return phrase(self.fix, longer=longer)

@@ -121,4 +121,4 @@ class ExperimentFacts(TypedDict):
     workload: WorkloadRecord
     build: Build
     content: Mapping[str, object]
-    """Of `assay.plan.content.Content`."""
+    """Of `assay.plan.fingerprint.Content`."""

@@ -106,7 +106,7 @@ IN_NO_FILE: Final = None
 
 class Setting(Struct, frozen=True):
     """What is known of a setting, said at the field that has it: of `assay.contracts.driving`, or
-    of `assay.experiment.settings.catalogue.Words`."""
+    of `assay.experiment.settings_catalogue.Words`."""
 
     kind: Kind
     heading: Heading | None
@@ -143,11 +143,11 @@ class Setting(Struct, frozen=True):
     """Of a field of `Driving`: whether each group of clients has its own; else a step has one."""
     read: Callable[[Any], Any] | None = None
     """From the value of the option to that of the field; of `Levels`, from its words. None: as its
-    kind says (`assay.experiment.settings.field_values`)."""
+    kind says (`assay.experiment.setting_values`)."""
     show: Callable[[Any], str] = str
     """A level of `Levels`, as it is written."""
     applies: Any = None
-    """What a test needs for it to mean something (`assay.experiment.settings.applies`), or the word
+    """What a test needs for it to mean something (`assay.experiment.setting_values`), or the word
     for that; None: it means something in every test."""
     factor: Any = None
     """The `assay.contracts.factors.Factor` whose levels it sets."""

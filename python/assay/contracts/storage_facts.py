@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from msgspec import Struct, field
 
-from assay.contracts import safeguards
-from assay.contracts.safeguards import Safeguard
+from assay.contracts import durability
+from assay.contracts.durability import Safeguard
 
 RAW = "raw"
 """In place of a file system: a block device without one."""
@@ -72,7 +72,7 @@ class StorageFacts(Struct, frozen=True):
     @property
     def safeguards(self) -> tuple[Safeguard, ...]:
         """What its file system does so that files are kept."""
-        return safeguards.of_file_system(self.file_system, self.mount_options)
+        return durability.safeguards_of_file_system(self.file_system, self.mount_options)
 
     @property
     def limits(self) -> dict[str, int]:

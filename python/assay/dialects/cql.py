@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.named_tables import NamedInText
+from assay.dialects.statements import NamedInText
 
 # reserved_keywords.txt of Cassandra 5.0, and DEFAULT, which later versions reserve.
 _RESERVED_WORDS = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Table
-from assay.dialects import reads
+from assay.contracts.dialects import Table
+from assay.dialects import statements
 from assay.dialects.standard import StandardSql, script_words
 
 # The reserved ones of the keywords of version 11.4, plain words that `[word]` or `"word"` makes
@@ -141,7 +141,7 @@ class CubridDialect(StandardSql):
         return []
 
     def only_reads(self, statement: str) -> bool:
-        return reads.only_reads(statement)
+        return statements.only_reads(statement)
 
 
 CUBRID = CubridDialect()

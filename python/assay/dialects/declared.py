@@ -1,14 +1,17 @@
 """Takes what a dialect of SQL says otherwise than its base, as words and the texts of statements;
-returns the dialect."""
+returns the dialect. Takes one of another package; says in what it breaks the contract of
+`Dialect`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypedDict, cast
 
 from msgspec.structs import replace
 
-from assay.contracts.dialects.protocol import Index, Table, View
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.dialects import ABILITIES, Dialect, Index, Table, View
+from assay.contracts.plugins import ContractBroken, half_an_ability, members_broken
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import StandardSql
 
@@ -153,3 +156,27 @@ class _OfTexts(StandardSql):
         if level := values.get("level"):
             values["level"] = self.level_words.get(level, level.upper())
         return [text.format(**values) for text in self.statements[name]]
+
+
+def validate(dialect: Any) -> None:
+    """Raises `ContractBroken` with every violation that can be seen without a server."""
+    if violations := list(_violations(dialect)):
+        raise ContractBroken(f"the dialect {getattr(dialect, 'name', dialect)!r}", violations)
+
+
+def _violations(dialect: Any) -> Iterator[str]:
+    if not isinstance(dialect, StandardSql):
+        yield (
+            "expected an object of a class that derives from assay.dialects.standard.StandardSql, "
+            f"found {type(dialect).__name__}"
+        )
+        return
+    yield from members_broken(dialect, Dialect).values()
+    for ability in ABILITIES:
+        yield from half_an_ability(dialect, ability)
+    for name in sorted(map(str, set(dialect.lacking) - set(CAPABILITIES))):
+        yield f"lacking: {name!r} is no capability; known: {', '.join(CAPABILITIES)}"
+    try:
+        type(dialect)()
+    except Exception as error:
+        yield f"its class cannot be called without arguments: {error}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.dialects.standard import StandardSql, script_words
 
 # Those of duckdb_keywords() in version 2.0 that cannot name a table or a column (found by trying

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.errors import ArgumentError
 
 

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Index, NamedTables, Table
+from assay.contracts.dialects import Index, NamedTables, Table
 from assay.dialects.minimal import MinimalDialect
 
 _PRIMARY = "primary_key"

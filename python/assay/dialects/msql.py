@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.dialects.minimal import MinimalDialect
 from assay.errors import ArgumentError
 

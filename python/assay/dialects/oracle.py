@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
-from assay.dialects.limits import SchemaLimits
+from assay.contracts.dialects import Column, Table
+from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words, words
 from assay.dialects.standard import script_words
 from assay.errors import ArgumentError
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import StandardSql, may_be_long, script_words
 

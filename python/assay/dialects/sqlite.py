@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.standard import StandardSql, script_words

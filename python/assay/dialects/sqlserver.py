@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import ISOLATION_LEVELS, Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
-from assay.dialects.limits import SchemaLimits
+from assay.contracts.dialects import ISOLATION_LEVELS, Table
+from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words, words
 
 # "Reserved keywords (Transact-SQL)" in Microsoft's documentation, without those of ODBC alone.
 _RESERVED_WORDS = """

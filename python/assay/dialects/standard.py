@@ -7,16 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import (
-    ISOLATION_LEVELS,
-    Column,
-    ForeignKey,
-    Index,
-    Table,
-    View,
-)
+from assay.contracts.dialects import ISOLATION_LEVELS, Column, ForeignKey, Index, Table, View
+from assay.dialects import statements
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.named_tables import NamedInText
+from assay.dialects.statements import NamedInText
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
 _SETS = re.compile(r"\s*set\b", re.IGNORECASE)
@@ -335,3 +329,35 @@ def may_be_long(column: Column) -> bool:
 def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
     """Those of standard SQL, but for these."""
     return {**StandardSql.script_words, **own}
+
+
+class OnlyStandardSql(StandardSql):
+    """No statement is standard that brings statistics up to date."""
+
+    name = "standard"
+    begins_implicitly = True
+    has_if_exists = False
+    error_phrases: Mapping[str, str] = {
+        "no such table": "unknown object",
+        "table not found": "unknown object",
+        "table unknown": "unknown object",
+        "unknown table": "unknown object",
+        "table or view does not exist": "unknown object",
+    }
+    keeps_statistics = False
+
+    def session_read_only(self) -> list[str]:
+        """None: few databases know the standard's."""
+        return []
+
+    def only_reads(self, statement: str) -> bool:
+        return statements.only_reads(statement)
+
+    def bulk_statement(self, table: Table) -> str:
+        return self.insert(table)
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        return self.insert(table)
+
+
+ONLY_STANDARD = OnlyStandardSql()

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.driving import DEFERRED, OF_ENGINE, READ_PRIMARY, reads_of_scripts
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import (
+from assay.contracts.engine import (
     ArrivalDocument,
     DriveDocument,
     GroupDocument,
@@ -28,13 +28,12 @@ from assay.contracts.engine.drive import (
     StopDocument,
 )
 from assay.contracts.factors import OF_LEVELS
-from assay.drive import goes_without
-from assay.drive.isolation import begins
+from assay.drive import substitutes
+from assay.drive.substitutes import begins_transaction
 from assay.errors import InputError, ScriptError
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
-from assay.text import rates
-from assay.text.files import text_file
+from assay.text import paths, rates
 from assay.workload.steps import Deferred, Group
 from assay.workload.values import Script, Workload
 
@@ -61,7 +60,7 @@ def statements_of(file: Path, literal_style: str) -> tuple[Script, ...]:
     `InputError` where the file cannot be read or holds no statement, `ScriptError` where a literal
     or a comment does not end.
     """
-    text = text_file.read(file, InputError)
+    text = paths.read_text(file, InputError)
     try:
         found = _engine.split_statements(text, str(file), literal_style)
     except _engine.EngineError as error:
@@ -100,7 +99,7 @@ def document_of(
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
         **(GIVEN_SCRIPT_VARIABLES if cell.scripts else {}),
-        **goes_without.variables(workload.test(cell.test), cell.system),
+        **substitutes.capability_variables(workload.test(cell.test), cell.system),
         **workload.constants_for(cell.parameters),
         **cell.parameters,
         **known,
@@ -130,10 +129,10 @@ def document_of(
         unknown_statements=dict(dialect.unknown_statements) or UNSET,
         lexer=dialect.language or UNSET,
         literal_style=dialect.literal_style or UNSET,
-        begins=begins(dialect) or UNSET if has_begin else UNSET,
+        begins=begins_transaction(dialect) or UNSET if has_begin else UNSET,
     )
     document = _with_clients(document, drive)
-    if goes_without.TRANSACTIONS in goes_without.lacking(test, cell.system):
+    if substitutes.TRANSACTIONS in substitutes.lacking_capabilities(test, cell.system):
         return _without_retries(document)
     return document
 

@@ -19,13 +19,12 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.events import Sink
 from assay.contracts.stop import Stop
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
-from assay.drive.monitoring.death_watch import ASK_EVERY_S, DeathWatch
-from assay.drive.monitoring.sampler import TimedSample
-from assay.drive.monitoring.silent_server import silence_of_programs
+from assay.drive.sampling import TimedSample
+from assay.drive.watched import ASK_EVERY_S, DeathWatch, silence_of_programs
 from assay.errors import SystemDied
-from assay.provision.engine.client_program import started
+from assay.provision.engine.silence import started_client
 from assay.provision.machine import sampling
-from assay.provision.processes.programs import ending, last_lines
+from assay.provision.processes import ending_of_output, last_lines
 
 _SAMPLED_EVERY_S = 0.05
 _PAUSE_FACTOR = 20
@@ -92,7 +91,7 @@ def observe(
             for output, error in zip(outputs, errors, strict=True):
                 running.add(
                     block.enter_context(
-                        started(
+                        started_client(
                             words, environment, directory, reads=file, writes=output, errors=error
                         )
                     ),
@@ -209,4 +208,4 @@ def _read(process: ClientProcess, output: Path, errors: Path) -> None:
     process.digest = hashed.hexdigest()[:16]
     if process.status != 0:
         said = " ".join(last_lines(errors, 3).split())
-        process.error = f"{ending(process.program, process.status)}: {said}".rstrip(": ")
+        process.error = f"{ending_of_output(process.program, process.status)}: {said}".rstrip(": ")

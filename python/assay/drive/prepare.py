@@ -1,29 +1,29 @@
-"""Takes every planned run; compiles its scripts in the engine, so that mistakes are reported before
-anything is started.
-"""
+"""Takes every planned run; compiles its scripts in the engine, so that mistakes are reported
+before anything is started; says which of them may change data and which of them commit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import structs
 
 from assay import _engine, registry
-from assay.contracts.dialects.protocol import Dialect, RecognisesReads, SetsSessions
+from assay.contracts.dialects import Dialect, RecognisesReads, SetsSessions, Table
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.durability import NO_SETTINGS, SessionSettings
-from assay.contracts.engine.drive import DriveDocument, StopDocument
+from assay.contracts.engine import DriveDocument, StopDocument
 from assay.contracts.factors import PROTOCOL, THREADS
-from assay.drive.commits import seems_to_read
+from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
 from assay.errors import AssayError, ScriptError
 from assay.experiment import Scalar
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
-from assay.provision.engine.session import as_ours
-from assay.text.files import paths
-from assay.text.mentions import Mention, phrase
+from assay.provision.engine.engine_calls import as_ours
+from assay.text import paths
+from assay.text.phrases import Mention, phrase
 from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
@@ -272,7 +272,7 @@ def name_what_sets(error: AssayError, workload: Workload) -> None:
 #
 # They are found by their first words. What a function or a procedure sets is not seen here; that
 # a run flushed too seldom for the class that was measured without it is
-# (`assay.judge.evidence.durability`).
+# (`assay.judge.storage_evidence`).
 
 _BEGINS = re.compile(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)
 _ENDS = re.compile(r"\s*(abort|commit|end|rollback(?!\s+to\b))\b", re.IGNORECASE)
@@ -320,3 +320,83 @@ def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
     if any(values.get(name) is None for name in names):
         return None
     return _VARIABLE.sub(lambda match: match[1] or str(values[match[2]]), text)
+
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_FIRST_WORD = re.compile(r"[\s(]*(\w*)")
+_CHANGES = re.compile(r"\b(insert|update|delete|merge)\b", re.IGNORECASE)
+_OF_TRANSACTIONS = frozenset(
+    ("abort", "begin", "commit", "end", "release", "rollback", "savepoint", "set", "start", "")
+)
+_OF_READS = frozenset(("describe", "explain", "select", "show", "table", "values"))
+
+
+def seems_to_read(statement: str) -> bool:
+    """Whether a statement of SQL changes nothing by its first word. A function that it calls may
+    still write, so this is good for counting commits and for nothing that needs certainty."""
+    word = first_word(statement)
+    if word == "with":
+        return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
+    return word in _OF_TRANSACTIONS or word in _OF_READS
+
+
+def first_word(statement: str) -> str:
+    """In lower case, without comments and parentheses before it; empty: there is none."""
+    found = _FIRST_WORD.match(_COMMENT.sub(" ", statement))
+    return found[1].lower() if found else ""
+
+
+def committed_transactions(observation: Observation, writing_types: Collection[str]) -> int:
+    """Of the transactions that ended ok, those of a type that changes data."""
+    return sum(one.ok for one in observation.outcomes_by_transaction if one.name in writing_types)
+
+
+WHY_REFUSED = "sessions are read-only, because the test says changes_data = false"
+
+
+def may_change_data(compiled: Compiled, run: PlannedRun) -> bool:
+    """Whether the data must be loaded again for the next run that uses them."""
+    test = compiled.workload.test(run.cell.test)
+    if test.leaves_other_data:
+        return True
+    dialect = registry.system(run.cell.system.name).dialect
+    if not test.drives or read_only_statements(compiled.workload, run, dialect):
+        return False
+    return not (isinstance(dialect, RecognisesReads) and compiled.only_reads(run, dialect))
+
+
+def may_commit(compiled: Compiled, run: PlannedRun) -> bool:
+    """Whether what is measured may commit anything: the clients, or without any the load."""
+    has_clients = bool(compiled.workload.test(run.cell.test).drives)
+    return not has_clients or may_change_data(compiled, run)
+
+
+def read_only_statements(workload: Workload, run: PlannedRun, dialect: Dialect) -> list[str]:
+    """Statements that make a session of the run read-only; empty where its clients may write, or
+    where it is not enforced."""
+    if workload.test(run.cell.test).leaves_other_data:
+        return []
+    opens = {drive.run.cell.driving.connection for drive in drives(workload, run)}
+    return dialect.session_read_only() if opens <= {"kept"} else []
+
+
+def hint_at_reserved_name(
+    tables: Iterable[Table], scripts: Iterable[ScriptDocument], dialect: Dialect
+) -> str | None:
+    """None where no script has such a name without quotes."""
+    texts = {script.path: script.text for script in scripts}
+    for table in tables:
+        for name, what in [
+            (table.name, "table"),
+            *((column.name, f"column of {table.name}") for column in table.columns),
+        ]:
+            spelled = dialect.identifier(name)
+            if spelled == name:
+                continue
+            for path, text in texts.items():
+                if re.search(rf"(?<![\w:\"'`\[]){re.escape(name)}(?![\w\"'`\]])", text):
+                    return (
+                        f"{name}, a {what}, is a reserved word of {dialect.name}: in {path} write "
+                        f"{spelled}"
+                    )
+    return None

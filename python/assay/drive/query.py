@@ -11,12 +11,12 @@ from msgspec import Struct, structs
 
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.engine.drive import DriveDocument, StopDocument, Value
+from assay.contracts.dialects import Dialect
+from assay.contracts.engine import DriveDocument, StopDocument, Value
 from assay.drive.document import script_documents, written
 from assay.experiment import Scalar
 from assay.provision.engine import engine_calls
-from assay.provision.engine.session import raise_as_ours
+from assay.provision.engine.engine_calls import raise_as_ours
 from assay.workload.values import Script
 
 Row = tuple[str | None, ...]

@@ -18,10 +18,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from assay.contracts.engine.drive import LogDocument
+from assay.contracts.engine import LogDocument
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
-from assay.text.files import paths
-from assay.text.mentions import Mention, phrase
+from assay.text import paths
+from assay.text.phrases import Mention, phrase
 
 COLUMNS = {
     "run": "int64",

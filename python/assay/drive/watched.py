@@ -1,12 +1,5 @@
-"""Takes a loaded deployment and a drive document; drives it and monitors the server.
-
-The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (what the
-device under the data read, wrote and flushed), ``log_device_cost`` (that under a log on a storage
-of its own), ``machine_cost`` (processor states and memory of the machine), ``machine_seconds``
-(what processors and device did in each second) and ``server_counters`` (the increase of the
-server's own counters), each of the measurement only, ``data_in_memory`` (what of the data directory
-is in the page cache at its end), and leaves out what is not known.
-"""
+"""Takes a loaded deployment and a drive document; drives it and monitors the server; ends the run
+when the server dies or no longer responds."""
 
 from __future__ import annotations
 
@@ -20,27 +13,32 @@ from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import DEFERRED
-from assay.contracts.engine.drive import ClientsSoFar, DriveDocument, DriveProgress, ThreadUse
-from assay.contracts.events import ClientsAtWork, Sink, ignored
+from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress, ThreadUse
+from assay.contracts.events import ClientsAtWork, Sink, Warned, ignored
 from assay.contracts.observation import DataInMemory, MachineSecond, Observation
 from assay.contracts.stop import NEVER, Stop
 from assay.contracts.systems.abilities import Counters, MayLeaveParts
 from assay.contracts.systems.protocol import System
-from assay.drive.monitoring.death_watch import DeathWatch
-from assay.drive.monitoring.sampler import Sampler, TimedSample
-from assay.drive.monitoring.server_cost import (
+from assay.drive.observe import Generators, observe
+from assay.drive.sampling import (
+    Sampler,
     SumOf,
+    TimedSample,
     cpus_in_seconds,
     device_cost,
     machine_cost,
     server_cost,
 )
-from assay.drive.monitoring.silent_server import silence_of_clients
-from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied, SystemUnderTestError
-from assay.provision.disk import page_cache
-from assay.provision.engine.session import responds
-from assay.provision.machine.machine_sampling import sample_machine
+from assay.provision import page_cache
+from assay.provision.engine.engine_calls import calls_python, responds
+from assay.provision.engine.silence import (
+    Silence,
+    ticks_of_children,
+    ticks_of_libraries,
+    ticks_of_processes,
+)
+from assay.provision.machine.sampling import sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices
 from assay.text.secrets import without_secrets
 
@@ -284,7 +282,7 @@ def _without_secrets(observation: Observation) -> Observation:
     """Messages of servers quote statements, which may give a user a password."""
     if not observation.errors:
         return observation
-    from assay.text.secrets_in_files import without_file_passwords
+    from assay.text.secrets import without_file_passwords
 
     errors = (
         replace(one, message=without_secrets(without_file_passwords(one.message)))
@@ -305,7 +303,7 @@ def _of_clients(report: DriveProgress, document: DriveDocument) -> DriveProgress
 def _data_in_memory(deployment: Deployment) -> DataInMemory | None:
     """None where a data directory is not on this machine or may not be read."""
     folders = [node.directory for node in deployment.nodes]
-    seen = [None if folder is None else page_cache.look(folder) for folder in folders]
+    seen = [None if folder is None else page_cache.look_at_cache(folder) for folder in folders]
     found = [one for one in seen if one is not None]
     if not found or len(found) < len(seen):
         return None
@@ -356,3 +354,54 @@ class _Counters:
             return self._system.counters(self._deployment)
         except SystemUnderTestError:
             return {}
+
+
+def silence_of_clients(deployment: Deployment, emit: Sink) -> Silence:
+    """Of clients that the engine runs."""
+    are_children = calls_python(deployment.address.driver)
+    of_library = ticks_of_children if are_children else ticks_of_libraries
+    return _silence(deployment, emit, of_library, "no transaction has ended")
+
+
+def silence_of_programs(deployment: Deployment, emit: Sink) -> Silence:
+    """Of client programs."""
+    nothing = "the client programs have written nothing"
+    return _silence(deployment, emit, ticks_of_children, nothing)
+
+
+def _silence(
+    deployment: Deployment, emit: Sink, of_library: Callable[[], int], no_progress: str
+) -> Silence:
+    processes = [node.pid or node.seen_pid for node in deployment.nodes]
+
+    def warn(sentence: str) -> None:
+        emit(Warned(sentence))
+
+    if deployment.is_embedded:
+        return Silence(deployment.label, None, of_library, no_progress, warn)
+    return Silence(
+        deployment.label,
+        lambda: responds(deployment.address),
+        lambda: ticks_of_processes(processes),
+        no_progress,
+        warn,
+    )
+
+
+ASK_EVERY_S = 0.5
+
+
+class DeathWatch:
+    def __init__(self, why_it_died: Callable[[], str | None]) -> None:
+        self._why_it_died = why_it_died
+        self._asked_s = time.monotonic()
+        self.reason: str | None = None
+        """Why it died; None as far as it lives."""
+
+    def is_alive(self) -> bool:
+        """Asks now and then."""
+        now_s = time.monotonic()
+        if now_s - self._asked_s >= ASK_EVERY_S:
+            self._asked_s = now_s
+            self.reason = self._why_it_died()
+        return self.reason is None

@@ -14,11 +14,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.contracts import server_url
+from assay.contracts.documents import convert
 from assay.contracts.driving import SETTINGS as SETTINGS_OF_DRIVING
 from assay.contracts.driving import reads_of_scripts
 from assay.contracts.experiment import Experiment, StorageChoice
 from assay.contracts.factors import NOT_LIMITED
-from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
     Document,
     ExperimentDocument,
@@ -27,16 +27,16 @@ from assay.contracts.recorded import (
     SystemDocument,
 )
 from assay.contracts.setting import Levels, Pause, Route, Setting
-from assay.contracts.storages.shared_options import options_of
+from assay.contracts.storages.protocol import asked_options_of
+from assay.experiment.choices.identity import written_storage
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.server_limits import FACTORS
-from assay.experiment.choices.storage_names import written
-from assay.experiment.choices.url_storages import STORAGE
-from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.levels import is_read_by_kind
-from assay.text.files.toml_file import TomlData
-from assay.text.files.toml_text import Value
+from assay.experiment.choices.written_systems import STORAGE
+from assay.experiment.file_keys import is_read_by_kind
+from assay.experiment.settings_catalogue import SETTINGS
+from assay.text.output_file import Value
 from assay.text.secrets import HIDDEN_PARAMETER
+from assay.text.toml_file import TomlData
 from assay.workload.driving import NO_PAUSE
 
 Tables = dict[str, Value]
@@ -206,7 +206,7 @@ def _system(choice: SystemDocument) -> str:
         stands_on = choice.get("stands_on")
         name, own = url, {}
         if stands_on is not None:
-            own = {STORAGE.name: stands_on["name"], **options_of(_storage(stands_on))}
+            own = {STORAGE.name: stands_on["name"], **asked_options_of(_storage(stands_on))}
     called = choice.get("called")
     bracket = ",".join(f"{key}={_quoted(one)}" for key, one in own.items())
     return (f"{called}=" if called else "") + (f"{name}[{bracket}]" if bracket else name)
@@ -238,7 +238,7 @@ def _storages(document: Fields) -> Tables:
             name: {
                 "kind": one.kind,
                 **({"directory": one.directory} if one.directory else {}),
-                **options_of(one),
+                **asked_options_of(one),
                 **_price(prices.get(one.name)),
             }
             for name, one in declared.items()
@@ -263,4 +263,7 @@ def _price(price: Document | None) -> Tables:
 
 def _is_called_as_written(choice: StorageChoice) -> bool:
     """Whether it has no name of its own."""
-    return choice.name_alone in (written(choice), written(replace(choice, directory=None)))
+    return choice.name_alone in (
+        written_storage(choice),
+        written_storage(replace(choice, directory=None)),
+    )

@@ -14,23 +14,21 @@ from assay.contracts.experiment import Experiment, ExperimentChanges, StorageCho
 from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, AssayError, ScriptError
-from assay.experiment import of_capsule, of_tests, quick
+from assay.experiment import from_file, origin, quick, setting_mistakes, setting_values
 from assay.experiment.choices import (
     checked_choices,
+    identity,
     prices,
     profiles,
     server_limits,
     storage_words,
-    system_names,
 )
-from assay.experiment.settings import field_values, other_names
-from assay.experiment.settings.catalogue import SETTINGS, Words
-from assay.experiment.settings.repeated_levels import refuse_repeated
-from assay.experiment.settings.unused_settings import refuse_unused
-from assay.text.files import paths, text_file
-from assay.text.mentions import Mention, phrase
-from assay.workload import ad_hoc_script, by_content
-from assay.workload.scripts.script_language import refuse_other_languages
+from assay.experiment.setting_mistakes import refuse_repeated, refuse_unused
+from assay.experiment.settings_catalogue import SETTINGS, Words
+from assay.text import paths
+from assay.text.phrases import Mention, phrase
+from assay.workload import ad_hoc_script
+from assay.workload.ad_hoc_script import refuse_other_languages
 from assay.workload.values import Workload
 
 __all__ = ["Words", "asked", "experiment"]
@@ -57,15 +55,15 @@ def asked(words: Words) -> quick.Asked:
     start, workload = quickly
     systems = start.systems
     if not words.on:  # a setting may replace a list of the file
-        from assay.experiment.choices import kept_settings
+        from assay.experiment.choices import checked_choices
 
-        systems = kept_settings.each_once(systems, _keys(words))
+        systems = checked_choices.each_once(systems, _keys(words))
 
     try:
         systems, parameters = checked_choices.apply(words.set, systems, workload)
     except checked_choices.UnknownParameter as error:
-        raise other_names.corrected(error, workload, words.set) from None
-    systems = system_names.named(systems)
+        raise setting_mistakes.corrected(error, workload, words.set) from None
+    systems = identity.named_systems(systems)
     given = _given(words, start, systems)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
@@ -73,12 +71,12 @@ def asked(words: Words) -> quick.Asked:
         systems=systems,
         parameters={**start.parameters, **parameters},
         optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
-        of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
+        of_tests=from_file.without_tests(start.of_tests, options, parameters, _driving(words)),
     )
     refuse_repeated(result)
     check_groups(result, workload)
     check_parameters_are_used(result, workload)
-    result = by_content.with_contents(check_feed(result, workload), workload)
+    result = ad_hoc_script.with_contents(check_feed(result, workload), workload)
     refuse_other_languages(result)
     refuse_unused(result, workload, words)
     _check_log(result, words)
@@ -86,7 +84,7 @@ def asked(words: Words) -> quick.Asked:
         result = _erasing(result)
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
         result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
-    if not words.trust and of_capsule.is_of_capsule(start, words.target):
+    if not words.trust and origin.is_of_capsule(start, words.target):
         result = replace(result, is_confined=True)
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
@@ -135,7 +133,7 @@ def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> 
     """The fields of `Experiment` that the words set, without systems and parameters. ``systems``:
     those of the experiment."""
     found = {
-        setting.experiment_field: field_values.value(setting, getattr(words, name))
+        setting.experiment_field: setting_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.experiment_field and words.has(name)
     }
@@ -244,9 +242,11 @@ def _clients(words: str | None) -> ExperimentChanges:
     """The value of ``--clients``, which replaces all clients of an experiment file."""
     if words is None:
         return ExperimentChanges()
-    if field_values.are_of_groups(words):
-        return ExperimentChanges(clients=(), group_clients=field_values.counts_of_groups(words))
-    return ExperimentChanges(clients=field_values.counts(words), group_clients={})
+    if setting_values.are_client_counts_of_groups(words):
+        return ExperimentChanges(
+            clients=(), group_clients=setting_values.client_counts_of_groups(words)
+        )
+    return ExperimentChanges(clients=setting_values.client_counts(words), group_clients={})
 
 
 def _typed_machines(words: Words) -> set[str]:
@@ -286,7 +286,7 @@ def _prices(words: Words, start: Experiment, systems: Sequence[SystemChoice]) ->
 def _driving(words: Words) -> DrivingChanges:
     """The fields of `Driving` that the words set."""
     found = {
-        setting.driving_field: field_values.value(setting, getattr(words, name))
+        setting.driving_field: setting_values.value(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if setting.driving_field and words.has(name)
     }
@@ -344,7 +344,7 @@ def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
     `ArgumentError` where the test runs no scripts."""
     if experiment.feed is None:
         return experiment
-    text = text_file.read(Path(experiment.feed), ScriptError)
+    text = paths.read_text(Path(experiment.feed), ScriptError)
     for name in experiment.tests:
         test = workload.test(name)
         if test.only_drive is None:
@@ -352,4 +352,4 @@ def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
             raise ArgumentError(
                 phrase("{--feed} does not apply to {}, whose {}", workload.full_name(name), why)
             )
-    return replace(experiment, feed_content=text_file.digest(text))
+    return replace(experiment, feed_content=paths.text_digest(text))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay import registry
+from assay.contracts.driving import STOPS
+from assay.contracts.driving import without as driving_without
 from assay.contracts.experiment import (
     Experiment,
     ExperimentChanges,
@@ -19,24 +21,15 @@ from assay.contracts.experiment import (
 )
 from assay.contracts.factors import LOG_STORAGE
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import of_tests, quick
-from assay.experiment.choices import (
-    checked_choices,
-    kept_settings,
-    prices,
-    server_limits,
-    storage_words,
-    system_names,
-)
+from assay.experiment import file_keys, quick
+from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
-from assay.experiment.settings import levels
-from assay.experiment.settings.catalogue import OPTIONS
-from assay.experiment.settings.levels import ErrorPlace
-from assay.experiment.settings.repeated_levels import first_repeated, refuse_repeated
-from assay.text import quantities
-from assay.text.files import paths, toml_file
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean, nearest
+from assay.experiment.file_keys import ErrorPlace
+from assay.experiment.setting_mistakes import first_repeated, refuse_repeated, refuse_unused
+from assay.experiment.settings_catalogue import OPTIONS, Words
+from assay.text import paths, quantities, toml_file
+from assay.text.phrases import did_you_mean, nearest
+from assay.text.toml_file import TomlTable
 from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
 
@@ -83,7 +76,7 @@ def read(
     def reading() -> tuple[Experiment, Workload]:
         return _read(file, on, said, is_quick=is_quick)
 
-    from assay.text.files.left_out_keys import further_mistakes
+    from assay.text.left_out_keys import further_mistakes
 
     try:
         return reading()
@@ -124,12 +117,12 @@ def _read(
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
     )
-    of_all = levels.of_settings(top, lambda setting: not setting.is_of_tests)
-    experiment = experiment.changed(of_all).changed(levels.read(top, workload))
+    of_all = file_keys.values_of_settings(top, lambda setting: not setting.is_of_tests)
+    experiment = experiment.changed(of_all).changed(file_keys.read_levels(top, workload))
     _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,
-        of_tests=_merged(of_each, of_tests.read(top, experiment, workload)),
+        of_tests=_merged(of_each, read_tests(top, experiment, workload)),
         optional=_optional(top, experiment),
     )
     quickly = _quick(top, experiment, workload)
@@ -158,9 +151,9 @@ def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> Experi
     """``[quick]``: what the quick version has in place of what the file says elsewhere;
     ``[quick.test.NAME]``: of single tests."""
     section = top.section("quick")
-    said = levels.read(section, workload)
+    said = file_keys.read_levels(section, workload)
     section.section("storage")  # read with the storages of the file
-    if alone := of_tests.read(section, experiment, workload):
+    if alone := read_tests(section, experiment, workload):
         said["of_tests"] = alone
     section.done()
     return said
@@ -282,7 +275,7 @@ def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
         with ErrorPlace(given, name):
             levels = {key: section.words(key) for key in section.names()}
             choices = checked_choices.varied(choices, name, levels)
-    return system_names.named(choices)
+    return identity.named_systems(choices)
 
 
 def _systems_of_options(
@@ -295,7 +288,7 @@ def _systems_of_options(
         for section in [given.section(name)]
     }
     choices = checked_choices.system_choices(on)
-    return system_names.named(kept_settings.with_settings_of_file(choices, of_file, said))
+    return identity.named_systems(checked_choices.with_settings_of_file(choices, of_file, said))
 
 
 class _Storages(NamedTuple):
@@ -407,3 +400,84 @@ def _declared_storage(name: str, sections: list[TomlTable]) -> StorageChoice:
 
 def _kinds() -> str:
     return ", ".join(registry.storages())
+
+
+_PLACES = ("systems", "storages")
+
+
+def read_tests(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, OfTest]:
+    """Raises `ExperimentError` with the line: a test that is not among those of the file, a level
+    or a setting that does not apply to its test."""
+    if "test" not in top or not top.is_table("test"):
+        return {}
+    declared = top.section("test")
+    found = {}
+    for name in declared.names():
+        section = declared.section(name)
+        if name not in experiment.tests:
+            raise declared.error(
+                f"settings of the test {name}, which is not among the tests",
+                name,
+                hint=did_you_mean(name, experiment.tests),
+            )
+        given = file_keys.read_levels(section, workload)
+        if "systems" in section:
+            given["systems"] = _chosen(section, "systems", experiment.systems)
+        if "storages" in section:
+            given["storages"] = _chosen(section, "storages", experiment.storages)
+        section.done()
+        with file_keys.ErrorPlace(declared, name):
+            _check(given, name, experiment, workload)
+        found[name] = given
+    return found
+
+
+def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ...]:
+    """Names of systems or storages of the file, for this test alone. A storage that carries a label
+    (``disk (modelled)``) is named without it."""
+    names = {name.partition(" (")[0]: name for one in known for name in one.names}
+    found = section.texts(key)
+    for name in found:
+        if name not in names:
+            raise section.error(
+                f"{name} is not among the {key} of this file", key, hint=did_you_mean(name, names)
+            )
+    return tuple(names[name] for name in found)
+
+
+def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
+    own = {key: value for key, value in given.items() if key not in _PLACES}
+    bare = Experiment(experiment.workload, (name,), experiment.systems)
+    alone = bare.changed(OfTest(own))
+    for parameter in alone.parameters:
+        takers = workload.parameters[parameter].tests
+        if takers and name not in takers:
+            raise ArgumentError(f"{parameter} does not apply to {name}")
+    refuse_repeated(alone)
+    refuse_unused(alone, workload, Words(target=""))
+
+
+def without_tests(
+    of_tests: Mapping[str, OfTest],
+    fields: Iterable[str],
+    parameters: Iterable[str],
+    driving: Iterable[str],
+) -> dict[str, OfTest]:
+    """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
+    of these parameters, and these settings of the driving."""
+    limits = STOPS if set(driving) & set(STOPS) else ()
+    gone_levels = set(parameters)
+    dropped = set(fields)
+    if dropped & {"clients", "group_clients"}:
+        dropped |= {"clients", "group_clients"}
+    left: dict[str, OfTest] = {}
+    for name, said in of_tests.items():
+        kept = {key: value for key, value in said.items() if key not in dropped}
+        left[name] = of_test = OfTest(kept)
+        if "parameters" in of_test:
+            own = of_test["parameters"].items()
+            of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}
+        if "driving" in of_test:
+            of_test["driving"] = driving_without(of_test["driving"], {*driving, *limits})
+    return left

@@ -20,7 +20,7 @@ from assay.contracts.experiment import (
 )
 from assay.contracts.factors import CACHE, VARIED, Factor
 from assay.errors import ArgumentError
-from assay.text.mentions import phrase
+from assay.text.phrases import phrase
 from assay.workload.values import Quick, Test, Workload
 
 Asked = tuple[Experiment, Workload]

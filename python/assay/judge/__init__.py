@@ -2,10 +2,9 @@
 the warnings that are kept with it. Reads no record, and writes none.
 """
 
-from assay.judge import verdict
-from assay.judge.cell_verdict import CellVerdict, of_cell
+from assay.judge import run_warnings, verdict
 from assay.judge.run import Run, RunWarning, Verdict
-from assay.judge.warnings import run_warnings
+from assay.judge.verdict import CellVerdict, of_cell
 
 __all__ = ["CellVerdict", "Run", "RunWarning", "Verdict", "judge_run", "of_cell"]
 

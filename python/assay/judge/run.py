@@ -18,13 +18,13 @@ from assay.contracts.recorded import (
     Machine,
 )
 from assay.contracts.storages.abilities import AccountedSecond
-from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.sampling import TimedSample
 from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice, SystemPrice
-from assay.judge.check.answers import Check
-from assay.load.dataset_facts import DatasetFacts
+from assay.judge.result_checks import Check
+from assay.load.dataset import DatasetFacts
 from assay.load.existing_data import ExistingData
 from assay.probe import Probe
-from assay.text.reasons import sentence
+from assay.text.phrases import reason_sentence
 
 Document = Mapping[str, Any]
 """As JSON has it; only kept and shown."""
@@ -92,7 +92,7 @@ NONE = Verdict("")
 
 
 class RunWarning(NamedTuple):
-    """A way in which a run can mislead (`assay.judge.warnings.kinds`)."""
+    """A way in which a run can mislead (`assay.judge.warning_kinds`)."""
 
     name: str
     detail: str
@@ -227,7 +227,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     is_superseded: bool = False
     """It has ended, and its content has changed since: no part of the experiment's results."""
     exit_status: int = 0
-    """See `assay.record.runs.run_ends`."""
+    """See `assay.record.runs.records`."""
     in_place_of: int | None = None
     """The repetition that it repeats, since other programs disturbed that one; None: it repeats
     none."""
@@ -266,7 +266,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     def state_shown(self) -> str:
         """``interrupted (process ended)``; without the log of a server."""
         state = f"{self.state}, superseded" if self.is_superseded else self.state
-        return f"{state} ({sentence(self.reason)})" if self.reason else state
+        return f"{state} ({reason_sentence(self.reason)})" if self.reason else state
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
@@ -274,7 +274,7 @@ class Run(RunSummary, frozen=True, kw_only=True):
     part is None, or empty, where the run did not get so far.
 
     The drive, scripts, observation and samples of the run are those of one step
-    (`assay.record.runs.step_of_numbers`).
+    (`assay.record.runs.records`).
     """
 
     deployment_document: Document | None = None
@@ -305,7 +305,7 @@ class Run(RunSummary, frozen=True, kw_only=True):
     machine: Machine = field(default_factory=Machine)
     machine_name: str = ""
     """A factor of its cell, where runs of several machines are shown together
-    (`assay.record.machine.machines`); empty: all are of one."""
+    (`assay.record.machines`); empty: all are of one."""
     build: Build = field(default_factory=Build)
     """Versions of Assay and of its engine, that executed it."""
     cell: CellDocument = field(default_factory=CellDocument)

@@ -1,15 +1,17 @@
-"""Takes runs; returns whether their number is valid, indicative or invalid, and why.
-
-*Invalid*: the run did not do the planned work, or answers were wrong. *Indicative*: the number was
-measured, but the conditions limit what may be concluded from it.
-"""
+"""Takes a run, or all runs of a cell; returns whether its number is valid, indicative or
+invalid, and why; and whether it keeps a rate that is required."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+
+from msgspec import Struct
 
 from assay.contracts.observation import Observation, Outcomes
-from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, by_class
+from assay.experiment import Driving
+from assay.judge import evidence, machine_load, run_warnings, warning_kinds
+from assay.judge.result_checks import CONFLICTS, LOSSES, STATEMENT_LIMIT, errors_by_class
 from assay.judge.run import (
     DIFFER,
     EXCEEDED,
@@ -18,12 +20,13 @@ from assay.judge.run import (
     WORDS,
     Reason,
     Run,
+    RunWarning,
     Verdict,
 )
-from assay.judge.statistics.spread import Spread
-from assay.judge.warnings import kinds, run_warnings
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import Spread, judged_number, median_and_spread
 from assay.text import units
-from assay.text.reasons import sentence
+from assay.text.phrases import reason_sentence
 
 
 def of_run(run: Run) -> Verdict:
@@ -31,7 +34,7 @@ def of_run(run: Run) -> Verdict:
     if run.state in ("refused", EXCEEDED):
         return NONE
     if run.state in ("failed", "interrupted"):
-        return Verdict.because("invalid", sentence(run.reason) if run.reason else run.state)
+        return Verdict.because("invalid", reason_sentence(run.reason) if run.reason else run.state)
     wrong = [check["id"] for check in run.checks if check["ok"] is False]
     if wrong:
         return Verdict.because("invalid", f"wrong answers: {', '.join(wrong)}")
@@ -40,14 +43,16 @@ def of_run(run: Run) -> Verdict:
     reasons = []
     observed = None if driven is None else driven.observed_outcomes
     if driven and observed and observed.lost and not (reconnects and driven.outages):
-        words, classes = _lost(observed), by_class(driven.errors)
+        words, classes = _lost(observed), errors_by_class(driven.errors)
         words += f": {classes}" if ", " in classes else ""
         why = _why_counted(driven, reconnects)
         if why is None or observed.lost == observed.scheduled:
             return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
     limits = [
-        warning.name for warning in run_warnings.of_run(run) if warning.name in kinds.limiting()
+        warning.name
+        for warning in run_warnings.of_run(run)
+        if warning.name in warning_kinds.limiting()
     ]
     reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
     return _indicative([Reason(text) for text in reasons])
@@ -93,7 +98,7 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
         reasons.append(Reason(f"{measured} of {asked} repetitions ended"))
     elif measured == 1:
         reasons.append(Reason("one repetition"))
-    if spread.relative > kinds.NOISE_LIMIT:
+    if spread.relative > warning_kinds.NOISE_LIMIT:
         reasons.append(Reason(f"{DIFFER}{units.share(spread.relative)}", spread.relative))
     return worst([*verdicts, _indicative(reasons)])
 
@@ -124,3 +129,132 @@ def _with_greatest_spread(reasons: Sequence[Reason]) -> list[Reason]:
 
 def _indicative(reasons: Sequence[Reason]) -> Verdict:
     return Verdict("indicative", tuple(reasons)) if reasons else VALID
+
+
+LEAST_REPETITIONS = 4
+"""Of three values one always lies at least as far off as the other two lie apart."""
+
+
+class CellVerdict(Struct, frozen=True):
+    verdict: Verdict
+    warnings: tuple[RunWarning, ...]
+    repetitions: int
+    """As planned."""
+    measured: int
+    """Of them, those that were measured to their end."""
+
+
+def of_cell(runs: Sequence[Run]) -> CellVerdict:
+    """``runs``: every repetition that was asked for, and those that were measured again in the
+    place of a disturbed one, each with its own verdict. The number that is judged is the
+    throughput; where there are no transactions, the elapsed time."""
+    measured = [run for run in runs if run.is_measured]
+    over = _spread(measured)
+    if over is None:
+        judged = worst([run.judged for run in runs]) if _has_failed(runs) else NONE
+        return CellVerdict(judged, (), len(runs), len(measured))
+    counted = machine_load.undisturbed_runs(
+        measured, lambda run: run, lambda run: run.of_repetition
+    )
+    over = _spread(counted) or over
+    verdicts = [run.judged for run in counted]
+    if evidence.unasked_changes(measured):
+        verdicts.append(
+            Verdict.because("indicative", _warning_name(warning_kinds.WarningKind.CELL_CHANGED))
+        )
+    left_out = len(measured) - len(counted)
+    judged = of_number(verdicts, len(counted), len(runs) - left_out, over)
+    warnings = tuple(_cell_warnings(len(runs), over, counted))
+    return CellVerdict(judged, warnings, len(runs), len(measured))
+
+
+def _cell_warnings(asked: int, over: Spread, measured: Sequence[Run]) -> Iterator[RunWarning]:
+    if asked == 1:
+        yield RunWarning(warning_kinds.WarningKind.ONE_REPETITION.id, "")
+    if over.relative > warning_kinds.NOISE_LIMIT:
+        share = units.share_beyond(over.relative, warning_kinds.NOISE_LIMIT)
+        detail = f"{share} over {over.n} repetitions"
+        yield RunWarning(warning_kinds.WarningKind.NOISY_REPETITIONS.id, detail)
+    if changes := evidence.unasked_changes(measured):
+        yield RunWarning(warning_kinds.WarningKind.CELL_CHANGED.id, changes)
+    yield from _outlying(measured)
+    if detail := samples.few_samples([run.driven for run in measured if run.driven]):
+        yield RunWarning(warning_kinds.WarningKind.FEW_SAMPLES.id, detail)
+
+
+def _outlying(measured: Sequence[Run]) -> Iterator[RunWarning]:
+    """The repetition that is unlike all others."""
+    numbers = [judged_number(run) for run in measured]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers) or len(known) < LEAST_REPETITIONS:
+        return
+    import numpy as np  # here, as in `assay.judge.seconds`
+
+    from assay.judge.statistics.series import outlying_repetitions
+
+    is_rate = isinstance(measured[0].observation, Observation)
+    scale, unit = (1.0, "/s") if is_rate else (1e9, " s")
+    outlier = outlying_repetitions(np.asarray(known, dtype=np.float64) / scale)
+    if outlier is not None:
+        run = measured[outlier.at].id
+        named = f"run {run}: " if run else ""
+        from assay.judge.seconds import deviation
+
+        yield RunWarning(
+            warning_kinds.WarningKind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}"
+        )
+
+
+def _warning_name(kind: warning_kinds.WarningKind) -> str:
+    """As reasons of verdicts say it."""
+    return kind.id.replace("-", " ")
+
+
+def _has_failed(runs: Sequence[Run]) -> bool:
+    return any(run.state in ("failed", "interrupted") for run in runs)
+
+
+def _spread(measured: Sequence[Run]) -> Spread | None:
+    values = [value for one in measured if (value := judged_number(one)) is not None]
+    return median_and_spread(values) if values else None
+
+
+_REACHED_OF_REQUIRED = 0.95
+"""Share of the offered rate that the throughput has at least, where a rate was kept."""
+
+
+class RateKept(Enum):
+    YES = "yes"
+    NO = "no"
+    OPEN = "not decided"
+
+
+def rate_kept(
+    runs: Sequence[tuple[Driving | None, Observation]], verdict: Verdict, required_per_s: float
+) -> tuple[RateKept, str]:
+    """With the reason, where it is not decided. ``runs``: those that were measured; ``verdict``: of
+    their number, which decides nothing where it is invalid."""
+    if not runs or verdict.word not in ("valid", "indicative"):
+        return RateKept.OPEN, "no valid number"
+    offered = [
+        rate
+        for driving, _ in runs
+        if driving
+        and driving.is_open
+        and isinstance(rate := driving.offered_rate_per_s, int | float)
+    ]
+    if offered and min(offered) < required_per_s:
+        return RateKept.OPEN, f"only {units.digits(min(offered))}/s were offered"
+    each = [
+        _is_kept(observation, required_per_s, is_offered=bool(offered)) for _, observation in runs
+    ]
+    if len(set(each)) > 1:
+        return RateKept.OPEN, f"in {sum(each)} of {len(each)} repetitions"
+    return (RateKept.YES if each[0] else RateKept.NO), ""
+
+
+def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:
+    """With random arrivals, and while the last transactions end, a little less than the offered
+    rate is reached."""
+    needed = required_per_s * (_REACHED_OF_REQUIRED if is_offered else 1)
+    return (observation.throughput_per_s or 0.0) >= needed

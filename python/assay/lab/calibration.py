@@ -12,13 +12,13 @@ from __future__ import annotations
 import time
 
 from assay import _engine, registry
-from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, StopDocument
+from assay.contracts.dialects import Dialect
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import DriveDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
-from assay.dialects.null_documents import NULL_DOCUMENTS
+from assay.dialects.null import NULL_DOCUMENTS
 from assay.drive.observe import observe
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from assay.record import CalibrationRecord
 
 IN_PROCESS = "none"

@@ -15,14 +15,14 @@ from assay.contracts.events import Events
 from assay.contracts.recorded import Command, ExperimentFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
-from assay.judge.cells import Cells
-from assay.judge.check.questions import Questions
+from assay.judge.agreement import Questions
+from assay.judge.ended_runs import Cells
 from assay.plan import Plan, PlannedRun
-from assay.plan.only import Patterns, chosen
+from assay.plan.values import Patterns, chosen_plan
 from assay.record import Store
-from assay.record.progress.continuing import Continued
-from assay.record.runs.run_ends import RunEnd
-from assay.text.files import paths
+from assay.record.continuing import Continued
+from assay.record.runs.records import RunEnd
+from assay.text import paths
 from assay.text.units import counted, ended_runs
 
 
@@ -30,7 +30,7 @@ class Request(Struct, frozen=True):
     """Which of an experiment's runs are executed now, and whether an earlier one is continued."""
 
     command: Command | None = None
-    """`assay.experiment.command.command_of`; None: nothing is continued."""
+    """`assay.experiment.origin.command_of`; None: nothing is continued."""
     is_new: bool = False
     """Whether a new experiment begins in any case."""
     only: Patterns = ()
@@ -71,7 +71,7 @@ def begin(
 
     Raises `ArgumentError` where another process is at work on the file's experiment.
     """
-    runs = chosen(plan, request.only)
+    runs = chosen_plan(plan, request.only)
     if request.kept_command is not None and not request.is_new:
         is_unfinished = store.unfinished(request.kept_command, plan) is not None
         versions = _versions_by_url(runs) if is_unfinished else {}

@@ -5,7 +5,7 @@ highest that meets the goal is known.
 Every combination of the other factors is a search of its own. The one in the middle of those that
 are left is tried, and with its answer half of them are not needed any more. A run that other
 programs disturbed is measured again, at most three times at each level. At the end the two levels
-between which the highest lies are measured again (`assay.comparison.goal_bracket`): where the runs
+between which the highest lies are measured again (`assay.comparison.goals`): where the runs
 at a rate then differ, the search goes on below and above it.
 
 Systems and storages take turns, unless the order is sequential; parameters do not, since other data
@@ -20,10 +20,9 @@ from dataclasses import replace
 
 from msgspec import Struct, field, structs
 
-from assay.comparison import goal_bracket, goals
+from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goal_bracket import CONFIRMED, confirmed
-from assay.comparison.goals import Trial, TrialAnswer
+from assay.comparison.goals import CONFIRMED, Trial, TrialAnswer, confirmed
 from assay.experiment import Experiment
 from assay.judge.statistics.samples import UNREACHED
 from assay.plan import PlannedRun
@@ -194,9 +193,9 @@ class GoalSearch:
         excessive = sum(one.value == UNREACHED for one in ended)
         return TrialAnswer.FAILED in answers or excessive > (planned - 1) // 2
 
-    def _found(self, search: _Search) -> goal_bracket.SearchSoFar:
-        trials = (goals.together(search.at(level), self._condition) for level in search.ended)
-        return goal_bracket.search(self._condition, trials)
+    def _found(self, search: _Search) -> goals.SearchSoFar:
+        trials = (goals.joined_trial(search.at(level), self._condition) for level in search.ended)
+        return goals.search_so_far(self._condition, trials)
 
     def _ended(self, run: PlannedRun) -> None:
         search, level = self._of(run), level_of(run, self._over)

@@ -28,7 +28,7 @@ from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.stop import Stop, Stopped
 from assay.contracts.systems.abilities import ConfinesSessions
 from assay.drive import transaction_log
-from assay.drive.read_only import may_commit
+from assay.drive.prepare import may_commit
 from assay.errors import (
     ArgumentError,
     AssayError,
@@ -38,47 +38,42 @@ from assay.errors import (
 )
 from assay.experiment import Experiment, SystemChoice
 from assay.judge import judge_run
-from assay.judge.precision import number_to_be_precise
+from assay.judge.machine_load import is_disturbed
 from assay.judge.run import EXCEEDED
-from assay.judge.warnings.machine_load import is_disturbed
-from assay.lab.added_runs import AddedRuns, are_disturbed_repeated
+from assay.judge.statistics.samples import number_to_be_precise
+from assay.lab import driving
 from assay.lab.continuation import Begun, Request, begin, continued_runs
-from assay.lab.driving import generators
 from assay.lab.pool import CommitDurability, Pool
-from assay.lab.preflight.optional_levels import plan_here
-from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
-from assay.lab.preflight.small_storages import refuse_smaller_than_before
-from assay.lab.repetitions import Repeating, Repetition
-from assay.lab.run_context import outcome_of_run
+from assay.lab.preflight import Preflight, preflight, refuse_missing
+from assay.lab.refusal import plan_here, refuse_smaller_than_before
+from assay.lab.repetitions import AddedRuns, Repeating, Repetition, are_disturbed_repeated
+from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
-from assay.load.load_options import DEFAULT, Loading
+from assay.load.dataset import DEFAULT_LOADING, Loading
 from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
-from assay.plan import Cell, Plan, PlannedRun, only
-from assay.plan.content import Content, content_of
+from assay.plan import Cell, Plan, PlannedRun, values
+from assay.plan.fingerprint import Content, content_of
 from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
-from assay.probe.first_use import FirstUse
-from assay.provision.confinement import confinement
-from assay.provision.disk.full_storage import name_full_storage
-from assay.provision.install.in_use import in_use
-from assay.provision.limits import client_group, client_memory
-from assay.provision.processes.process import pass_over_logs
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.probe.measure import FirstUse
+from assay.provision import confinement, limits
+from assay.provision.install.cache import in_use
+from assay.provision.processes import pass_over_logs
+from assay.provision.space import name_full_storage
+from assay.provision.undo.ledger import clear_leftovers
 from assay.record import EndState, Store
-from assay.record.machine.machine import build, machine
-from assay.record.runs.run_ends import REFUSED, RunEnd, exit_status
+from assay.record.machines import build, machine
+from assay.record.runs.records import REFUSED, RunEnd, exit_status
 from assay.text import units
-from assay.text.mentions import phrase
-from assay.text.reasons import with_more
+from assay.text.phrases import phrase, reason_with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
 
 if TYPE_CHECKING:
     from assay.comparison.conditions import Condition
-    from assay.comparison.excess import Excess
-    from assay.comparison.goals import Trial
+    from assay.comparison.goals import Excess, Trial
     from assay.lab.goal_search import GoalSearch
 
 BEGINS_ANEW = Request()
@@ -109,7 +104,7 @@ def run(
     records: Path,
     sinks: Iterable[Sink] = (),
     stop: Stop | None = None,
-    loading: Loading = DEFAULT,
+    loading: Loading = DEFAULT_LOADING,
     request: Request = BEGINS_ANEW,
     first_use: FirstUse = NOT_PROBED,
 ) -> ExperimentResult:
@@ -152,11 +147,13 @@ def run(
         stack.enter_context(stop.guides())
         prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.preflight
-        is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
-        stack.enter_context(client_group.experiment(is_limited=is_limited))
+        is_limited = any(
+            limits.is_client_memory_limited(run.cell.system) for run in found.expressible
+        )
+        stack.enter_context(limits.groups_of_experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
             events.warning(cleared.sentence())
-        if kept := generators.kept_parts():
+        if kept := driving.kept_parts():
             events.warning(kept)
         stack.enter_context(in_use(found.available.places))
         continued = continued_runs(records, prepared.plan, request) if experiment.log else None
@@ -210,9 +207,10 @@ def _excess(experiment: Experiment) -> Excess | None:
     """Of a search over a parameter; where the rate is searched, runs have a time of their own."""
     if not (experiment.goal and experiment.goal_over):
         return None
-    from assay.comparison import excess, goals
+    from assay.comparison import goals
+    from assay.comparison import goals as excess
 
-    return excess.of_goal(goals.goal(experiment.goal))
+    return excess.excess_of_goal(goals.goal(experiment.goal))
 
 
 class _Prepared(Struct, frozen=True):
@@ -259,7 +257,7 @@ def _prepare(
     experiment = planned.experiment
     refuse_unconfined(experiment)
     if request.command is None:
-        planned = only.narrowed(planned, request.only)
+        planned = values.narrowed_plan(planned, request.only)
     found = preflight(workload, planned, request.only)
     for warning in found.warnings:
         events.warning(warning)
@@ -297,7 +295,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     def trial(position: int, condition: Condition) -> Trial:
         from assay.comparison import goals
 
-        return goals.of_run(known.run(position), condition, experiment.goal_over)
+        return goals.trial_of_run(known.run(position), condition, experiment.goal_over)
 
     def repetition(position: int) -> Repetition:
         run = known.run(position)
@@ -450,7 +448,7 @@ def _worked(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...])
             with within_its_limits(run):
                 take_steps(run)  # 5.
                 check(run)  # 6.
-            reason = outcome_of_run.reason(run)
+            reason = outcome.reason(run)
         if reason is None:
             return _Worked("done")
         return _Worked("failed", reason, RunFailed.exit_code)
@@ -463,18 +461,18 @@ def _worked(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...])
         return _Worked("failed", _STOPPED, RunFailed.exit_code)
     except RefusedRun as error:
         return _Worked(
-            REFUSED, with_more(error.message, error.hint) if error.hint else error.message
+            REFUSED, reason_with_more(error.message, error.hint) if error.hint else error.message
         )
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
-        failed = outcome_of_run.why_it_ended(run, error) or pool.resource_failure(planned)
+        failed = outcome.why_it_ended(run, error) or pool.resource_failure(planned)
         if failed is not None and failed not in error.message:
-            error.message = with_more(failed, error.message)
+            error.message = reason_with_more(failed, error.message)
         space = pool.least_space(planned)
         is_by_url = planned.cell.system.url is not None
         is_full = name_full_storage(error, planned.cell.storage_name, space, is_by_url=is_by_url)
-        reason = with_more(error.message, error.hint) if error.hint else error.message
+        reason = reason_with_more(error.message, error.hint) if error.hint else error.message
         exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
         pool.discard(planned)
         return _Worked("failed", reason, exit_code)

@@ -1,31 +1,23 @@
 """Takes an experiment and how its runs end; says which of the planned runs are not needed any more,
-and which are measured again.
-
-A repetition that other programs disturbed is measured again at once, so that it stays beside those
-of other cells that it is compared with. The first repetitions of a cell may use up as many further
-runs as there are of them, all together as many as were planned. One run alone is not repeated: it
-decides nothing.
-
-Where cells are repeated as needed, nothing is measured again. A cell ends when it is as precise as
-was asked; when it has been run as often as may be (`most_repetitions`); when one of its runs was
-not measured, since another attempt would not make it precise; or with the budget. Every cell is
-judged by itself, and the order of the runs that are left does not change. All depends on the runs
-alone, so an experiment that is continued goes on as if it had not been interrupted: its budget is
-the time that its runs have taken.
-"""
+which are measured again, and adds runs to its plan."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from assay import env_vars
+from assay.errors import ArgumentError
 from assay.experiment import Experiment
-from assay.judge.precision import is_reached
-from assay.plan import PlannedRun
+from assay.judge.statistics.samples import is_precise
+from assay.lab.run_context.context import Context
+from assay.plan import PlannedRun, layout
+from assay.plan.fingerprint import Content
 from assay.text.units import short_duration
 
 
@@ -197,7 +189,7 @@ class Repeating:
         if len(cell.numbers) < cell.ended:
             return True
         precision = self._asked.precision
-        return precision is not None and is_reached(cell.numbers, precision)
+        return precision is not None and is_precise(cell.numbers, precision)
 
     def _spare(self, runs: Sequence[PlannedRun]) -> None:
         found = [run for run in runs if run.position not in self._spared]
@@ -217,3 +209,58 @@ def _last_attempt(ended: Collection[PlannedRun]) -> PlannedRun:
         if run.cell.fingerprint == last.cell.fingerprint and run.in_place_of == last.repetition
     )
     return max(attempts, key=lambda run: run.repetition, default=last)
+
+
+_WORDS = {"yes": True, "no": False}
+
+
+class AddedRuns:
+    """Those of one experiment."""
+
+    def __init__(
+        self, context: Context, content: Content, seed: int, runs: Iterable[PlannedRun]
+    ) -> None:
+        """``seed``: of the experiment; ``runs``: all that it has, those that an earlier process
+        added too."""
+        self._context, self._content, self._seed = context, content, seed
+        self._last: dict[str, int] = {}
+        """Fingerprint of a cell → its last repetition."""
+        for run in runs:
+            self._know(run)
+
+    def further(self, run: PlannedRun) -> PlannedRun:
+        """Another repetition of the cell of this run."""
+        return self._add(
+            run, lambda repetition, at: layout.further(run, self._seed, repetition, at)
+        )
+
+    def in_place_of(self, run: PlannedRun) -> PlannedRun:
+        """The same repetition once more, as other programs disturbed this run."""
+        return self._add(run, lambda repetition, at: layout.in_place(run, repetition, at))
+
+    def _add(self, run: PlannedRun, made: Callable[[int, int], PlannedRun]) -> PlannedRun:
+        repetition = self._last[run.cell.fingerprint] + 1
+
+        def planned(position: int) -> PlannedRun:
+            found = made(repetition, position)
+            return replace(found, content=self._content.of_run(found))
+
+        found = self._context.store.plan_again(planned)
+        self._know(found)
+        self._context.known.cells.add(found)
+        self._context.pool.add(found)
+        return found
+
+    def _know(self, run: PlannedRun) -> None:
+        cell = run.cell.fingerprint
+        self._last[cell] = max(self._last.get(cell, 0), run.repetition)
+
+
+def are_disturbed_repeated() -> bool:
+    """Whether runs that other programs disturbed are measured again. Raises `ArgumentError`."""
+    word = env_vars.REPEAT_DISTURBED.get() or "yes"
+    if word not in _WORDS:
+        raise ArgumentError(
+            f"{env_vars.REPEAT_DISTURBED.name}: expected {' or '.join(_WORDS)}, found {word!r}"
+        )
+    return _WORDS[word]

@@ -32,20 +32,20 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.dialects import Table
 from assay.contracts.systems.abilities import Restartable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load.dataset import Dataset
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import DataRequest
 from assay.load.tables import views
-from assay.provision.disk.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
+from assay.provision.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory
-from assay.text.files import paths
-from assay.text.files.syncing import sync_file_system
-from assay.text.mentions import phrase
+from assay.text import paths
+from assay.text.output_file import sync_file_system
+from assay.text.phrases import phrase
 
 FORMAT = 1
 """The version of ``dataset.json`` and of the files beside it."""
@@ -170,7 +170,7 @@ class Copies:
         meanwhile, returns that one.
 
         Raises `SystemUnderTestError` where there is no room; then no files remain, even after a
-        kill (see `assay.provision.undo.leftovers`).
+        kill (see `assay.provision.undo.ledger`).
         """
         self._make_folder()
         target = self.folder / digest_of(facts)
@@ -321,7 +321,7 @@ def damage(folder: Path, expected: Manifest) -> str | None:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Files and links, as `assay.provision.disk.copying` copies them."""
+    """Files and links, as `assay.provision.copying` copies them."""
 
     def unreadable(error: OSError) -> None:
         raise error

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import (
+from assay.contracts.dialects import (
     Dialect,
     HasUnflushedTables,
     ListsIndexes,
@@ -26,8 +26,7 @@ from assay.contracts.dialects.protocol import (
     NamesTables,
 )
 from assay.errors import AssayError
-from assay.provision.engine.engine_calls import Session
-from assay.provision.engine.session import LOST, session
+from assay.provision.engine.engine_calls import LOST, Session, session
 
 LONGEST_S = 5.0
 """Of one look at all tables of a run."""

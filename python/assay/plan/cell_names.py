@@ -1,17 +1,19 @@
-"""Takes the levels of cells by factor; returns the names of the cells, as people read them: system,
-storage and clients, and what else distinguishes them. A cell has one name in a report and in a
-comparison.
-"""
+"""Takes the levels of cells by factor, or the documents of cells; returns the names of the cells,
+as people read them, and those levels of machine and settings that stand in columns of their
+own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from assay.contracts import factors
+from assay.contracts.experiment import setting_text, setting_word
 from assay.contracts.factors import Levels
 from assay.contracts.factors import level_text as level_text
+from assay.contracts.recorded import CellDocument
 from assay.contracts.storage_facts import NOT_SEEN
-from assay.experiment import Driving, Scalar
+from assay.experiment import Driving, Scalar, ServerMachine
+from assay.experiment.choices.profiles import PROFILE
 
 CACHE, OFFERED_RATE = factors.CACHE.name, factors.OFFERED_RATE.name
 MACHINE = factors.MACHINE.name
@@ -23,7 +25,7 @@ AS_DECLARED = "as declared"
 _TAKEN = {*factors.NAMES, *Driving.__struct_fields__}
 
 
-def names(cells: Sequence[Levels]) -> list[str]:
+def cell_names(cells: Sequence[Levels]) -> list[str]:
     """Of the cells of a test."""
     every = dict.fromkeys(factor for cell in cells for factor in cell)
     of_groups = {factor: AS_DECLARED for factor in every if factor.startswith(OF_GROUP)}
@@ -39,7 +41,7 @@ def names(cells: Sequence[Levels]) -> list[str]:
     ]
 
 
-def parameters(given: Levels) -> dict[str, Scalar]:
+def named_parameters(given: Levels) -> dict[str, Scalar]:
     """As factors. One that has the name of another factor, as an earlier program took it, or of a
     setting of how clients are driven, is set apart."""
     return {f"parameter {name}" if name in _TAKEN else name: one for name, one in given.items()}
@@ -56,3 +58,93 @@ def level_name(factor: str, level: Scalar) -> str:
     if factor.startswith(OF_GROUP):
         return f"{factor.removeprefix(OF_GROUP)} {level}"
     return factors.name_of(factor, level)
+
+
+def varying_machines(machines: Iterable[ServerMachine]) -> list[str]:
+    """The factors with several levels."""
+    every = list(machines)
+    return [
+        name
+        for name in factors.OF_MACHINE
+        if len({_machine_level(machine, name) for machine in every}) > 1
+    ]
+
+
+def machine_levels(machine: ServerMachine, names: Iterable[str]) -> dict[str, Scalar]:
+    return {name: _machine_level(machine, name) for name in names}
+
+
+def _machine_level(machine: ServerMachine, name: str) -> Scalar:
+    factor = factors.OF_MACHINE[name]
+    return factor.shown(getattr(machine, factor.column))
+
+
+def label_without_machine(label: str, machine: ServerMachine, names: Sequence[str]) -> str:
+    """The name of a system without these factors; the others stay at its end."""
+    if not names:
+        return label
+    kept = [word for word in machine.words if word.partition("=")[0] not in names]
+    return " ".join([label.removesuffix(" ".join(machine.words)).rstrip(), *kept])
+
+
+DEFAULT_SETTING = "default"
+"""The level of a setting or option that was not asked for."""
+
+
+def varying_settings(cells: Iterable[CellDocument], taken: Collection[str]) -> dict[str, str]:
+    """Factor → setting, of those with several levels. ``taken``: the names of other factors, beside
+    which a setting has that of its system (``SYSTEM.threads``)."""
+    every = list(cells)
+    systems = {str(_system(cell).get("name")) for cell in every}
+    if len(systems) != 1:
+        return {}
+    (system,) = systems
+    asked = [_in_the_name(cell) for cell in every]
+    names = sorted({name for one in asked for name in one})
+    return {
+        f"{system}.{name}" if name in taken else name: name
+        for name in names
+        if len({one.get(name) for one in asked}) > 1
+    }
+
+
+def asked_settings(cell: CellDocument) -> dict[str, str]:
+    """Setting or option → the level that was asked for, those of a profile too; ``profile`` → its
+    name."""
+    system = _system(cell)
+    found = {**_mapping(system.get("options")), **_mapping(system.get("settings"))}
+    profile = {PROFILE: system[PROFILE]} if system.get(PROFILE) else {}
+    return {name: str(level) for name, level in {**found, **profile}.items()}
+
+
+def setting_levels(cell: CellDocument, factors: Mapping[str, str]) -> dict[str, str]:
+    """``factors``: those of `varying`."""
+    asked = _in_the_name(cell)
+    return {factor: asked.get(name, DEFAULT_SETTING) for factor, name in factors.items()}
+
+
+def label_without_settings(label: str, cell: CellDocument, factors: Mapping[str, str]) -> str:
+    """The name of a system without these factors."""
+    asked = _in_the_name(cell)
+    for name in factors.values():
+        if name in asked:
+            label = label.replace(setting_word(name, setting_text(name, asked[name])), "", 1)
+    return label
+
+
+def _in_the_name(cell: CellDocument) -> dict[str, str]:
+    """What `SystemChoice.label` names: setting → level."""
+    system = _system(cell)
+    of_profile = _mapping(system.get("of_profile"))
+    asked = {**_mapping(system.get("options")), **_mapping(system.get("settings"))}
+    found = {name: str(one) for name, one in asked.items() if of_profile.get(name) != one}
+    return {**found, PROFILE: str(system[PROFILE])} if system.get(PROFILE) else found
+
+
+def _system(cell: CellDocument) -> Mapping[str, object]:
+    return _mapping(cell.get("system"))
+
+
+def _mapping(part: object) -> Mapping[str, object]:
+    """Empty where a damaged record has something else there."""
+    return part if isinstance(part, Mapping) else {}

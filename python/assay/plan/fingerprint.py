@@ -1,26 +1,29 @@
-"""Takes a cell, or its document in a record; returns its fingerprint, version 2: equal cells have
-equal fingerprints, even where one was recorded by a version with fewer fields.
-
-SHA-256 of canonical JSON of the fields that are not at their defaults. So a new field changes no
-fingerprint unless it is set. A password is left out, and ``10.0`` equals ``10``. A default that
-changes must be kept here with its old value: fingerprints are compared between records of many
-years.
-"""
+"""Takes a cell or its document, or what determines the results of an experiment's runs; returns
+the fingerprint of it: equal cells have equal fingerprints, and runs of equal content need not
+be repeated."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field, structs
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import OF_LEVELS
-from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
-from assay.experiment.choices import system_identity as of_parts
-from assay.experiment.choices.system_identity import not_default, plain_value
-from assay.plan.values import Cell
+from assay.contracts.recorded import Document
+from assay.errors import ScriptError
+from assay.experiment import Driving, Experiment, ScriptFile, StorageChoice, SystemChoice
+from assay.experiment.choices import identity as of_parts
+from assay.experiment.choices.identity import not_default, plain_value
+from assay.plan.values import Cell, Plan, PlannedRun
+from assay.text import paths
 from assay.workload.ad_hoc_script import TEST
+from assay.workload.values import Workload
 
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
@@ -30,14 +33,14 @@ _WITHIN: Mapping[str, type] = {
 """Fields of a cell that are values with fields of their own."""
 
 
-def of_cell(cell: Cell) -> str:
-    return of_document(cell.for_record())
+def fingerprint_of_cell(cell: Cell) -> str:
+    return fingerprint_of_document(cell.for_record())
 
 
-def of_document(cell: Mapping[str, Any]) -> str:
+def fingerprint_of_document(cell: Mapping[str, Any]) -> str:
     """The fingerprint of a cell in a record (``runs.cell``). Raises `ValueError`, `KeyError` or
     `TypeError` where the document is not a cell."""
-    fields = identifying(cell)
+    fields = identifying_fields(cell)
     if fields.pop("workload_content", ""):
         fields["workload"] = cell["workload_content"]
         if cell["workload_content"] == OF_SCRIPTS:
@@ -48,10 +51,10 @@ def of_document(cell: Mapping[str, Any]) -> str:
     return _digest(_not_default(fields))
 
 
-def by_paths(cell: Mapping[str, Any]) -> str:
+def cell_by_paths(cell: Mapping[str, Any]) -> str:
     """Equal for cells that are equal but for what the files at their paths held: an edited script
     stays the script that it was. As an Assay that knew no contents had it."""
-    fields = identifying({**cell, "system": {**cell["system"], "dialect_content": ""}})
+    fields = identifying_fields({**cell, "system": {**cell["system"], "dialect_content": ""}})
     scripts = [{**one, "content": ""} for one in fields.get("scripts") or []]
     known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
     if cell.get("workload_content") == OF_SCRIPTS:
@@ -80,7 +83,7 @@ def _digest(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
+def identifying_fields(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Of a cell in a record, what identifies it, with the paths by which it is shown."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
     system = of_parts.identifying(fields["system"])
@@ -100,3 +103,62 @@ def _not_default(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _DEFAULTS = {name: plain_value(factor.default) for name, factor in OF_LEVELS.items()}
+
+
+class Content(Struct, frozen=True):
+    """What determines the results of all runs of an experiment, besides their cells and seeds."""
+
+    workload: str
+    """Fingerprint of all texts of the workload, with the scripts that are run in its place."""
+    statements: str
+    """Digest of the file of plain statements (``--feed``); empty: none."""
+    input: str
+    """Digest of the files that rows are read from; empty: none are read."""
+    assay: str
+    """Version of Assay."""
+    load_sessions: int | None = None
+    """As ``--load-sessions`` says; None: as many as Assay chooses."""
+    systems: Mapping[str, str] = field(default_factory=dict)
+    """Label of each system → version of its programs, where they are on this machine."""
+
+    def for_record(self) -> Document:
+        return Document({**structs.asdict(self), "systems": dict(self.systems)})
+
+    def of_run(self, run: PlannedRun) -> str:
+        """The fingerprint of the run's content."""
+        cell = run.cell
+        parts = {
+            **self.for_record(),
+            "systems": self.systems.get(cell.system.label, ""),
+            "cell": cell.fingerprint,
+            "repetition": run.repetition,
+            "seed": run.seed,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def in_plan(self, plan: Plan) -> Plan:
+        """The plan, with the content of each run."""
+        return replace(
+            plan, runs=tuple(replace(run, content=self.of_run(run)) for run in plan.runs)
+        )
+
+
+def content_of(
+    experiment: Experiment,
+    workload: Workload,
+    input_fingerprint: str,
+    versions: Mapping[str, str],
+    assay: str,
+    load_sessions: int | None = None,
+) -> Content:
+    """``versions``: of the systems, by their labels; ``assay``: of this program."""
+    feed = experiment.feed
+    statements = "" if feed is None else paths.read_text(Path(feed), ScriptError)
+    return Content(
+        workload=workload.fingerprint,
+        statements=hashlib.sha256(statements.encode()).hexdigest() if feed is not None else "",
+        input=input_fingerprint,
+        assay=assay,
+        load_sessions=load_sessions,
+        systems=dict(versions),
+    )

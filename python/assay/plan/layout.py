@@ -1,4 +1,5 @@
-"""Takes an `Experiment` and its workload; returns its `Plan`: cells, repetitions, order, seeds."""
+"""Takes an `Experiment` and its workload; returns its `Plan`: cells, with the client counts of
+each, repetitions, order and seeds."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,18 +22,17 @@ from assay.experiment import (
     StorageChoice,
     SystemChoice,
 )
-from assay.experiment.choices import url_storages
+from assay.experiment.choices import written_systems
+from assay.experiment.choices.identity import plain_value
 from assay.experiment.choices.server_limits import systems_on_machines
-from assay.experiment.choices.system_identity import plain_value
-from assay.plan import client_counts, fingerprint
-from assay.plan.client_counts import ClientCount
-from assay.plan.drives import PlannedDrive, drives
-from assay.plan.driving import driving, on_cache
+from assay.plan import fingerprint
+from assay.plan.drives import PlannedDrive, clients_of, declared_clients, drives, driving, on_cache
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.text import rates
-from assay.text.mentions import phrase
+from assay.text.phrases import Mention, phrase
 from assay.text.rates import Rate
 from assay.workload.ad_hoc_script import TEST
+from assay.workload.steps import Drive
 from assay.workload.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
@@ -99,7 +99,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
             *_varied(asked, test).values(),
             _places(asked),
         ]
-        counts = client_counts.number_of_levels(asked, test)
+        counts = number_of_levels(asked, test)
         of_test = counts * math.prod(len(levels) for levels in factors)
         cells += of_test
         runs += of_test * asked.most_repetitions
@@ -188,7 +188,7 @@ def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
 
 
 def _places(experiment: Experiment) -> list[Place]:
-    return url_storages.places(systems_on_machines(experiment), experiment.storages)
+    return written_systems.systems_on_storages(systems_on_machines(experiment), experiment.storages)
 
 
 def _tests(experiment: Experiment, workload: Workload) -> list[tuple[Test, Experiment]]:
@@ -214,7 +214,7 @@ def _levels(
             parameter.name: value for parameter, value in zip(declared, values, strict=True)
         }
         known = workload.with_defaults(parameters)
-        for clients in _turned(client_counts.levels(experiment, test, known), turn):
+        for clients in _turned(client_levels(experiment, test, known), turn):
             for rate_per_s in _turned(offered_rates(experiment), turn):
                 driven = driving(experiment, test, parameters, rate_per_s)
                 for chosen in itertools.product(*(_turned(one, turn) for one in varied.values())):
@@ -266,7 +266,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: CellLevels) 
         scripts=experiment.scripts,
         driving=levels.driving.of_system(place[0].name),
     )
-    return replace(cell, fingerprint=fingerprint.of_cell(cell))
+    return replace(cell, fingerprint=fingerprint.fingerprint_of_cell(cell))
 
 
 def _work(cell: Cell) -> Any:
@@ -350,3 +350,104 @@ def _between(least: float, most: float, tolerance: float) -> tuple[float, ...]:
     series = (float(f"{10 ** (place / of_decade):.3g}") for place in range(first, last + 1))
     inside = {rate for rate in series if least < rate < most}
     return tuple(sorted({least, most} | inside))
+
+
+class ClientCount(NamedTuple):
+    at_once: int
+    """The most clients at once, over all groups."""
+    of_groups: Mapping[str, int]
+    """Clients of each group; empty: all are as declared."""
+
+
+def number_of_levels(experiment: Experiment, test: Test) -> int:
+    """The number of `levels`."""
+    if test.groups and experiment.group_clients:
+        return math.prod(len(counts) for counts in _named(experiment, test).values())
+    return len(experiment.clients or test.clients)
+
+
+def client_levels(
+    experiment: Experiment, test: Test, parameters: Mapping[str, Scalar]
+) -> list[ClientCount]:
+    """Every client count of the test. A single count for a test with groups is divided among them
+    in the declared ratio; raises `ArgumentError` where that leaves a fraction of a client."""
+    found = []
+    for of_all, of_groups in _asked(experiment, test, parameters):
+        at_once = clients_of(test, parameters, of_groups)
+        declared = {count.name: declared_clients(count, parameters) for count in test.groups}
+        in_full = {**declared, **of_groups}
+        changed = {} if in_full == declared else in_full
+        found += [ClientCount(at_once or count, changed) for count in of_all]
+    return list(
+        {(count.at_once, *sorted(count.of_groups.items())): count for count in found}.values()
+    )
+
+
+def _asked(
+    experiment: Experiment, test: Test, parameters: Mapping[str, Scalar]
+) -> Iterator[tuple[tuple[int, ...], dict[str, int]]]:
+    """Counts of clients without a group, and counts by group."""
+    if test.groups and experiment.group_clients:
+        named = _named(experiment, test)
+        for values in itertools.product(*named.values()):
+            yield test.clients, dict(zip(named, values, strict=True))
+    elif test.groups and experiment.clients:
+        for count in experiment.clients:
+            yield (count,), _shared(test, count, parameters)
+    else:
+        yield experiment.clients or test.clients, {}
+
+
+def _named(experiment: Experiment, test: Test) -> dict[str, tuple[int, ...]]:
+    """Levels of each group of this test."""
+    groups = {group.name: group for group in test.groups}
+    named = {name: group for name, group in experiment.group_clients.items() if name in groups}
+    for name, counts in named.items():
+        if isinstance(parameter := groups[name].clients, str):
+            raise _is_parameter(name, parameter, counts[0])
+    return named
+
+
+def _shared(test: Test, count: int, parameters: Mapping[str, Scalar]) -> dict[str, int]:
+    shared: dict[str, int] = {}
+    for step in test.drives:
+        of_step = _shared_in(step, count, parameters)
+        for name, clients in of_step.items():
+            if shared.setdefault(name, clients) != clients:
+                raise ArgumentError(
+                    f"clients = {count}: the steps of {test.name} divide clients among their "
+                    "groups in different ratios",
+                    hint=phrase(
+                        "give the clients of each group: {}",
+                        Mention("clients", f"{name}={clients},…"),
+                    ),
+                )
+    return shared
+
+
+def _shared_in(step: Drive, count: int, parameters: Mapping[str, Scalar]) -> dict[str, int]:
+    for group in step.groups:
+        if isinstance(group.clients, str):
+            raise _is_parameter(group.name, group.clients, count)
+    declared = {clients.name: declared_clients(clients, parameters) for clients in step.groups}
+    whole = sum(declared.values())
+    if any(clients * count % whole for clients in declared.values()):
+        least = whole // math.gcd(*declared.values())
+        listed = ",".join(f"{name}={clients}" for name, clients in declared.items())
+        raise ArgumentError(
+            f"clients = {count}: the groups are declared as {listed}, and {count} clients "
+            "cannot be divided in that ratio",
+            hint=phrase(
+                "a multiple of {}, or the clients of each group: {}",
+                least,
+                Mention("clients", listed),
+            ),
+        )
+    return {name: clients * count // whole for name, clients in declared.items()}
+
+
+def _is_parameter(group: str, parameter: str, count: int) -> ArgumentError:
+    return ArgumentError(
+        f"group {group} has as many clients as the parameter {parameter} says",
+        hint=phrase("{}", Mention("set", f"{parameter}={count}")),
+    )

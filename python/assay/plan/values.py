@@ -1,14 +1,18 @@
-"""A plan as frozen values: cells, and their runs in order."""
+"""A plan as frozen values: cells, and their runs in order; and the runs that the patterns of
+``--only`` choose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from msgspec import structs
 
 from assay.contracts.factors import Factor, Levels, Part
+from assay.errors import ArgumentError
 from assay.experiment import (
     Driving,
     Experiment,
@@ -18,6 +22,7 @@ from assay.experiment import (
     SystemChoice,
     shown_scripts,
 )
+from assay.text.phrases import Mention, phrase
 
 
 @dataclass(frozen=True)
@@ -99,10 +104,10 @@ class PlannedRun:
     drives_s: tuple[float | None, ...] = ()
     """How long each of its drive steps works by the clock; None: counts end the step."""
     content: str = ""
-    """Fingerprint of all that determines its result (`assay.plan.content`); empty: not known."""
+    """Of all that determines its result (`assay.plan.fingerprint`); empty: not known."""
     in_place_of: int | None = None
     """The repetition of its cell that it repeats, with the same seed, since other programs
-    disturbed that one (`assay.lab.added_runs`); None: it repeats none."""
+    disturbed that one (`assay.lab.repetitions`); None: it repeats none."""
 
     @property
     def of_repetition(self) -> int:
@@ -133,3 +138,67 @@ class Plan:
             if run.cell.system == system
         )
         return max(clients, default=1)
+
+
+Patterns = Sequence[Sequence[str]]
+"""Of each ``--only``, its patterns; none: all runs."""
+
+
+def chosen_plan(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
+    """Raises `ArgumentError` where no run is left."""
+    runs = plan.runs
+    for one_of in patterns:
+        fits = re.compile("|".join(map(_expression, one_of)), re.IGNORECASE)
+        left = tuple(
+            run for run in runs if any(fits.fullmatch(_typed(name)) for name in _names(run.cell))
+        )
+        known = list(dict.fromkeys(name for run in runs for name in _names(run.cell)))
+        for pattern in one_of:
+            # Each of them: a misspelt one would silently leave runs out.
+            if not any(re.fullmatch(_expression(pattern), _typed(name), re.I) for name in known):
+                raise ArgumentError(
+                    phrase(
+                        "{}: no run has a test, a system or a storage of this name",
+                        Mention("only", pattern),
+                    ),
+                    hint=f"known: {', '.join(known)}",
+                )
+        runs = left
+    return runs
+
+
+def either_of_patterns(a: Patterns, b: Patterns) -> Patterns:
+    """Those that choose what ``a`` or ``b`` chooses."""
+    return tuple(tuple(dict.fromkeys((*one, *other))) for one in a for other in b)
+
+
+def patterns_of_use(plan: Plan, patterns: Patterns) -> Patterns:
+    """Those of which each fits a run, as may not be so of another plan than theirs."""
+    found: Patterns = ()
+    for one_of in patterns:
+        with suppress(ArgumentError):
+            chosen_plan(plan, (*found, one_of))
+            found = (*found, one_of)
+    return found
+
+
+def narrowed_plan(plan: Plan, patterns: Patterns) -> Plan:
+    """A plan of these runs alone."""
+    runs = chosen_plan(plan, patterns)
+    return replace(plan, runs=tuple(replace(run, position=place) for place, run in enumerate(runs)))
+
+
+def _names(cell: Cell) -> list[str]:
+    system = [cell.system_label, cell.system.label, *cell.system.names]
+    # A storage is chosen by the name that a file gives it, and by that with the note behind it.
+    storage = [cell.storage_name, cell.storage_name.partition(" (")[0]]
+    return [name for name in dict.fromkeys([cell.test_name, *system, *storage]) if name]
+
+
+def _expression(pattern: str) -> str:
+    return re.escape(_typed(pattern)).replace(r"\*", ".*")
+
+
+def _typed(name: str) -> str:
+    """With ``us`` for the ``µs`` that labels have, and few keyboards."""
+    return name.replace("µs", "us").replace("μs", "us")

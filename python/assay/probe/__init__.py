@@ -4,8 +4,8 @@ The accesses are those of databases: random reads of one page at several depths,
 reads and writes, and small writes that are each flushed, as at a commit.
 """
 
-from assay.probe.first_use import DEFAULT_S
-from assay.probe.values import (
+from assay.probe.measure import (
+    DEFAULT_S,
     DEPTHS,
     FLUSH_PARTS,
     UNEVEN,

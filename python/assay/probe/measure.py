@@ -1,26 +1,240 @@
-"""Takes the directory of a server on its storage; returns the storage's `Probe`, and leaves nothing
-behind."""
+"""Takes the directory of a server on its storage; has ``fio`` read, write and flush there, returns
+the storage's `Probe`, and leaves nothing behind."""
 
 from __future__ import annotations
 
+import json
 import os
+import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
+from assay.contracts.documents import Shape
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
-from assay.probe import fio
-from assay.probe.first_use import DEFAULT_S
-from assay.probe.values import Probe
+from assay.provision.machine.program import Program
 from assay.storages.device_counters import DeviceCounts, devices_of_storage
-from assay.text.reasons import sentence
+from assay.text.phrases import reason_sentence
 from assay.text.units import size
 
-NOT_INSTALLED: Final = f"{fio.FIO.name} is not installed"
-HOW_TO_INSTALL: Final = fio.FIO.hint
+FIO = Program("fio", "fio")
+_STREAM_BYTES = 1 << 20
+"""Of one sequential read or write."""
+_STREAM_DEPTH = 4
+_REPORT = "fio.json"
+_WRITE, _READ, _FLUSH = "sequential-write", "sequential-read", "flush"
+_SHARES = {_WRITE: 0.25, _READ: 0.15, _FLUSH: 0.2}
+_RANDOM_SHARE = 0.1
+"""Of the time, for the random reads of each depth."""
+_TIMEOUT_S = 60.0
+"""A storage with few operations per second is slow to end those that are under way."""
+
+
+class _Times(msgspec.Struct, frozen=True):
+    """Of requests, in nanoseconds."""
+
+    mean: float = 0.0
+    percentile: dict[str, float] = {}
+
+
+class _Side(msgspec.Struct, frozen=True):
+    """The reads or the writes of a part."""
+
+    total_ios: int
+    runtime: int
+    """In milliseconds."""
+    io_bytes: int
+    lat_ns: _Times
+    clat_ns: _Times
+
+
+class _Syncs(msgspec.Struct, frozen=True):
+    lat_ns: _Times = _Times()
+
+
+class _Part(msgspec.Struct, frozen=True):
+    jobname: str
+    read: _Side
+    write: _Side
+    sync: _Syncs = _Syncs()
+
+
+class _Report(msgspec.Struct, frozen=True):
+    """What ``fio`` writes, as far as it is read here."""
+
+    version: str = msgspec.field(name="fio version")
+    jobs: tuple[_Part, ...]
+
+    def part(self, name: str) -> _Part:
+        return next(part for part in self.jobs if part.jobname == name)
+
+
+def is_installed() -> bool:
+    return FIO.find() is not None
+
+
+def run_fio(
+    probe: Probe,
+    file: Path,
+    most_bytes: int,
+    seconds: float,
+    directory: ServerDirectory,
+    *,
+    is_direct: bool,
+) -> Probe:
+    """Writes the file anew, at most so large, and reads it, all in about so many seconds; returns
+    ``probe`` with what was measured.
+
+    Raises `SystemRefused` with the words of ``fio`` if it fails.
+    """
+    common = [
+        FIO.name,
+        "--output-format=json",
+        "--eta=never",
+        "--thread",  # no child of it can survive it
+        f"--filename={file}",
+        "--fallocate=none",
+        "--randrepeat=0",
+    ]
+    stream = [f"--bs={_STREAM_BYTES}", *_queue(_STREAM_DEPTH, is_direct)]
+    written = _reports(
+        [
+            *common,
+            *_part(_WRITE, "write", seconds * _SHARES[_WRITE], most_bytes, stream),
+            "--end_fsync=1",
+        ],
+        directory,
+        seconds,
+    )
+    wrote = written.part(_WRITE).write
+    sequential_write = _measured(wrote)
+    file_bytes = wrote.io_bytes // PAGE_BYTES * PAGE_BYTES
+    if file_bytes < _STREAM_BYTES:
+        raise SystemRefused(f"it wrote only {file_bytes} bytes in {seconds * _SHARES[_WRITE]:g} s")
+    # As databases write their log: through the page cache, over what is there already.
+    flushed = [f"--bs={PAGE_BYTES}", "--ioengine=psync", "--fdatasync=1"]
+    flush_s = seconds * _SHARES[_FLUSH] / FLUSH_PARTS
+    # Before, between and after the reads: a short disturbance meets one of them.
+    first, between, last = (
+        _part(name, "write", flush_s, file_bytes, flushed) for name in _flush_names()
+    )
+    again = [*common, "--time_based", *first]
+    for place, depth in enumerate(DEPTHS):
+        page = [f"--bs={PAGE_BYTES}", *_queue(depth, is_direct)]
+        again += between if place == len(DEPTHS) // 2 else []
+        again += _part(_random(depth), "randread", seconds * _RANDOM_SHARE, file_bytes, page)
+    again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
+    reports = _reports([*again, *last], directory, seconds)
+    return structs.replace(
+        probe,
+        program=reports.version,
+        file_bytes=file_bytes,
+        random_reads=tuple(_random_reads(reports.part(_random(depth)), depth) for depth in DEPTHS),
+        sequential_read=_measured(reports.part(_READ).read),
+        sequential_write=sequential_write,
+        flushes=_flushes([_flushed(reports.part(name)) for name in _flush_names()]),
+    )
+
+
+def _flush_names() -> Sequence[str]:
+    return [f"{_FLUSH}-{number}" for number in range(1, FLUSH_PARTS + 1)]
+
+
+def _random(depth: int) -> str:
+    return f"random-read-{depth}"
+
+
+def _queue(depth: int, is_direct: bool) -> list[str]:
+    return ["--ioengine=libaio", f"--iodepth={depth}", f"--direct={int(is_direct)}"]
+
+
+def _part(name: str, access: str, seconds: float, size_bytes: int, more: list[str]) -> list[str]:
+    """It begins when the one before it has ended."""
+    return [
+        f"--name={name}",
+        "--stonewall",
+        f"--rw={access}",
+        f"--size={size_bytes}",
+        f"--runtime={max(1, round(seconds * 1000))}ms",
+        *more,
+    ]
+
+
+def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -> _Report:
+    """The report on each part."""
+    # Apart from its words, of which the last ones say why it failed.
+    written = directory.run / _REPORT
+    written.unlink(missing_ok=True)
+    from assay.provision.processes import run_program
+
+    run_program([*arguments, f"--output={written}"], directory, timeout_s=seconds + _TIMEOUT_S)
+    try:
+        text = written.read_text(encoding="utf-8", errors="replace")
+        # Remarks may stand before it.
+        report = json.loads(text[text.index("{\n") : text.rindex("}") + 1])
+        return msgspec.convert(report, _Report, strict=False)
+    except (OSError, ValueError) as error:
+        raise SystemRefused(f"expected a report in JSON from {FIO.name}: {error}") from error
+
+
+def _measured(side: _Side) -> Measured:
+    count, elapsed_s = side.total_ios, max(1, side.runtime) / 1000
+    return Measured(
+        count=count,
+        per_s=count / elapsed_s,
+        bytes_per_s=side.io_bytes / elapsed_s,
+        mean_ns=round(side.lat_ns.mean),
+        p99_ns=_p99(side.clat_ns, count),
+    )
+
+
+def _random_reads(part: _Part, depth: int) -> RandomReads:
+    return RandomReads(depth=depth, **structs.asdict(_measured(part.read)))
+
+
+def _flushes(parts: Sequence[Measured]) -> Flushes:
+    rates = [one.per_s for one in parts]
+    middle = next(one for one in parts if one.per_s == statistics.median_low(rates))
+    return Flushes(
+        **{**structs.asdict(middle), "count": sum(one.count for one in parts)},
+        low_per_s=min(rates),
+        high_per_s=max(rates),
+    )
+
+
+def _flushed(part: _Part) -> Measured:
+    """A flush counts with the write before it."""
+    write, flush = _measured(part.write), part.sync.lat_ns
+    return structs.replace(
+        write,
+        mean_ns=write.mean_ns + round(flush.mean),
+        p99_ns=_p99(flush, write.count),
+    )
+
+
+def _p99(times: _Times, count: int) -> int | None:
+    p99_ns = times.percentile.get("99.000000")
+    return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None
+
+
+DEFAULT_S: Final = 2.0
+"""Of the probe of a storage."""
+
+
+class FirstUse(Struct, frozen=True):
+    probe_s: float = 0.0
+    """How long to probe each storage; 0: not at all."""
+    measures_durability: bool = True
+    """Whether to measure that commits are flushed before they are answered."""
+
+
+NOT_INSTALLED: Final = f"{FIO.name} is not installed"
+HOW_TO_INSTALL: Final = FIO.hint
 
 _BYTES_PER_S = 128 << 20
 """Of the file, for each second of the probe: more than a disk can write in its share."""
@@ -34,7 +248,7 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe
     has a reason and no figures."""
     found = Probe(storage=directory.storage.name, begun_unix_ns=time.time_ns(), seconds=seconds)
-    if not fio.is_installed():
+    if not is_installed():
         return structs.replace(found, reason=f"{NOT_INSTALLED}: {HOW_TO_INSTALL}")
     if (device := directory.raw_device) is not None:
         free_bytes, file, is_direct = _device_bytes(device), device, True
@@ -48,11 +262,11 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
     devices = devices_of_storage(directory.storage, directory.root)
     before = devices.counts() if devices else None
     try:
-        measured = fio.measure(found, file, most_bytes, seconds, directory, is_direct=is_direct)
+        measured = run_fio(found, file, most_bytes, seconds, directory, is_direct=is_direct)
     except SystemRefused as error:
         is_full = says_disk_is_full(error.message)
         return structs.replace(
-            found, reason="the storage is full" if is_full else sentence(error.message)
+            found, reason="the storage is full" if is_full else reason_sentence(error.message)
         )
     finally:
         if device is None:
@@ -90,3 +304,91 @@ def _can_be_direct(directory: Path) -> bool:
     finally:
         file.unlink(missing_ok=True)
     return True
+
+
+PAGE_BYTES = 8192
+"""Of a random read, and of a write that is flushed: the page size of most databases."""
+DEPTHS = (1, 4, 16, 32)
+"""How many random reads are under way at once."""
+FLUSH_PARTS = 3
+"""How often flushes are measured."""
+UNEVEN = 1.5
+"""From here on the fastest measurement of flushes is so many times the slowest that something else
+took part (on a quiet machine they lay within a factor of 1.4). The same between two probes of a
+storage."""
+LEAST_FOR_P99 = 100
+"""With fewer operations there is no 99th percentile."""
+
+
+class Measured(Shape, frozen=True, kw_only=True):
+    """Operations of one kind."""
+
+    count: int
+    per_s: float
+    bytes_per_s: float
+    mean_ns: int
+    """Of one operation, from its start to its end."""
+    p99_ns: int | None = None
+    """None: too few operations. Of flushes: of the flush alone, without its write."""
+
+
+class Flushes(Measured, frozen=True, kw_only=True):
+    """In several short measurements, apart from one another; all but the count is that of the
+    one in the middle."""
+
+    low_per_s: float | None = None
+    high_per_s: float | None = None
+    """The slowest and the fastest of them; None: an earlier Assay measured once."""
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether one number does not stand for them."""
+        if self.low_per_s is None or self.high_per_s is None:
+            return False
+        return self.high_per_s > UNEVEN * self.low_per_s
+
+
+class RandomReads(Measured, frozen=True, kw_only=True):
+    depth: int
+    """How many were under way at once."""
+
+
+class Probe(Shape, frozen=True, kw_only=True):
+    """A part is None where it was not measured."""
+
+    storage: str
+    """Its name in the experiment."""
+    begun_unix_ns: int
+    reason: str = ""
+    """Why nothing was measured; empty: it was."""
+    program: str = ""
+    """With its version: ``fio-3.33``."""
+    seconds: float = 0.0
+    """How long it was to take."""
+    file_bytes: int = 0
+    """The file on which everything was measured."""
+    is_direct: bool = True
+    """Whether reads and writes (without a flush) went past the page cache."""
+    random_reads: tuple[RandomReads, ...] = ()
+    sequential_read: Measured | None = None
+    sequential_write: Measured | None = None
+    flushes: Flushes | None = None
+    """Each with the write of a page before it; one after the other."""
+    device_flushes: int | None = None
+    """Ended by the device under it meanwhile, for any program; None: not counted."""
+
+    @property
+    def passes_flushes_on(self) -> bool:
+        """False where most flushes were answered without one of the device: the file system is
+        mounted so (``nobarrier``), and a power cut loses what was flushed."""
+        if self.flushes is None or self.device_flushes is None:
+            return True
+        return self.device_flushes >= self.flushes.count / 2
+
+    def reads_at(self, clients: int) -> RandomReads | None:
+        """The random reads at the depth that is nearest to a number of clients, of two the
+        lower one."""
+        near = sorted(
+            self.random_reads, key=lambda reads: (abs(reads.depth - clients), reads.depth)
+        )
+        return near[0] if near else None

@@ -1,21 +1,25 @@
-"""Takes a system and a storage; returns the `RunningSystem` they share: a directory on which the
-system's server is started, stopped, and started again on what it wrote."""
+"""Takes a system and a storage; returns the `RunningSystem` they share: a directory on which its
+server is started, stopped, and started again; or its `Deployment`, as clients at a distance
+find it where there is a delay."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 from msgspec import structs
 
 from assay import env_vars, registry
-from assay.contracts.deployment import Deployment, Node
+from assay.contracts.deployment import Address, Delay, Deployment, Node, host_and_port
+from assay.contracts.documents import read_answer
 from assay.contracts.durability import Durability
 from assay.contracts.experiment import BY_URL, StorageChoice, SystemChoice
 from assay.contracts.factors import ServerMachine
@@ -27,8 +31,7 @@ from assay.contracts.storages.abilities import (
     RawDevice,
     StorageCrashReport,
 )
-from assay.contracts.storages.protocol import PreparedStorage, Storage
-from assay.contracts.storages.shared_options import options_of
+from assay.contracts.storages.protocol import PreparedStorage, Storage, asked_options_of
 from assay.contracts.systems.abilities import (
     CrashReport,
     ReachedByUrl,
@@ -45,18 +48,13 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment.choices import profiles
-from assay.provision.confinement import confinement
-from assay.provision.disk import page_cache
-from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
-from assay.provision.disk.full_storage import Space, name_full_storage
-from assay.provision.disk.space_watch import SpaceWatch
-from assay.provision.engine.delay import delayed
-from assay.provision.install import versions
-from assay.provision.limits import client_group, client_memory, server_group
-from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
+from assay.provision import confinement, limits, page_cache
+from assay.provision.directory import WHOLE_MACHINE, server_directory
+from assay.provision.install import cache
+from assay.provision.processes import has_stopped_cleanly, why_out_of_memory
+from assay.provision.space import Space, SpaceWatch, name_full_storage
 from assay.text import units
-from assay.text.mentions import phrase
-from assay.text.reasons import with_log, with_more
+from assay.text.phrases import phrase, reason_with_log, reason_with_more
 
 
 class RunningSystem:
@@ -197,7 +195,7 @@ class RunningSystem:
         if buffer is not None:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
         groups = () if self._directory is None else self._directory.control_groups
-        killed_before = server_group.memory_kills(groups)
+        killed_before = limits.memory_kills(groups)
         try:
             with ExitStack() as up:
                 self._drop_page_cache()
@@ -210,14 +208,14 @@ class RunningSystem:
                 deployment = self._on_its_machine(up, deployment)
                 self._up = up.pop_all()
         except SystemUnderTestError as error:
-            ended = server_group.why_killed(groups, killed_before)
+            ended = limits.why_killed(groups, killed_before)
             if ended is not None and ended not in error.message:
                 self._name_too_little_memory(error, ended)
             elif self.choice.machine.cpus is not None and isinstance(error, SystemDied):
                 given = units.counted(self.choice.machine.cpus, "processor")
                 error.hint = error.hint or f"it was given {given}"
             if self._space is not None and self._space.reason is not None:
-                error.message = with_more(self._space.reason, error.message)
+                error.message = reason_with_more(self._space.reason, error.message)
             if self._directory is not None:
                 name_full_storage(error, self._directory.storage.name, self.least_space())
             raise
@@ -255,7 +253,7 @@ class RunningSystem:
         the reason, as their log."""
         said = f"{self.choice.label}: {ended} while it was started"
         if error.message.strip():
-            said = with_log(said, error.message)
+            said = reason_with_log(said, error.message)
         error.message, error.hint = said, phrase("give it more {--memory}, or a smaller buffer")
 
     def _watched(self, up: ExitStack) -> SpaceWatch | None:
@@ -291,31 +289,33 @@ class RunningSystem:
         that of a server is its own. Raises `ArgumentError` where the kernel might end this
         process."""
         directory = self._directory
-        if directory is None or not client_memory.is_limited(self.choice):
+        if directory is None or not limits.is_client_memory_limited(self.choice):
             yield
             return
         storage = self.deployment.storage
-        client_memory.refuse_too_little(self.choice, storage.name, storage.file_system, sessions)
-        with client_group.within(directory.control_groups):
+        limits.refuse_too_little_client_memory(
+            self.choice, storage.name, storage.file_system, sessions
+        )
+        with limits.clients_within(directory.control_groups):
             yield
 
     def _drop_page_cache(self) -> None:
         """Pages of its files that others have read or written would be memory beyond its limit."""
         is_limited = self.choice.machine.memory_bytes is not None
         if is_limited and self._directory is not None and self._directory.data.is_dir():
-            page_cache.drop(self._directory.data)
+            page_cache.drop_cached(self._directory.data)
 
     def _on_its_machine(self, up: ExitStack, deployment: Deployment) -> Deployment:
         """The deployment as its clients find it, with the limits in effect."""
-        from assay.provision.machine.listeners import with_listeners
+        from assay.provision.machine.ports import with_listeners
 
         if self._directory is not None:
             groups = self._directory.control_groups
             deployment = replace(
                 deployment,
                 nodes=tuple(map(self._with_log, deployment.nodes)),
-                memory_limit_bytes=server_group.memory_limit_bytes(groups),
-                cpu_limit=server_group.cpu_limit(groups),
+                memory_limit_bytes=limits.memory_limit_bytes(groups),
+                cpu_limit=limits.cpu_limit(groups),
             )
         elif not deployment.is_embedded:
             deployment = with_listeners(deployment)
@@ -351,7 +351,7 @@ class RunningSystem:
 def _with_asked(deployment: Deployment, on: StorageChoice) -> Deployment:
     """With what was asked of the storage of each node whatever its kind, and its name, which a
     server by URL does not know."""
-    asked = options_of(replace(on, options={}))
+    asked = asked_options_of(replace(on, options={}))
     if not asked and on.kind != BY_URL:
         return deployment
 
@@ -419,7 +419,7 @@ def on_storage(
 ) -> Iterator[RunningSystem]:
     """The system, with its storage made and not started yet (`RunningSystem.up`); of a server by
     URL without one."""
-    system = versions.with_programs(system)
+    system = cache.with_programs(system)
     made = RunningSystem(system, storage, connections)
     with ExitStack() as stack:
         if system.url is None:
@@ -434,7 +434,7 @@ def running_system(
     system: SystemChoice, storage: StorageChoice, *, connections: int | None
 ) -> Iterator[RunningSystem]:
     """The system up on the storage, or the one of the choice's URL; see
-    `assay.provision.provision`."""
+    `assay.provision.running_system`."""
     with on_storage(system, storage, connections=connections) as made, made.up():
         yield made
 
@@ -485,3 +485,87 @@ def _options(device: str) -> set[str]:
         if words[_DEVICE] == device:
             found.update(words[-1].split(","))
     return found
+
+
+@contextlib.contextmanager
+def provision(
+    system_choice: SystemChoice, storage_choice: StorageChoice, *, connections: int | None
+) -> Iterator[Deployment]:
+    """Starts a system on a storage, or connects to the server of the choice's URL.
+
+    `connections` is how many sessions the run needs; None leaves the server's own limit. What an
+    earlier, killed run left is not looked for here: call `leftovers.clear_leftovers` once before.
+
+    Raises members of `SystemUnderTestError` and `ArgumentError`. Whatever is raised inside or out,
+    the server is stopped and everything that was made is removed.
+    """
+    with running_system(system_choice, storage_choice, connections=connections) as made:
+        yield made.deployment
+
+
+_THIS_MACHINE = "127.0.0.1"
+
+
+class Delaying(msgspec.Struct, frozen=True):
+    """What a proxy says of itself once it listens."""
+
+    host: str
+    port: int
+    measured_rtt_ns: int
+    direct_rtt_ns: int
+    round_trip_cpu_ns: int
+
+
+@contextlib.contextmanager
+def delayed(deployment: Deployment, rtt_s: float) -> Iterator[Deployment]:
+    """Raises `ArgumentError` where an endpoint is neither a socket nor a port."""
+    for endpoint in deployment.endpoints:
+        if endpoint.unix is None and (endpoint.host is None or endpoint.port is None):
+            raise ArgumentError(
+                f"{deployment.label}: expected a server at a socket or a port, whose connections "
+                "can be delayed",
+                hint=phrase("leave {--rtt} out"),
+            )
+    nowhere = StorageFacts(name="none", kind="proxy", directory=tempfile.gettempdir())
+    with ExitStack() as stack:
+        directory = stack.enter_context(server_directory(nowhere))
+        found = [
+            stack.enter_context(_proxy(endpoint, rtt_s, directory, number))
+            for number, endpoint in enumerate(deployment.endpoints, start=1)
+        ]
+        slowest = max((said for _, said in found), key=lambda said: said.measured_rtt_ns)
+        delay = Delay(
+            rtt_s,
+            measured_rtt_s=slowest.measured_rtt_ns / 1e9,
+            direct_rtt_s=slowest.direct_rtt_ns / 1e9,
+            round_trip_cpu_s=slowest.round_trip_cpu_ns / 1e9,
+        )
+        yield replace(deployment, endpoints=tuple(address for address, _ in found), delay=delay)
+
+
+@contextlib.contextmanager
+def _proxy(
+    endpoint: Address, rtt_s: float, directory: ServerDirectory, number: int
+) -> Iterator[tuple[Address, Delaying]]:
+    """The endpoint's address behind a proxy, and what the proxy said of itself."""
+    server = endpoint.unix or host_and_port(
+        endpoint.host_address or endpoint.host or "", endpoint.port
+    )
+    words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
+    from assay.provision.processes import own_program
+
+    proxy = own_program(
+        ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
+    )
+    with proxy as (_, said):
+        delaying = read_answer(said, Delaying)
+        address = replace(
+            endpoint,
+            unix=None,
+            # A certificate is still checked for the server's own name.
+            host=endpoint.host or _THIS_MACHINE,
+            host_address=delaying.host,
+            port=delaying.port,
+            tls="off" if endpoint.unix else endpoint.tls,
+        )
+        yield address, delaying

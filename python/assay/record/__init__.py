@@ -5,10 +5,9 @@ frozen values.
 people who query them with SQL.
 """
 
-from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
+from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.judge.run import CalibrationRecord, Run, RunSummary
-from assay.record.runs.records import ExperimentRecord
-from assay.record.runs.run_ends import EndState
+from assay.record.runs.records import EndState, ExperimentRecord
 from assay.record.store import Store
 
 __all__ = [

@@ -16,15 +16,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.errors import ArgumentError
-from assay.judge.cell_verdict import of_cell
-from assay.record.file import column_types, faults, long_texts
-from assay.record.file.read_only import open_for_reading
-from assay.record.file.record_file import SqlValue, insert, reading_errors
-from assay.record.progress import cell_verdicts
-from assay.record.runs import live_progress, reading
+from assay.judge.verdict import of_cell
+from assay.record import planned_runs
+from assay.record.file import faults, kept_texts, record_file
+from assay.record.file.record_file import SqlValue, insert, open_for_reading, reading_errors
+from assay.record.runs import reading, run_steps
 from assay.record.writer import OnMessage, Writer
-from assay.text.files import paths
-from assay.text.mentions import phrase
+from assay.text import paths
+from assay.text.phrases import phrase
 
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
@@ -95,7 +94,7 @@ def _insist_on_an_intact_file(
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise ValueError(" ".join(str(found).rpartition("***")[2].split()))
-        column_types.insist_on_whole(connection, path)
+        record_file.insist_on_whole(connection, path)
         numbers = connection.execute("SELECT id FROM experiments").fetchall()
         for number, (experiment_id,) in enumerate(numbers, 1):
             progress("reading", number, len(numbers))
@@ -112,7 +111,7 @@ def _insist_on_an_intact_file(
 
 def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: OnProgress) -> Merged:
     merged = Merged([], 0)
-    long_texts.add(source, target)
+    kept_texts.add_texts(source, target)
     of_runs = reading.tables_of_runs(target)
     # What the target has is looked up in memory: its indexes do not begin with these columns.
     known = _known(target, "experiments", _SAME_EXPERIMENT)
@@ -165,7 +164,7 @@ def judge_cell(connection: sqlite3.Connection, run_id: int) -> None:
     ).fetchall()
     if all(ended_unix_ns is not None for _, ended_unix_ns in rows):
         runs = [reading.run(connection, id_) for id_, _ in rows]
-        cell_verdicts.keep(connection, place[0], {place[1]: of_cell(runs)})
+        planned_runs.keep_cell_verdicts(connection, place[0], {place[1]: of_cell(runs)})
 
 
 def _add_run(
@@ -237,8 +236,8 @@ def _written(
     def counted(some: Iterable[str]) -> str:
         return " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in some)
 
-    lasting = [table for table in tables if table not in live_progress.TABLES]
-    question = f"SELECT {counted(lasting)}, {counted(live_progress.TABLES)}"
+    lasting = [table for table in tables if table not in run_steps.LIVE_TABLES]
+    question = f"SELECT {counted(lasting)}, {counted(run_steps.LIVE_TABLES)}"
     rows, seconds = connection.execute(question, (run_id,)).fetchone()
     return int(rows), int(seconds)
 

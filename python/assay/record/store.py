@@ -2,7 +2,7 @@
 
 The arguments of a call are on disk when it returns. That costs a flush, so `lab.run` calls between
 stages, never while clients are running; then, only their seconds are kept, as events
-(`assay.record.runs.live_progress`). The calls are in the order of the stages::
+(`assay.record.runs.run_steps`). The calls are in the order of the stages::
 
     begin_experiment, or continue_experiment               every planned run is kept
         begin_run → probed → provisioned → existing_data
@@ -34,45 +34,29 @@ from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
 from assay.contracts.observation import Observed
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
 from assay.contracts.storages.abilities import AccountedSecond
-from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.sampling import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import RunWarning, Verdict
-from assay.judge.cells import Judged
-from assay.judge.check.answers import Check
-from assay.judge.check.questions import ComparedAnswer, Dispute
+from assay.judge.agreement import ComparedAnswer, Dispute
+from assay.judge.ended_runs import Judged
+from assay.judge.result_checks import Check
 from assay.judge.run import CalibrationRecord, Run
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
-from assay.plan.only import Patterns
+from assay.plan.values import Patterns
 from assay.probe import Probe
-from assay.provision.machine.identity import ProcessIdentity
-from assay.record.file import long_texts
-from assay.record.file.json_text import json_text
-from assay.record.file.long_texts import NO_TEXTS, Texts
+from assay.provision.machine.process_table import ProcessIdentity
+from assay.record import continuing, planned_runs, run_so_far
+from assay.record.continuing import NO_VERSIONS, Continued
+from assay.record.file import kept_texts
+from assay.record.file.kept_texts import NO_TEXTS, Texts, json_text
 from assay.record.file.record_file import insert
-from assay.record.metrics import columns
-from assay.record.progress import (
-    cell_verdicts,
-    continuing,
-    planned,
-    repetitions_taken,
-    run_so_far,
-    run_states,
-)
-from assay.record.progress.continuing import NO_VERSIONS, Continued
-from assay.record.progress.repetitions_taken import Taken
+from assay.record.metrics import catalogue
+from assay.record.planned_runs import Taken
 from assay.record.reader import Reader, RecordQuestions
-from assay.record.runs import (
-    calibrations,
-    existing_tables,
-    live_progress,
-    probes,
-    run_samples,
-    run_steps,
-    storage_requests,
-)
-from assay.record.runs.run_ends import EndState
+from assay.record.runs import run_rows, run_steps, typed
+from assay.record.runs.records import EndState
 from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
@@ -110,7 +94,7 @@ class Store(RecordQuestions):
         """Position of the current step, or of the last one."""
         self._is_step_open = False
         self._has_named_steps = False
-        self._seconds: live_progress.LiveProgress | None = None
+        self._seconds: run_steps.LiveProgress | None = None
         """Of the step that is under way."""
 
     @property
@@ -157,7 +141,7 @@ class Store(RecordQuestions):
         """
         process, now_ns = ProcessIdentity.own(), time.time_ns()
         experiment_id = self._write().change(
-            lambda connection: planned.keep(
+            lambda connection: planned_runs.keep_plan(
                 connection, experiment, plan, facts, process, now_ns, command, only
             )
         )
@@ -175,7 +159,7 @@ class Store(RecordQuestions):
         only: Patterns = (),
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
-        `assay.record.progress.continuing`."""
+        `assay.record.continuing`."""
         process, now_ns, runs = ProcessIdentity.own(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
@@ -209,19 +193,19 @@ class Store(RecordQuestions):
             connection.execute(
                 "UPDATE runs SET continuation = ? WHERE id = ?", (continuation, run_id)
             )
-            run_states.enter(connection, run_id, "provisioning", now_ns)
+            planned_runs.enter_state(connection, run_id, "provisioning", now_ns)
             return run_id
 
         self._run_id = self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = None, False, False
         self._calibrated, probed = self._read(
             lambda connection: (
-                calibrations.of_experiment(connection, self._experiment()),
-                probes.of_experiment(connection, self._experiment()),
+                typed.calibrations_of_experiment(connection, self._experiment()),
+                run_rows.probes_of_experiment(connection, self._experiment()),
             )
         )
         begun = run_so_far.begun(self._run_id, self._experiment(), run, self._machine)
-        probe = probes.of_run(probed, run.cell.storage_name, None)
+        probe = run_rows.probe_of_run(probed, run.cell.storage_name, None)
         self._run_so_far = replace(begun, probe=probe)
         return self._run_id
 
@@ -233,8 +217,8 @@ class Store(RecordQuestions):
         run_id, now_ns = self._run(), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
-            run_steps.begin(connection, run_id, position, do, name, now_ns)
-            run_states.enter(connection, run_id, run_steps.run_state(do), now_ns)
+            run_steps.begin_step(connection, run_id, position, do, name, now_ns)
+            planned_runs.enter_state(connection, run_id, run_steps.run_state(do), now_ns)
 
         self._write().change(change)
         self._with_step(position, do, name)
@@ -246,7 +230,9 @@ class Store(RecordQuestions):
         if position is None or not self._is_step_open:
             raise Bug("a step ends, and none is under way")
         self._write().change(
-            lambda connection: run_steps.end(connection, run_id, position, state, reason, now_ns)
+            lambda connection: run_steps.end_step(
+                connection, run_id, position, state, reason, now_ns
+            )
         )
         self._is_step_open = False
 
@@ -254,7 +240,7 @@ class Store(RecordQuestions):
         """Writes what the storage of the current run did in a probe."""
         run_id = self._run()
         self._run_so_far = replace(self._so_far(), probe=probe)
-        self._write().change(lambda connection: probes.keep(connection, run_id, probe))
+        self._write().change(lambda connection: run_rows.keep_probe(connection, run_id, probe))
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
@@ -263,7 +249,7 @@ class Store(RecordQuestions):
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "deployments", run_id=run_id, document=text)
-            run_states.enter(connection, run_id, "loading", now_ns)
+            planned_runs.enter_state(connection, run_id, "loading", now_ns)
 
         self._write().change(change)
 
@@ -282,7 +268,9 @@ class Store(RecordQuestions):
         run_id = self._run()
         self._run_so_far = run_so_far.existed(self._so_far(), tables, is_after=is_after)
         self._write().change(
-            lambda connection: existing_tables.keep(connection, run_id, tables, is_after=is_after)
+            lambda connection: run_rows.keep_existing_tables(
+                connection, run_id, tables, is_after=is_after
+            )
         )
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:
@@ -306,7 +294,7 @@ class Store(RecordQuestions):
                 "SELECT state FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
             if state != "driving":
-                run_states.enter(connection, run_id, "driving", now_ns)
+                planned_runs.enter_state(connection, run_id, "driving", now_ns)
 
         self._change_step(change)
         self._add(drive=rest)
@@ -324,27 +312,27 @@ class Store(RecordQuestions):
                 live = self._live(self._run_id)
                 live.add_at_work(report.elapsed_s, report.generators, report.so_far)
 
-    def _live(self, run_id: int) -> live_progress.LiveProgress:
+    def _live(self, run_id: int) -> run_steps.LiveProgress:
         """Of the step that is under way."""
         if self._seconds is None:
-            self._seconds = live_progress.LiveProgress(self.path, run_id, self._step or 0)
+            self._seconds = run_steps.LiveProgress(self.path, run_id, self._step or 0)
         return self._seconds
 
     def observed(self, observation: Observed) -> None:
         """What was measured, in place of its single seconds: state checking."""
         self._end_seconds()
-        document, texts = long_texts.apart(json_text(observation.document))
+        document, texts = kept_texts.texts_apart(json_text(observation.document))
         self._keep("observations", document, texts, state="checking")
         self._add(observation=observation)
 
     def amended(self, observation: Observed) -> None:
         """The run's last observation of clients, with what a later step says of it."""
-        document, texts = long_texts.apart(json_text(observation.document))
+        document, texts = kept_texts.texts_apart(json_text(observation.document))
         values = (document, self._run())
         self._run_so_far = run_so_far.amended(self._so_far(), observation)
 
         def change(connection: sqlite3.Connection) -> None:
-            long_texts.keep(connection, texts)
+            kept_texts.keep_texts(connection, texts)
             connection.execute(
                 "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND step = "
                 # A report beside it, of a later step, has a kind.
@@ -359,14 +347,14 @@ class Store(RecordQuestions):
         """Writes the samples of the server's processes."""
         taken = tuple(samples)
         self._change_step(
-            lambda connection, run_id, step: run_samples.keep(connection, run_id, step, taken)
+            lambda connection, run_id, step: run_rows.keep_samples(connection, run_id, step, taken)
         )
 
     def accounted(self, seconds: Sequence[AccountedSecond]) -> None:
         """Writes what a storage with an account of its own says of the measurement."""
         if seconds:
             self._change_step(
-                lambda connection, run_id, step: storage_requests.keep(
+                lambda connection, run_id, step: run_rows.keep_storage_requests(
                     connection, run_id, step, seconds
                 )
             )
@@ -397,11 +385,11 @@ class Store(RecordQuestions):
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
         exit_status: int | None = None,
-        cells: Judged = cell_verdicts.NONE,
+        cells: Judged = planned_runs.NO_CELL_VERDICT,
     ) -> None:
         """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
         interrupted; ``warnings``: (name, detail); ``exit_status``: see
-        `assay.record.runs.run_ends`, None where it follows from the state and the observation;
+        `assay.record.runs.records`, None where it follows from the state and the observation;
         ``cells``: the verdict of its cell, if that is complete."""
         self._end_seconds()
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
@@ -417,17 +405,17 @@ class Store(RecordQuestions):
         )
         measured = [
             {"transaction_name": transaction, "document": json_text(values)}
-            for transaction, values in columns.values(ended).items()
+            for transaction, values in catalogue.kept_values(ended).items()
             if values
         ]
 
         def change(connection: sqlite3.Connection) -> None:
             if step is not None:
-                run_steps.end(connection, run_id, step, state, reason or "", now_ns)
-            run_states.end(
+                run_steps.end_step(connection, run_id, step, state, reason or "", now_ns)
+            planned_runs.end_run(
                 connection, run_id, state, reason or "", verdict, found, exit_status, now_ns
             )
-            cell_verdicts.keep(connection, experiment_id, cells)
+            planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
             for row in measured:
                 insert(connection, "metric_values", run_id=run_id, **row)
 
@@ -441,14 +429,14 @@ class Store(RecordQuestions):
         experiment_id = self._experiment()
         place = (experiment_id, position)
 
-        from assay.record import disputes
+        from assay.record import planned_runs
 
         def change(connection: sqlite3.Connection) -> None:
             (run_id,) = connection.execute(
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place
             ).fetchone()
-            disputes.keep(connection, run_id, dispute, verdict)
-            cell_verdicts.keep(connection, experiment_id, cells)
+            planned_runs.keep_dispute(connection, run_id, dispute, verdict)
+            planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
 
         self._write().change(change)
 
@@ -457,38 +445,42 @@ class Store(RecordQuestions):
         the experiment goes on."""
         experiment_id, asked = self._experiment(), tuple(positions)
         return self._read(
-            lambda connection: repetitions_taken.ended(connection, experiment_id, asked)
+            lambda connection: planned_runs.ended_repetitions(connection, experiment_id, asked)
         )
 
     def judged(self, cells: Judged) -> None:
         """Writes the verdicts of cells that are complete."""
         experiment_id = self._experiment()
         self._write().change(
-            lambda connection: cell_verdicts.keep(connection, experiment_id, cells)
+            lambda connection: planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
         )
 
     def taken(self, position: int) -> Taken:
         """How long the run at that position, which has ended, took."""
         experiment_id = self._experiment()
         return self._read(
-            lambda connection: repetitions_taken.taken(connection, experiment_id, position)
+            lambda connection: planned_runs.taken_repetitions(connection, experiment_id, position)
         )
 
     def plan_again(self, again: Callable[[int], PlannedRun]) -> PlannedRun:
         """Plans one more run. ``again``: gets its position and gives the run."""
         experiment_id = self._experiment()
-        run = self._read(lambda connection: again(planned.next_position(connection, experiment_id)))
-        self._write().change(lambda connection: planned.plan_run(connection, experiment_id, run))
+        run = self._read(
+            lambda connection: again(planned_runs.next_position(connection, experiment_id))
+        )
+        self._write().change(
+            lambda connection: planned_runs.plan_run(connection, experiment_id, run)
+        )
         return run
 
-    def spare(self, positions: Iterable[int], cells: Judged = cell_verdicts.NONE) -> None:
+    def spare(self, positions: Iterable[int], cells: Judged = planned_runs.NO_CELL_VERDICT) -> None:
         """These planned runs are not needed: they are no part of the experiment any more.
         ``cells``: the verdicts of those that are complete by that."""
         experiment_id, found = self._experiment(), tuple(positions)
 
         def change(connection: sqlite3.Connection) -> None:
-            repetitions_taken.spare(connection, experiment_id, found)
-            cell_verdicts.keep(connection, experiment_id, cells)
+            planned_runs.spare_repetitions(connection, experiment_id, found)
+            planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
 
         self._write().change(change)
 
@@ -509,7 +501,7 @@ class Store(RecordQuestions):
     def calibrated(self, calibration: CalibrationRecord, machine: Machine, build: Build) -> None:
         """Writes a calibration of this machine's client; ``build``: what measured it."""
         self._write().change(
-            lambda connection: calibrations.keep(connection, calibration, machine, build)
+            lambda connection: typed.keep_calibration(connection, calibration, machine, build)
         )
 
     def _write(self) -> Writer:
@@ -566,7 +558,7 @@ class Store(RecordQuestions):
 
         def whole(connection: sqlite3.Connection) -> None:
             if is_new:
-                run_steps.begin(connection, run_id, step, "drive", "", now_ns)
+                run_steps.begin_step(connection, run_id, step, "drive", "", now_ns)
             change(connection, run_id, step)
 
         self._write().change(whole)
@@ -585,11 +577,11 @@ class Store(RecordQuestions):
         entered = None if self._has_named_steps else state
 
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
-            long_texts.keep(connection, texts)
+            kept_texts.keep_texts(connection, texts)
             if table == "observations":
-                live_progress.forget(connection, run_id, step)
+                run_steps.forget_live_progress(connection, run_id, step)
             insert(connection, table, run_id=run_id, step=step, document=document)
             if entered is not None:
-                run_states.enter(connection, run_id, entered, now_ns)
+                planned_runs.enter_state(connection, run_id, entered, now_ns)
 
         self._change_step(change)

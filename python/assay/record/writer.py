@@ -17,7 +17,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast
 
@@ -26,9 +26,15 @@ from msgspec import Struct
 from assay import env_vars
 from assay.contracts.stop import look
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
-from assay.record.experiment_copy import ExperimentCopy
-from assay.record.file import column_types, faults, opening
-from assay.record.file.record_file import RecordIsLocked, open_file, reading_errors, transaction
+from assay.record.file import faults, kept_texts, record_file, schema
+from assay.record.file.record_file import (
+    RecordIsLocked,
+    insert,
+    open_file,
+    reading_errors,
+    transaction,
+)
+from assay.record.runs import reading
 
 # Where a record file was opened, and whether it is still there and whole: a file that was moved,
 # deleted or emptied stays open, and what is written to it is not found again.
@@ -147,7 +153,7 @@ class Writer:
         self.connection = self._safely(lambda: open_file(path))
         self._place = FilePlace.of(path)
         try:
-            self.read(column_types.insist_on_owners_of_runs)
+            self.read(record_file.insist_on_owners_of_runs)
         except AssayError:
             self.connection.close()
             raise
@@ -301,7 +307,7 @@ class Writer:
         """A new rescue file with all that is in the open file, which is closed."""
         rescue = _unused_path(self.path)
         try:
-            with contextlib.closing(opening.connect(rescue, "rwc", timeout_s=0)) as copy:
+            with contextlib.closing(record_file.connect(rescue, "rwc", timeout_s=0)) as copy:
                 self.connection.backup(copy)
             # The log of its last transactions has stayed at the old path.
             checkpoint = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -330,3 +336,58 @@ def _unused_path(record: Path) -> Path:
     while (path := folder / f"{record.name}.rescue-{os.getpid()}-{number}").exists():
         number += 1
     return path
+
+
+class ExperimentCopy:
+    """The rows of one experiment, with the numbers that they have in the record."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def of(cls, record: sqlite3.Connection, experiment_id: int) -> Self:
+        """Raises `sqlite3.Error`, as where no temporary file can be written."""
+        copy = cls(record_file.private_database())
+        schema.prepare(copy._connection, Path(":memory:"), schema.migrations())
+        copy._connection.execute("PRAGMA journal_mode = MEMORY")
+        copy.change(lambda connection: _copy_rows(record, connection, experiment_id))
+        return copy
+
+    def change(self, change: Callable[[sqlite3.Connection], Any]) -> None:
+        """Makes a change that the record has. Raises `sqlite3.Error`."""
+        self._connection.execute("BEGIN")
+        try:
+            change(self._connection)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def write(self, path: Path) -> None:
+        """Makes a record file of it. Raises `sqlite3.Error`."""
+        with closing(record_file.connect(path, "rwc", timeout_s=0)) as file:
+            self._connection.backup(file)
+
+    def write_anew(self, path: Path) -> None:
+        """The same, where there is no file: the same bytes for the same rows, without a page that
+        once held something else."""
+        self._connection.execute("VACUUM INTO ?", (str(path),))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _copy_rows(record: sqlite3.Connection, copy: sqlite3.Connection, experiment_id: int) -> None:
+    kept_texts.add_texts(record, copy)
+    own = "experiment_id = ?"
+    of_runs = "run_id IN (SELECT id FROM runs WHERE experiment_id = ?)"
+    for table, which in (
+        ("experiments", "id = ?"),
+        *((table, own) for table in ("continuations", "runs", "cells")),
+        *((table, of_runs) for table in reading.tables_of_runs(record)),
+    ):
+        rows = record.execute(f"SELECT * FROM {table} WHERE {which}", (experiment_id,))
+        names = [column[0] for column in rows.description]
+        for row in rows:
+            insert(copy, table, **dict(zip(names, row, strict=True)))

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from assay.contracts.factors import NAMES
 from assay.contracts.recorded import WorkloadRecord
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload.values import Workload
 
 if TYPE_CHECKING:
+    from assay.report.declared.declaration import Series
     from assay.report.declared.published import Published
-    from assay.report.declared.series import Series
 
 
 def check_declarations(workload: Workload) -> None:
@@ -28,9 +28,10 @@ def check_declarations(workload: Workload) -> None:
         return
     from assay.record.metrics.catalogue import METRICS
     from assay.registry import WORKLOAD_FILE
-    from assay.report.declared import declaration, published, series
-    from assay.report.papers.claims import claims
-    from assay.text.files import toml_file
+    from assay.report.declared import declaration, published
+    from assay.report.declared import declaration as series
+    from assay.report.papers import claims
+    from assay.text import toml_file
     from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
     from assay.workload.file_keys import WORKLOAD
     from assay.workload.reader import report_sections, series_sections
@@ -52,7 +53,7 @@ def check_declarations(workload: Workload) -> None:
             raise of_workload.error(f"{name} is a metric of every run", name, hint=hint)
     joined = {}
     for name, section in series_sections(top, workload.tests).items():
-        joined[name] = series.read(section, name)
+        joined[name] = series.read_series(section, name)
         _refuse_unknown_factors(section, {"rows": joined[name].rows}, workload.parameters)
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)
@@ -109,11 +110,11 @@ def _refuse_unknown_units(
     section: TomlTable, published: Published, workload: WorkloadRecord
 ) -> None:
     """A printed time or size must be in a unit into which the measured one is converted."""
-    from assay.report.papers.claims import published_columns
+    from assay.report.declared import published as published_columns
 
     if published.column_factor == "clients":
         return  # printed and measured as scalability
-    for column in published_columns.of_table(workload, str(section.path[-1]), published):
+    for column in published_columns.columns_of_table(workload, str(section.path[-1]), published):
         if column.units and column.unit not in column.units:
             raise section.error(
                 f"unit: {column.unit!r} of {column.title!r}: invalid value",

@@ -9,30 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from assay.contracts.warning_text import WarningText
+from assay.contracts.metric import WarningText
 from assay.judge import RunWarning
-from assay.judge.warnings.kinds import WarningKind, place, texts
+from assay.judge.warning_kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
-from assay.report.cells import cell_runs, compared_answers, durability, factor_order
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import declaration, series
+from assay.report import cell_runs, durability, factor_order
+from assay.report.cell_runs import CellRuns
+from assay.report.declared import declaration
 from assay.report.declared.declaration import Declaration
 from assay.report.sections import conditions
-from assay.report.values import (
-    MadeWhenAsked,
-    Report,
-    ReportTable,
-    Section,
-    TidyRow,
-    WarningNote,
-)
+from assay.report.values import MadeWhenAsked, Report, ReportTable, Section, TidyRow, WarningNote
 from assay.text import units
 
 if TYPE_CHECKING:
-    from assay.comparison.conclusions.conclusions import Question
-    from assay.comparison.conclusions.effects import SettingEffects
-    from assay.comparison.ratios.knees import Knee
+    from assay.comparison.conclusions import Question
+    from assay.comparison.effects import SettingEffects
+    from assay.comparison.ratios import Knee
     from assay.report.figure import Figure, Point
 
 
@@ -68,9 +61,8 @@ def build(experiment: ExperimentRecord, *, is_brief: bool = False) -> Report:
     )
     if is_brief:
         return report
-    from assay.report.histograms import timed_histograms
-    from assay.report.run_details import RunOfCell
     from assay.report.summaries import summary
+    from assay.report.values import RunOfCell, timed_histograms
 
     knees = [knee for question in questions for _, knee in question.knees]
     sections += _every_section(experiment, cells, already, knees, grids)
@@ -91,7 +83,7 @@ def _compared(
     experiment: ExperimentRecord,
 ) -> tuple[tuple[Question, ...], tuple[SettingEffects, ...]]:
     """What each factor changes; it needs two cells."""
-    from assay.comparison.conclusions import conclusions, effects
+    from assay.comparison import conclusions, effects
 
     return conclusions.questions(experiment), effects.effects(experiment)
 
@@ -101,20 +93,20 @@ def _noted(experiment: ExperimentRecord, every: Sequence[CellRuns]) -> Iterator[
         yield from run.warnings
     yield from _cell_warnings(every)
     if any(run.probe is not None for run in experiment.runs):
-        from assay.report.storage_tables import probes
+        from assay.report.sections import probes
 
-        yield from probes.warnings(factor_order.in_order(experiment))
+        yield from probes.warnings(factor_order.runs_in_order(experiment))
     if any(step.reported is not None for run in experiment.runs for step in run.steps):
-        from assay.report.sections import step_reports
+        from assay.report.sections import loads
 
-        yield from step_reports.warnings(experiment.runs)
+        yield from loads.step_report_warnings(experiment.runs)
 
 
 def _finished(sections: Iterable[Section]) -> tuple[Section, ...]:
-    from assay.report import footnotes
+    from assay.report import columns
 
     return tuple(
-        replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
+        replace(section, tables=tuple(map(columns.numbered_footnotes, section.tables)))
         for section in _said_once(without(sections))
     )
 
@@ -127,11 +119,12 @@ def _every_section(
     grids: Iterable[SettingEffects],
 ) -> list[Section]:
     """The results of each test, each with what explains it, and what holds for all of them."""
-    from assay.report.sections import derived, loads, sheets
-    from assay.report.storage_tables import probes as storage_probes
+    from assay.report.sections import derived, loads
+    from assay.report.sections import loads as sheets
+    from assay.report.sections import probes as storage_probes
 
     sections: list[Section] = []
-    in_order = factor_order.in_order(experiment)
+    in_order = factor_order.runs_in_order(experiment)
     probes = sections_by_machine(in_order, storage_probes.section)
     for test, found in cells.items():
         sections.append(shown := _results(experiment, test, found, test not in already, knees))
@@ -155,12 +148,12 @@ def _every_section(
         )
         if section is not None
     ]
-    sections += sheets.sections(experiment.workload)
+    sections += sheets.sheet_sections(experiment.workload)
     return sections
 
 
 def _setup(experiment: ExperimentRecord, runs: Sequence[Run]) -> Section | None:
-    from assay.report.storage_tables import probes as storage_probes
+    from assay.report.sections import probes as storage_probes
 
     return conditions.section(experiment, runs, storage_probes.why_none(runs))
 
@@ -169,11 +162,11 @@ def _effects(
     grids: Iterable[SettingEffects], test: str, cells: Sequence[CellRuns]
 ) -> Iterator[Section]:
     """Beside the results of their test."""
-    from assay.report.sections import effects as of_effects
+    from assay.report.sections import results as of_effects
 
     for grid in grids:
         if grid.test == cells[0].runs[0].full_test_name:
-            yield of_effects.section(grid, test)
+            yield of_effects.effects_section(grid, test)
 
 
 def _said_once(sections: Iterable[Section]) -> Iterator[Section]:
@@ -208,21 +201,21 @@ def _series(
     ``printed``: those whose published numbers are shown."""
     from assay.report.declared import published
 
-    for declared in series.of_record(experiment.workload):
+    for declared in declaration.series_of_record(experiment.workload):
         is_asked = declared.name in experiment.experiment.get("series", ())
         if (declared.paper_only and not is_asked) or declared.name in already:
             continue
-        from assay.report.figures import series_chart
-        from assay.report.papers import joined
+        from assay.report.figures import bars
+        from assay.report.papers import paper_table
 
         beside = published.of_record(experiment.workload, declared.name)
-        if (whole := joined.table(experiment, declared, beside)) is None:
+        if (whole := paper_table.joined_table(experiment, declared, beside)) is None:
             continue
         shown = whole
         if declared.name in printed:
             shown = replace(whole, rows=tuple(row for row in whole.rows if not row.is_published))
-        scaled = joined.scaled_columns(experiment, declared)
-        figures = series_chart.figures(whole, without_published=scaled)
+        scaled = paper_table.scaled_columns(experiment, declared)
+        figures = bars.series_figures(whole, without_published=scaled)
         yield Section(f"Series {declared.name}", (), (shown,), figures)
 
 
@@ -234,7 +227,7 @@ def _results(
     knees: Sequence[Knee],
 ) -> Section:
     from assay.report.figures import bars, level_chart
-    from assay.report.papers import paper_figure as published_figures
+    from assay.report.papers import paper_points as published_figures
     from assay.report.sections import goals, results
 
     runs = (run for cell in cells for run in cell.runs)
@@ -247,7 +240,7 @@ def _results(
     along = level_chart.figures(test, declared, cells, knees, kept)
     figures = (
         *bars.of_tables(tables),
-        *published_figures.of_results(tables),
+        *published_figures.figures_of_results(tables),
         *bars.throughput(test, declared, cells, has_lines=bool(along)),
         *along,
         *figures_of_fields(test, declared, cells),
@@ -257,41 +250,40 @@ def _results(
 
 
 def _answers(cells: Sequence[CellRuns]) -> Iterator[str]:
-    return compared_answers.lines([cell.runs for cell in cells], [cell.judged for cell in cells])
+    return cell_runs.agreement_lines([cell.runs for cell in cells], [cell.judged for cell in cells])
 
 
 def _test_sections(
     experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
     """What explains the results of a test."""
-    from assay.report.figures import timeline as timeline_figures
+    from assay.report.figures import over_time as timeline_figures
     from assay.report.sections import (
         answers,
-        caches,
         costs,
-        deferred,
-        device,
         endpoints,
         generators,
         goals,
         groups,
         headline,
-        logs,
-        native_clients,
+        loads,
+        machine_use,
         outcomes,
-        precision,
-        server,
-        service,
-        statements,
-        step_reports,
+        storage_prices,
+        storage_ranks,
         timeline,
         times,
     )
-    from assay.report.storage_tables import commit_efficiency
-    from assay.report.storage_tables import prices as storage_prices
-    from assay.report.storage_tables import ranks as storage_ranks
-    from assay.report.storage_tables import ratios as storage_ratios
-    from assay.report.storage_tables import requests as storage_requests
+    from assay.report.sections import costs as caches
+    from assay.report.sections import generators as native_clients
+    from assay.report.sections import goals as precision
+    from assay.report.sections import groups as deferred
+    from assay.report.sections import groups as statements
+    from assay.report.sections import headline as service
+    from assay.report.sections import outcomes as logs
+    from assay.report.sections import storage_prices as storage_ratios
+    from assay.report.sections import storage_ranks as commit_efficiency
+    from assay.report.sections import storages as storage_requests
 
     declared = declaration.of_record(experiment.workload, test)
     return [
@@ -299,29 +291,31 @@ def _test_sections(
         for section in (
             goals.section(experiment, test, cells),
             headline.section(test, cells),
-            precision.section(experiment, test, cells),
-            storage_ratios.section(test, declared, cells),
+            precision.precision_section(experiment, test, cells),
+            storage_ratios.ratios_section(test, declared, cells),
             storage_prices.section(test, declared, cells),
             storage_ranks.section(test, cells),
-            commit_efficiency.section(test, cells),
-            native_clients.section(test, cells),
+            commit_efficiency.commit_efficiency_section(test, cells),
+            native_clients.native_clients_section(test, cells),
             generators.section(test, cells),
             groups.section(test, cells),
             endpoints.section(test, cells),
-            deferred.section(test, cells),
+            deferred.deferred_section(test, cells),
             outcomes.section(test, cells),
-            logs.section(test, cells),
-            service.section(test, cells),
+            logs.logs_section(test, cells),
+            service.service_section(test, cells),
             answers.section(test, cells),
             times.section(test, cells),
-            statements.section(test, cells),
-            _with_figures(timeline.section(test, cells), timeline_figures.figures(test, cells)),
-            caches.section(test, cells),
+            statements.statements_section(test, cells),
+            _with_figures(
+                timeline.section(test, cells), timeline_figures.timeline_figures(test, cells)
+            ),
+            caches.caches_section(test, cells),
             costs.section(test, cells),
-            device.section(test, cells),
-            storage_requests.section(test, cells),
-            server.section(test, cells),
-            step_reports.section(test, cells),
+            machine_use.section(test, cells),
+            storage_requests.requests_section(test, cells),
+            machine_use.server_section(test, cells),
+            loads.step_reports_section(test, cells),
         )
         if section is not None
     ]
@@ -505,12 +499,12 @@ def figures_of_fields(
     test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
     """Empty where the report does not say what its fields count (``along``)."""
-    from assay.report.declared import field_path
-    from assay.report.figures.panels import panels
+    from assay.report.declared import aggregates
+    from assay.report.figures.bars import panels
 
     if declared is None or not declared.along:
         return ()
-    unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
+    unit = units.comparable_unit({aggregates.unit_at(field.key) for field in declared.fields})
     made = panels(cell_runs, "system")
     shown = []
     from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale

@@ -1,11 +1,12 @@
-"""Takes columns and how their sources are found; returns a table for programs (tidy output). Has
-the columns that several of them share: factors, verdicts, what is in force of a storage."""
+"""Takes columns and how their sources are found; returns a table for programs (tidy output),
+with the columns that several share; and says what a JSON Schema says of a document, by its keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -209,3 +210,49 @@ def verdict(judged: str) -> list[ReportColumn]:
         ),
         nullable("verdict_reason", "string", "the nearest reason first", lambda v: v.reason),
     ]
+
+
+JsonSchema = TypedDict(
+    "JsonSchema",
+    {
+        "$schema": str,
+        "$ref": str,
+        "$defs": "dict[str, JsonSchema]",
+        "title": str,
+        "description": str,
+        "type": str | list[str],
+        "const": int | str,
+        "enum": Sequence[str | None],
+        "properties": "dict[str, JsonSchema]",
+        "patternProperties": "dict[str, JsonSchema]",
+        "additionalProperties": "bool | JsonSchema",
+        "required": list[str],
+        "items": "JsonSchema",
+        "minItems": int,
+        "minimum": float,
+        "maximum": float,
+        "pattern": str,
+        "anyOf": "list[JsonSchema]",
+        "oneOf": "list[JsonSchema]",
+        "allOf": "list[JsonSchema]",
+        "not": "JsonSchema",
+        "if": "JsonSchema",
+        "then": "JsonSchema",
+        "dependencies": dict[str, list[str]],
+        "propertyNames": "JsonSchema",
+    },
+    total=False,
+)
+
+
+def document_schema(kind: type, title: str, command: str) -> JsonSchema:
+    (found,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    own = cast(JsonSchema, found)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "description": f"The output of `{command} --format json`. Names end in their unit; "
+        "null: not known, or not measured.",
+        **own,
+        "$defs": components,
+    }

@@ -7,29 +7,32 @@ unit in which it was measured). The formats do not change numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
-from assay.comparison.conclusions import effect_sentences, sentences
-from assay.comparison.conclusions.conclusions import Question
-from assay.comparison.conclusions.effects import SettingEffects
-from assay.comparison.conclusions.sentences import Line
+from assay.comparison import sentences
+from assay.comparison.conclusions import Question
+from assay.comparison.effects import SettingEffects
+from assay.comparison.sentences import Line
+from assay.contracts.factors import PROTOCOL
+from assay.contracts.observation import EncodedHistogram, Observation
 from assay.experiment import Scalar
 from assay.judge.run import NONE, Verdict
 from assay.plan import cell_names
+from assay.record import ExperimentRecord, Run
 from assay.report.figure import Figure
-from assay.report.histograms import TimedHistogram
-from assay.report.run_details import RunOfCell
 from assay.text import units
 
 if TYPE_CHECKING:
-    from assay.comparison.conclusions.conclusions import Question
-    from assay.comparison.conclusions.effects import SettingEffects
-    from assay.comparison.conclusions.sentences import Line
+    from assay.comparison.conclusions import Question
+    from assay.comparison.effects import SettingEffects
+    from assay.comparison.sentences import Line
     from assay.report.figure import Figure
-    from assay.report.histograms import TimedHistogram
+
+    pass
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
@@ -100,7 +103,7 @@ class ReportCell(Struct, frozen=True):
     level: Scalar | None = None
     """Of a label: the factor's level, with its type."""
     note: str = ""
-    """A footnote: its number is shown in the cell (`assay.report.footnotes`)."""
+    """A footnote: its number is shown in the cell (`assay.report.columns`)."""
     runs: tuple[int, ...] = ()
     """Numbers of the runs that it is about; in the labels of a row, of those of the whole row."""
 
@@ -296,7 +299,7 @@ class Report(Struct, frozen=True):
     def answers(self) -> list[Line]:
         """The sentences with which a form begins."""
 
-        return [*effect_sentences.lines(self.effects), *sentences.lines(self.questions)]
+        return [*sentences.effect_lines(self.effects), *sentences.lines(self.questions)]
 
 
 def text(shown: object) -> ReportCell:
@@ -337,3 +340,112 @@ def seconds(value_ns: int) -> ReportCell:
 
 def rate(per_s: float) -> ReportCell:
     return ReportCell(units.digits(per_s), Number(per_s, "per_s"))
+
+
+class RunOfCell(NamedTuple):
+    run: Run
+    cell: int
+    """The number of the first run of its cell."""
+    cell_name: str
+
+    @property
+    def name(self) -> str:
+        """Test, and the name of its cell."""
+        return f"{self.run.full_test_name}: {self.cell_name}"
+
+
+def settings(run: Run) -> dict[str, str]:
+    """In effect."""
+    found = run.deployment.settings if run.deployment else {}
+    return {key: str(value) for key, value in sorted(found.items())}
+
+
+def scripts(run: Run) -> list[tuple[str, str]]:
+    """(name, text) of each transaction type, as it was sent."""
+    from assay.text.secrets import without_file_passwords
+
+    return [
+        (script.path or script.name, without_file_passwords(script.text)) for script in run.scripts
+    ]
+
+
+def facts(run: Run) -> dict[str, str]:
+    """What is known of it, by its name."""
+    deployment = run.deployment
+    parameters = ", ".join(f"{name} = {value}" for name, value in run.parameters.items())
+    asked = deployment.settings_asked if deployment else {}
+    found = {
+        "state": run.state_shown,
+        "verdict": ": ".join(filter(None, (run.verdict, run.verdict_reason))),
+        "begun": _instant(run.begun_unix_ns),
+        "took": _took(run),
+        "system": f"{run.system_on_machine}, version {deployment.version}"
+        if deployment
+        else run.system_on_machine,
+        "storage": run.storage,
+        "clients": f"{run.clients}, protocol {run.levels[PROTOCOL.name]}",
+        "parameters": parameters,
+        "driven": ", ".join(f"{name} {value}" for name, value in run.driving.described().items()),
+        "settings asked": ", ".join(f"{name} = {value}" for name, value in asked.items()),
+        "seed": str(run.seed),
+        "cell": run.cell_fingerprint[:12],
+        "warnings": "; ".join(
+            f"{name} ({detail})" if detail else name for name, detail in run.warnings
+        ),
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def _instant(unix_ns: int | None) -> str:
+    if unix_ns is None:
+        return ""
+    return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _took(run: Run) -> str:
+    if run.begun_unix_ns is None or run.ended_unix_ns is None:
+        return ""
+    return units.duration((run.ended_unix_ns - run.begun_unix_ns) / 1e9)
+
+
+_SECOND_NS = 1_000_000_000
+
+
+class TimedHistogram(NamedTuple):
+    """Latencies of the transactions of one run and group that ended ok within a span of time."""
+
+    run: int
+    group: str
+    """Empty: the only one."""
+    cell: str
+    """System, storage, clients and repetition, for people."""
+    begun_unix_ns: int
+    lasted_ns: int
+    latency: EncodedHistogram
+
+
+def timed_histograms(experiment: ExperimentRecord) -> Iterator[TimedHistogram]:
+    """In the order of runs and seconds. A record of an Assay that kept no histogram of a second
+    gives one of the whole run."""
+    for run in experiment.runs:
+        if run.driven is None:
+            continue
+        where = f"{run.system_on_machine}, {run.storage}" if run.storage else run.system_on_machine
+        clients = units.counted(run.clients, "client")
+        cell = f"{run.full_test_name}, {where}, {clients}, repetition {run.repetition}"
+        for group, from_ns, lasted_ns, latency in _of(run.driven):
+            begun_unix_ns = run.driven.started_unix_ns + from_ns
+            yield TimedHistogram(run.id, group, cell, begun_unix_ns, lasted_ns, latency)
+
+
+def _of(driven: Observation) -> Iterator[tuple[str, int, int, EncodedHistogram]]:
+    """Group, beginning, length and latencies."""
+    if any(one.latency is not None for one in driven.intervals):
+        for one in driven.intervals:
+            from_ns = one.second * _SECOND_NS
+            lasted_ns = min(_SECOND_NS, driven.elapsed_ns - from_ns)
+            if one.latency is not None and lasted_ns > 0:
+                yield one.group, from_ns, lasted_ns, one.latency
+        return
+    for group in driven.groups:
+        yield group.name, 0, driven.elapsed_ns, group.all_ok.latency

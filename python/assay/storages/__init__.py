@@ -10,6 +10,6 @@ __all__ = ["Storage", "validate"]
 def validate(storage: object) -> None:
     """Raises `ContractBroken` with every violation of the `Storage` contract by a plugin's
     storage."""
-    from assay.contracts.storages import validation
+    from assay.contracts.storages import abilities
 
-    validation.validate(storage)
+    abilities.validate(storage)

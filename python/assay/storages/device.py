@@ -13,25 +13,24 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory
-from assay.storages.block import guards
-from assay.storages.block.attached_image import make_folder
-from assay.storages.block.file_systems import (
-    FS,
-    MOUNT,
+from assay.storages import block_devices
+from assay.storages.block_devices import WIPEFS, make_folder, need_mount, need_program, why_not
+from assay.storages.file_systems import (
+    FILE_SYSTEM_OPTION,
+    MOUNT_OPTIONS,
     make_file_system,
+    mount_device,
     need_any_file_system,
     need_file_system,
     need_mount_options,
     need_size,
 )
-from assay.storages.block.machine import WIPEFS, need_mount, need_program, why_not
-from assay.storages.block.mounted import mount
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
@@ -40,19 +39,19 @@ from assay.storages.options import values
 
 class Device:
     name = "device"
-    option_specs: tuple[OptionSpec, ...] = (FS, MOUNT)
+    option_specs: tuple[OptionSpec, ...] = (FILE_SYSTEM_OPTION, MOUNT_OPTIONS)
 
     def check(self, choice: StorageChoice) -> None:
         given = values(self, choice)
-        need_mount_options(given[MOUNT.name], choice.name)
+        need_mount_options(given[MOUNT_OPTIONS.name], choice.name)
         path = self._path(choice)
         _need_tools(f"storage {choice.name!r}")
-        node = guards.usable_device(choice, path)
-        size_bytes = guards.device_size_bytes(node)
-        need_size(need_file_system(given[FS.name]), size_bytes, choice.name)
+        node = block_devices.usable_device(choice, path)
+        size_bytes = block_devices.device_size_bytes(node)
+        need_size(need_file_system(given[FILE_SYSTEM_OPTION.name]), size_bytes, choice.name)
 
     def file_system_of(self, choice: StorageChoice) -> str:
-        return values(self, choice)[FS.name]
+        return values(self, choice)[FILE_SYSTEM_OPTION.name]
 
     def _path(self, choice: StorageChoice) -> Path:
         if choice.directory is None:
@@ -66,20 +65,20 @@ class Device:
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         self.check(choice)
         given = values(self, choice)
-        node = guards.usable_device(choice, self._path(choice))
-        file_system = need_file_system(given[FS.name])
+        node = block_devices.usable_device(choice, self._path(choice))
+        file_system = need_file_system(given[FILE_SYSTEM_OPTION.name])
         identity = ledger.new_id()
         with undone_at_end(identity) as entry:
             folder = FALLBACK / f"assay-storage-{identity}"
             entry.add(Directory(str(folder)))
             make_folder(folder)
-            guards.erase(node)
+            block_devices.erase_device(node)
             make_file_system(file_system, node)
             point = folder / f"mounted-{identity}"
-            mount(entry, node, file_system, point, given[MOUNT.name])
+            mount_device(entry, node, file_system, point, given[MOUNT_OPTIONS.name])
             facts = facts_of(choice, point)
             # The kernel counts the flushes of a partition as its whole device's.
-            is_own = not guards.is_partition(node)
+            is_own = not block_devices.is_partition(node)
             yield PreparedStorage(replace(facts, is_own_device=is_own), node)
 
     def device_of(self, choice: StorageChoice) -> Path:

@@ -9,17 +9,16 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError, NotOnThisMachine, StorageUnavailable
 from assay.provision.machine.users import ServerUser, first_unreachable, server_user
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import EmptyDirectory
 from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
 from assay.storages.options import values
-from assay.text.mentions import phrase
-from assay.text.nearest import nearest
+from assay.text.phrases import nearest, phrase
 
 DEFAULT_NAME = ".assay"
 _FROM_THE_ENVIRONMENT = f" ({env_vars.DATA_DIRECTORY.name})"

@@ -13,25 +13,31 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage, Storage
-from assay.storages.block.attached_image import AttachedImage, attached_image
-from assay.storages.block.file_systems import (
+from assay.storages.block_devices import (
+    AttachedImage,
+    attached_image,
+    known_free_space,
+    need_known_free_space,
+    need_loop_devices,
+    need_mount,
+    why_not,
+)
+from assay.storages.file_systems import (
+    FILE_SYSTEM_OPTION,
     FILE_SYSTEMS,
-    FS,
-    MOUNT,
+    MOUNT_OPTIONS,
     make_file_system,
+    mount_device,
     need_any_file_system,
     need_file_system,
     need_mount_options,
     need_size,
     why_not_here,
 )
-from assay.storages.block.image import known_free_space, need_known_free_space
-from assay.storages.block.machine import need_loop_devices, need_mount, why_not
-from assay.storages.block.mounted import mount
 from assay.storages.here import default_of_choices
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
@@ -39,7 +45,7 @@ from assay.storages.options import SIZE, size_bytes, values
 
 class Loop:
     name = "loop"
-    option_specs: tuple[OptionSpec, ...] = (FS, SIZE, MOUNT)
+    option_specs: tuple[OptionSpec, ...] = (FILE_SYSTEM_OPTION, SIZE, MOUNT_OPTIONS)
 
     def default_directory(self) -> Path:
         return default_of_choices()
@@ -57,7 +63,7 @@ class Loop:
         return _node(prepared)
 
     def file_system_of(self, choice: StorageChoice) -> str:
-        return values(self, choice)[FS.name]
+        return values(self, choice)[FILE_SYSTEM_OPTION.name]
 
     def size_bytes(self, choice: StorageChoice) -> int:
         return size_bytes(values(self, choice)[SIZE.name])
@@ -75,9 +81,11 @@ class Loop:
 def check_image(storage: Storage, choice: StorageChoice) -> None:
     """`Storage.check` of a kind that has a file system on an image."""
     given = values(storage, choice)
-    need_mount_options(given[MOUNT.name], choice.name)
+    need_mount_options(given[MOUNT_OPTIONS.name], choice.name)
     need_images_with_file_systems(f"storage {choice.name!r}")
-    need_size(need_file_system(given[FS.name]), size_bytes(given[SIZE.name]), choice.name)
+    need_size(
+        need_file_system(given[FILE_SYSTEM_OPTION.name]), size_bytes(given[SIZE.name]), choice.name
+    )
     need_known_free_space(choice, size_bytes(given[SIZE.name]))
 
 
@@ -88,10 +96,12 @@ def file_system_on_image(
     """The image with the file system and mount options of the choice on it, mounted."""
     storage.check(choice)
     given = values(storage, choice)
-    file_system = need_file_system(given[FS.name])
+    file_system = need_file_system(given[FILE_SYSTEM_OPTION.name])
     with attached_image(choice, size_bytes(given[SIZE.name])) as image:
         make_file_system(file_system, image.loop.node)
-        mount(image.entry, image.loop.node, file_system, image.mount_point, given[MOUNT.name])
+        mount_device(
+            image.entry, image.loop.node, file_system, image.mount_point, given[MOUNT_OPTIONS.name]
+        )
         facts = facts_of(choice, image.mount_point)
         about = {"image_in": str(image.folder.parent), "has_direct_io": image.loop.has_direct_io}
         yield image, replace(facts, is_own_device=True, facts={**facts.facts, **about})

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
@@ -27,30 +27,30 @@ from assay.contracts.storages.protocol import PreparedStorage
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
-from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import Directory, Mount, TaggedProcesses
-from assay.storages.block import loop
-from assay.storages.block.attached_image import make_folder
-from assay.storages.block.file_systems import (
-    FS,
-    MOUNT,
+from assay.storages import block_devices
+from assay.storages.block_devices import (
+    known_free_space,
+    make_folder,
+    need_device,
+    need_known_free_space,
+    need_loop_devices,
+    need_mount,
+    need_room,
+    need_root,
+    why_not,
+)
+from assay.storages.disk_model import Model, ServedDisk, disk_options, model_of, served
+from assay.storages.file_systems import (
+    FILE_SYSTEM_OPTION,
+    MOUNT_OPTIONS,
     make_file_system,
+    mount_device,
     need_file_system,
     need_mount_options,
     need_size,
 )
-from assay.storages.block.image import known_free_space, need_known_free_space, need_room
-from assay.storages.block.machine import (
-    need_device,
-    need_loop_devices,
-    need_mount,
-    need_root,
-    why_not,
-)
-from assay.storages.block.mounted import mount
-from assay.storages.disk_model.options import Model, disk_options, model_of
-from assay.storages.disk_model.process import ServedDisk, served
 from assay.storages.here import default_of_choices, directory_of, usable_directory
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
@@ -61,8 +61,8 @@ _FUSE = Path("/dev/fuse")
 _BLOCK_BYTES = 4096
 _NO_FS = "none"
 _FS: Final = replace(
-    FS,
-    levels=(*FS.levels, _NO_FS),
+    FILE_SYSTEM_OPTION,
+    levels=(*FILE_SYSTEM_OPTION.levels, _NO_FS),
     help=f"The file system; {_NO_FS}: the raw disk, for systems that keep their data on one.",
 )
 
@@ -76,7 +76,7 @@ class _Handle(Struct, frozen=True):
 class Modelled:
     name = "modelled"
     label_note = "modelled"
-    option_specs: tuple[OptionSpec, ...] = (*disk_options(), _FS, SIZE, MOUNT)
+    option_specs: tuple[OptionSpec, ...] = (*disk_options(), _FS, SIZE, MOUNT_OPTIONS)
 
     def default_directory(self) -> Path:
         return default_of_choices()
@@ -85,19 +85,19 @@ class Modelled:
         self._model(choice)
         given = values(self, choice)
         size = size_bytes(given[SIZE.name])
-        if self.is_raw(choice) and given[MOUNT.name]:
+        if self.is_raw(choice) and given[MOUNT_OPTIONS.name]:
             raise ArgumentError(
                 f"storage {choice.name!r}: a disk without a file system has no mount options",
                 hint="leave mount out, or choose a file system",
             )
-        need_mount_options(given[MOUNT.name], choice.name)
+        need_mount_options(given[MOUNT_OPTIONS.name], choice.name)
         _need_served_disks(f"storage {choice.name!r}")
         if not self.is_raw(choice):
-            need_size(need_file_system(given[FS.name]), size, choice.name)
+            need_size(need_file_system(given[FILE_SYSTEM_OPTION.name]), size, choice.name)
         need_known_free_space(choice, size)
 
     def file_system_of(self, choice: StorageChoice) -> str:
-        return "" if self.is_raw(choice) else values(self, choice)[FS.name]
+        return "" if self.is_raw(choice) else values(self, choice)[FILE_SYSTEM_OPTION.name]
 
     def why_unavailable(self) -> str | None:
         return why_not(_need_served_disks, self.name)
@@ -132,7 +132,7 @@ class Modelled:
             served(model, size, mount_point, f"disk-{device_id}", directory) as disk,
             undone_at_end(device_id) as entry,
         ):
-            device = loop.attach(entry, disk.file)
+            device = block_devices.attach_loop_device(entry, disk.file)
             path_cost = disk.calibrate(device.node)
             about = DiskFacts(
                 image_in=str(base),
@@ -160,9 +160,9 @@ class Modelled:
             make_folder(data)
             return raw_facts(choice, device, data, entry, about)
         given = values(self, choice)
-        file_system = need_file_system(given[FS.name])
+        file_system = need_file_system(given[FILE_SYSTEM_OPTION.name])
         make_file_system(file_system, device)
-        mount(entry, device, file_system, data, given[MOUNT.name])
+        mount_device(entry, device, file_system, data, given[MOUNT_OPTIONS.name])
         found = facts_of(choice, data)
         return replace(found, facts={**found.facts, **about}, is_own_device=True), None
 
@@ -170,7 +170,7 @@ class Modelled:
         return _handle(prepared).device
 
     def is_raw(self, choice: StorageChoice) -> bool:
-        return values(self, choice)[FS.name] == _NO_FS
+        return values(self, choice)[FILE_SYSTEM_OPTION.name] == _NO_FS
 
     def raw_device(self, prepared: PreparedStorage) -> Path | None:
         return _handle(prepared).raw_node

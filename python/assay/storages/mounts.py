@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
-from assay.text.files import paths
+from assay.text import paths
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 FSTAB = Path("/etc/fstab")

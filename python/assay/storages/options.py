@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec, option_values
+from assay.contracts.plugins import OptionSpec, option_values
 from assay.contracts.storages.protocol import Storage
 from assay.errors import ArgumentError
 from assay.text.quantities import STORAGE_BYTES
-from assay.text.sizes import option_word
+from assay.text.units import option_word
 
 
 def values(storage: Storage, choice: StorageChoice) -> dict[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
@@ -21,14 +21,18 @@ from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError
 from assay.provision.machine.users import server_user
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
-from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import DeviceNode
-from assay.storages.block import guards
-from assay.storages.block.attached_image import attached_image
-from assay.storages.block.image import known_free_space, need_known_free_space
-from assay.storages.block.machine import need_loop_devices, need_root, why_not
-from assay.storages.disk_model.process import PathCost
+from assay.storages import block_devices
+from assay.storages.block_devices import (
+    attached_image,
+    known_free_space,
+    need_known_free_space,
+    need_loop_devices,
+    need_root,
+    why_not,
+)
+from assay.storages.disk_model import PathCost
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
 from assay.storages.options import SIZE, size_bytes, values
@@ -40,7 +44,7 @@ class DiskFacts(TypedDict, total=False):
     image_in: str
     has_direct_io: bool
     model: Document
-    """With the fields of `assay.storages.disk_model.options.Model`."""
+    """With the fields of `assay.storages.disk_model.Model`."""
     path_cost: list[PathCost]
 
 
@@ -56,7 +60,7 @@ class Raw:
                     f"storage {choice.name!r}: a device has its own size",
                     hint=f"leave size out, or leave {device} out for an image of that size",
                 )
-            guards.usable_device(choice, device)
+            block_devices.usable_device(choice, device)
             return
         need_loop_devices(f"storage {choice.name!r}")
         need_known_free_space(choice, size_bytes(given[SIZE.name]))
@@ -76,11 +80,11 @@ class Raw:
                 )
                 yield PreparedStorage(facts, own_node)
             return
-        node = guards.usable_device(choice, device)
+        node = block_devices.usable_device(choice, device)
         rest = replace(choice, directory=None)
         identity = ledger.new_id()
         with usable_directory(rest) as directory, undone_at_end(identity) as entry:
-            guards.erase(node)
+            block_devices.erase_device(node)
             yield PreparedStorage(*raw_facts(choice, node, directory, entry, DiskFacts()))
 
     def is_raw(self, choice: StorageChoice) -> bool:
@@ -134,7 +138,7 @@ def raw_facts(
         directory=rest.directory,
         file_system=RAW,
         device=str(node),
-        size_bytes=guards.device_size_bytes(node),
+        size_bytes=block_devices.device_size_bytes(node),
         free_bytes=rest.free_bytes,
         facts={
             **device_facts(node),

@@ -14,17 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.group_limits import GroupLimit
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import GroupLimit, PreparedStorage
 from assay.errors import ArgumentError, MachineLimit, StorageUnavailable
-from assay.provision.limits.hierarchies import Parent, parents
-from assay.storages.block import io_limits
-from assay.storages.block.file_systems import FS, MOUNT
-from assay.storages.block.image import known_free_space
-from assay.storages.block.io_limits import LIMITS
-from assay.storages.block.machine import why_not
+from assay.provision.limits import Parent, parent_groups
+from assay.storages.block_devices import known_free_space, why_not
+from assay.storages.file_systems import FILE_SYSTEM_OPTION, MOUNT_OPTIONS
 from assay.storages.here import default_of_choices
 from assay.storages.loop import (
     check_image,
@@ -35,7 +31,34 @@ from assay.storages.loop import (
 from assay.storages.mounts import device_number
 from assay.storages.options import SIZE, size_bytes, values
 from assay.text.quantities import BYTES_PER_S, OPERATIONS_PER_S
-from assay.text.sizes import option_word
+from assay.text.units import option_word
+
+_VERSION_1: Mapping[str, str] = {
+    "read_iops": "blkio.throttle.read_iops_device",
+    "write_iops": "blkio.throttle.write_iops_device",
+    "read_bps": "blkio.throttle.read_bps_device",
+    "write_bps": "blkio.throttle.write_bps_device",
+}
+_VERSION_2: Mapping[str, str] = {
+    "read_iops": "riops",
+    "write_iops": "wiops",
+    "read_bps": "rbps",
+    "write_bps": "wbps",
+}
+LIMITS = tuple(_VERSION_1)
+
+
+def group_limit(device_number: str, limits: Mapping[str, int]) -> GroupLimit:
+    """For a device as ``major:minor``."""
+    together = " ".join(f"{_VERSION_2[name]}={limit}" for name, limit in limits.items())
+    return GroupLimit(
+        "io",
+        version_1=tuple(
+            (_VERSION_1[name], f"{device_number} {limit}") for name, limit in limits.items()
+        ),
+        version_2=(("io.max", f"{device_number} {together}"),),
+    )
+
 
 _HELP: Mapping[str, str] = {
     "read_iops": "Reads per second.",
@@ -73,9 +96,9 @@ class Throttled:
             )
             for limit in LIMITS
         ),
-        FS,
+        FILE_SYSTEM_OPTION,
         SIZE,
-        MOUNT,
+        MOUNT_OPTIONS,
     )
 
     def default_directory(self) -> Path:
@@ -91,7 +114,7 @@ class Throttled:
         _need_controller()
 
     def file_system_of(self, choice: StorageChoice) -> str:
-        return values(self, choice)[FS.name]
+        return values(self, choice)[FILE_SYSTEM_OPTION.name]
 
     def _limits(self, choice: StorageChoice) -> dict[str, int]:
         given = values(self, choice)
@@ -110,7 +133,7 @@ class Throttled:
             about = {"limits": limits, "control_groups_version": _need_controller().version}
             facts = replace(facts, label_notes=(self.label_note,), facts={**facts.facts, **about})
             node = image.loop.node
-            limit = io_limits.group_limit(device_number(node), limits)
+            limit = group_limit(device_number(node), limits)
             yield PreparedStorage(facts, _Made(node, limit))
 
     def device_node(self, prepared: PreparedStorage) -> Path:
@@ -142,7 +165,7 @@ def _made(prepared: PreparedStorage) -> _Made:
 def _need_controller() -> Parent:
     """Where a group that limits devices can be made. Nothing is made."""
     try:
-        return parents(["io"])["io"]
+        return parent_groups(["io"])["io"]
     except MachineLimit as error:
         raise StorageUnavailable(error.message, hint=error.hint) from error
 

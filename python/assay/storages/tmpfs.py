@@ -14,22 +14,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import SHARED_MEMORY, ArgumentError, NotOnThisMachine, SystemUnderTestError
-from assay.provision.disk.mount_right import may_mount
-from assay.provision.machine.machine_sampling import available_bytes, memory_bytes
+from assay.provision.machine.sampling import available_memory_bytes, machine_memory_bytes
+from assay.provision.machine.users import may_mount
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory, Mount
 from assay.provision.undo.resources.mount import MOUNT
-from assay.storages.block.machine import need_mount_programs, why_not
+from assay.storages.block_devices import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import size_bytes, values
 from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
-from assay.text.sizes import option_word
+from assay.text.units import option_word
 
 _MEMORY = "this machine's memory"
 _SHARE = re.compile(r"0*([1-9][0-9]?|100) *%", re.ASCII)
@@ -37,7 +37,7 @@ _SHARE = re.compile(r"0*([1-9][0-9]?|100) *%", re.ASCII)
 
 def _size_bytes(word: str) -> int:
     if share := _SHARE.fullmatch(word):
-        return memory_bytes() * int(share[1]) // 100
+        return machine_memory_bytes() * int(share[1]) // 100
     try:
         return size_bytes(word)
     except ValueError:
@@ -101,7 +101,7 @@ class Tmpfs:
 
     def free_space(self, choice: StorageChoice) -> FreeSpace:
         del choice
-        return FreeSpace(_MEMORY, available_bytes())
+        return FreeSpace(_MEMORY, available_memory_bytes())
 
     def why_unavailable(self) -> str | None:
         return why_not(need_mount_programs, self.name) if may_mount() else None

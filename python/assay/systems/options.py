@@ -1,19 +1,26 @@
-"""What servers have in common that are started by us and reached at a socket or at a port."""
+"""What servers have in common that are started by us and reached at a socket or at a port: their
+options, their profiles of settings, and the version that a program prints."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
 from assay.contracts.experiment import VERSION, SystemChoice
-from assay.contracts.option_spec import OptionSpec
-from assay.errors import ArgumentError
-from assay.text.mentions import phrase
+from assay.contracts.plugins import OptionSpec
+from assay.contracts.systems.abilities import Profile
+from assay.errors import ArgumentError, SystemMissing
+from assay.text import toml_file
+from assay.text.phrases import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
-from assay.text.sizes import size_word
+from assay.text.toml_file import TomlTable
+from assay.text.units import size_word
 
 TRANSPORT: Final = OptionSpec(
     name="transport",
@@ -156,3 +163,60 @@ def rounded_up(size: int, unit: int, least: int) -> int:
 def connection_limit(connections: int, default: int) -> int:
     """The limit to give a server for so many sessions of a run, never below its own ``default``."""
     return max(default, connections + _RESERVED_CONNECTIONS)
+
+
+FILE = "profiles.toml"
+
+
+@cache
+def profiles_of(folder: Path) -> Mapping[str, Profile]:
+    """By name; none where the system has no such file. Raises `ExperimentError` with the line."""
+    file = folder / FILE
+    if not file.is_file():
+        return {}
+    top = toml_file.read(file)
+    found = {name: _profile(name, top.section(name)) for name in top.names()}
+    top.done()
+    return found
+
+
+def _profile(name: str, section: TomlTable) -> Profile:
+    profile = Profile(
+        name,
+        section.text("title"),
+        durability=section.text("durability", ""),
+        settings=_texts(section.section("settings")),
+        options=_texts(section.section("options")),
+        option_settings=_texts(section.section("option_settings")),
+        printed=_texts(section.section("printed")),
+    )
+    section.done()
+    return profile
+
+
+def _texts(section: TomlTable) -> dict[str, str]:
+    return {name: section.text(name) for name in section.names()}
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-.~+\w]*\w)?")
+
+
+def said_version(program: Path) -> str:
+    """All that ``program --version`` prints. Raises `SystemMissing` where it cannot be run."""
+    try:
+        said = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SystemMissing(f"{program} cannot be run: {error}") from error
+    return (said.stdout + said.stderr).strip()
+
+
+def version_of(program: Path) -> str:
+    """The version number within that. Raises `SystemMissing` where there is none."""
+    said = said_version(program)
+    # Some begin with their own path, which may have a number in it.
+    found = _NUMBER.search(said.replace(str(program), ""))
+    if found is None:
+        raise SystemMissing(f"{program} --version says {said!r}, no version")
+    return found[0]

@@ -1,25 +1,28 @@
-"""Takes a server's URL; returns its parts decoded, for a system to say what they mean to it."""
+"""Takes a server's URL, or that of a file of a system that lives in this process; returns its
+parts decoded, each with its origin, for a system to say what they mean to it."""
 
 from __future__ import annotations
 
 import getpass
 import os
+import shlex
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from assay import _engine, env_vars
 from assay.contracts import server_url
 from assay.contracts.deployment import Address
-from assay.contracts.server_url import Parts
+from assay.contracts.server_url import Parts, Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.systems.sourced import Sourced
-from assay.text.cut import beginning
-from assay.text.files import paths
-from assay.text.nearest import nearest
+from assay.text import paths
+from assay.text.phrases import nearest
+from assay.text.terminal import shortened
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ def check_ports(url: str, parts: Parts, scheme: str) -> None:
             # it, the beginning of a password with a /.
             is_behind_user = parts.has_user and "@" not in url.partition(parts.authority)[2]
             may_be_secret = not (is_behind_user and port.isprintable())
-            found = "" if may_be_secret else f", found {beginning(port, 40)}"
+            found = "" if may_be_secret else f", found {shortened(port, 40)}"
             raise ArgumentError(
                 f"the URL's port: expected a number from 0 to 65535{found}",
                 hint=f"{form(scheme)}; {server_url.HINT}",
@@ -191,4 +194,132 @@ def read(
         ports=tuple(int(port) if port else None for port in ports),
         database=unquote(parts.path.removeprefix("/")),
         parameters=given,
+    )
+
+
+URL = "URL"
+"""The origin of what stands in the URL itself."""
+LOGIN_NAME = "login name"
+"""The origin of a user that nothing names."""
+
+
+class Sourced:
+    """Values by the names that the system's own clients have for them."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[str, str]] = {}
+
+    def add(self, origin: str, values: Mapping[str, str | None]) -> None:
+        """Values that are not known yet; an empty one says nothing. Raises `ArgumentError` for one
+        that is no text."""
+        for name, value in values.items():
+            if value and name not in self._found:
+                if paths.shown_if_not_utf8(value) is not None:
+                    raise ArgumentError(f"{name} ({origin}): expected UTF-8")
+                self._found[name] = (value, origin)
+
+    def with_values(self, values: Mapping[str, str | None]) -> Sourced:
+        """A copy in which these names have these values, with their origins; None: no value."""
+        made = Sourced()
+        for name, (value, origin) in self._found.items():
+            made.add(origin, {name: values.get(name, value)})
+        return made
+
+    def add_environment(self, variables: Mapping[str, EnvVar]) -> None:
+        for name, variable in variables.items():
+            self.add(variable.name, {name: variable.get()})
+
+    def get(self, name: str) -> str | None:
+        return self._found[name][0] if name in self._found else None
+
+    def origin(self, name: str) -> str | None:
+        return self._found[name][1] if name in self._found else None
+
+    def spelled(self, name: str) -> str:
+        """For messages: ``port=0 in the URL``, ``port=0 (PGPORT)``."""
+        value, origin = self._found[name]
+        return f"{name}={value} " + ("in the URL" if origin == URL else f"({origin})")
+
+    def from_elsewhere(self, *names: str) -> dict[str, str]:
+        """Those of the names that the URL does not hold."""
+        return {
+            name: self._found[name][0]
+            for name in names
+            if name in self._found and self._found[name][1] != URL
+        }
+
+
+_HEAD_BYTES = 16
+"""As many as tell what kind of file it is."""
+
+
+class FileKind(Struct, frozen=True):
+    """The database files of one system."""
+
+    scheme: str
+    title: str
+    """As people write the system."""
+    is_one: Callable[[bytes], bool]
+    """Whether a file that begins so is one."""
+    making: Callable[[Path], str]
+    """The command that makes an empty one."""
+
+
+def file_of(url: str, kind: FileKind) -> Path:
+    """The file of ``SCHEME:///relative/path`` or ``SCHEME:////absolute/path``, as the database
+    libraries of Python have it. It must be there: we make no files outside our own directories.
+
+    Raises `ArgumentError`, also for a file that is no database.
+    """
+    parts = server_url.parts(url)
+    shown = server_url.without_password(url)
+    if parts.host or parts.port or parts.has_user or parts.query or not parts.path.strip("/"):
+        raise ArgumentError(
+            f"{shown}: expected {kind.scheme}:///relative/path or {kind.scheme}:////absolute/path"
+        )
+    path = Path(unquote(parts.path.removeprefix("/")))
+    if paths.is_folder(path):
+        raise ArgumentError(f"{shown}: expected a file, found the folder {path}")
+    if not paths.is_file(path):
+        raise ArgumentError(f"{shown}: there is no {_missing(path)}", hint=_fix(path, kind))
+    _insist_on_database(path, kind, str(shown))
+    return path.resolve()
+
+
+def absolute(url: str, kind: FileKind) -> Resolved:
+    """The same file by its absolute path: from another folder, a relative path means another
+    file. Raises as `file_of` does."""
+    return Resolved(f"{server_url.parts(url).scheme}:///{quote(str(file_of(url, kind)))}")
+
+
+def _insist_on_database(path: Path, kind: FileKind, shown: str) -> None:
+    try:
+        _, head = paths.read_beginning(path, _HEAD_BYTES)
+    except OSError as error:
+        raise ArgumentError(f"{shown}: the file cannot be read: {error.strerror}") from error
+    if not kind.is_one(head):
+        begins = f"that begins with {head.decode(errors='replace')!r}"
+        raise ArgumentError(
+            f"{shown}: expected a {kind.title} database, found a file "
+            + (begins if head else "that is empty"),
+            hint=f"correct the path, or make a new file with: {kind.making(Path('new.db'))}",
+        )
+
+
+def _missing(path: Path) -> str:
+    return f"file {path}" if paths.is_folder(path.parent) else f"folder {path.parent}"
+
+
+def _fix(path: Path, kind: FileKind) -> str:
+    absolute = Path("/") / path
+    four = f"an absolute path has four slashes: {kind.scheme}:///{absolute}"
+    # Where there is such a folder, a slash was forgotten; the root folder says nothing.
+    is_in_folder = len(absolute.parts) > 2
+    if not path.is_absolute() and is_in_folder and paths.is_folder(absolute.parent):
+        return four
+    make = kind.making(path)
+    if not paths.is_folder(path.parent):
+        make = f"mkdir -p {shlex.quote(str(path.parent))} && {make}"
+    return f"make it with: {make}" + (
+        f"; {four}" if not path.is_absolute() and is_in_folder else ""
     )

@@ -1,9 +1,11 @@
-"""Takes a number in the unit it was measured in; returns the text that people read."""
+"""Takes a number in the unit it was measured in; returns the text that people read, and sizes as
+they are written in options."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(NS_PER)
@@ -212,3 +214,40 @@ def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int =
     if unit == "count":
         return f"{value:.0f}"
     return digits(value)
+
+
+_UNITS = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+
+
+def option_word(size: int) -> str:
+    """As the value of an option, with the letters that mount(8) and losetup(8) take: ``64M``."""
+    return size_word(size).upper().removesuffix("B")
+
+
+def about(size: int) -> str:
+    """To three digits and never more than it is, in the largest unit of which it is one at least:
+    ``23.5GB``."""
+    for unit, factor in _UNITS:
+        if size >= factor:
+            whole = len(str(size // factor))
+            places = 10 ** max(0, 3 - whole)
+            return f"{size * places // factor / places:.12g}{unit}"
+    return f"{size}B"
+
+
+def in_largest_unit(amount: int, units: Sequence[tuple[str, int]]) -> str:
+    """``8MB``: in the largest unit of which it is a whole number. ``units``: name and size of each,
+    from the smallest; a unit is a multiple of the one before."""
+    whole = units[0]
+    for _, larger in pairwise(units):
+        if amount % larger[1] == 0:
+            whole = larger
+    return f"{amount // whole[1]}{whole[0]}"
+
+
+def size_word(size: int) -> str:
+    """In the largest unit of which it is a whole number."""
+    for unit, factor in _UNITS:
+        if size and size % factor == 0:
+            return f"{size // factor}{unit}"
+    return f"{size}B"

@@ -1,37 +1,38 @@
-"""Takes script files; returns a workload made of them alone, or a workload whose tests run them in
-place of their own scripts.
-
-An ad hoc script has no tables: nothing is loaded, and the system's data are not touched. Its
-parameters are its variables.
-"""
+"""Takes script files; returns a workload made of them alone, or one whose tests run them in place
+of their own scripts; refuses a language that a system does not take."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec import structs
 
+from assay import registry
+from assay.contracts import capabilities
+from assay.contracts.capabilities import SQL
 from assay.contracts.driving import Driving
 from assay.contracts.experiment import (
+    OF_SCRIPTS,
     Experiment,
     ExperimentChanges,
     OfTest,
     ScriptFile,
+    SystemChoice,
     shown_scripts,
 )
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
-from assay.text.files import paths, text_file
-from assay.text.mentions import phrase
-from assay.text.nearest import did_you_mean
+from assay.text import paths
+from assay.text.phrases import did_you_mean, phrase
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
-from assay.workload.scripts.script_language import ENDINGS, language_of
 from assay.workload.steps import Drive
 from assay.workload.values import ExpectedRules, Script, Test, Workload
 
@@ -165,7 +166,7 @@ def refuse_variable(name: str, workload: Workload) -> None:
     """Raises `ArgumentError` for a variable that no script uses, or that is called as another
     factor."""
     refuse_factor(name)
-    from assay.text.secrets_in_files import without_file_passwords
+    from assay.text.secrets import without_file_passwords
 
     texts = (without_file_passwords(script.text) for script in workload.scripts.values())
     used = {found for text in texts for found in _USE.findall(text)}
@@ -265,10 +266,10 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
         if name in scripts:
             raise _called_alike(scripts[name].path, file.path)
         if file.path == STANDARD_INPUT:
-            path, text = "<stdin>", text_file.standard_input(ScriptError)
+            path, text = "<stdin>", paths.read_standard_input(ScriptError)
         else:
-            path, text = file.path, text_file.read(Path(file.path), ScriptError)
-        scripts[name] = Script(name, path, text, file.weight, language=language_of(file.path))
+            path, text = file.path, paths.read_text(Path(file.path), ScriptError)
+        scripts[name] = Script(name, path, text, file.weight, language=language_of_file(file.path))
     return scripts
 
 
@@ -348,3 +349,68 @@ def inferred(words: Sequence[str]) -> tuple[Scalar, ...]:
     if len(words) == 1:
         return tuple(words)
     return tuple(level for word in words for level in inferred([word]))
+
+
+def with_contents(experiment: Experiment, workload: Workload) -> Experiment:
+    """The text of each script as it was read, and the texts of the workload's folder without
+    them."""
+
+    def known(files: Iterable[ScriptFile]) -> tuple[ScriptFile, ...]:
+        return tuple(
+            replace(file, content=paths.text_digest(workload.scripts[name_of(file.path)].text))
+            for file in files
+        )
+
+    of_tests: dict[str, OfTest] = {}
+    for test, given in experiment.of_tests.items():
+        of_tests[test] = OfTest(given)
+        if "scripts" in given:
+            of_tests[test]["scripts"] = known(given["scripts"])
+    return replace(
+        experiment,
+        scripts=known(experiment.scripts),
+        of_tests=of_tests,
+        workload_content=_of_workload(experiment, workload),
+    )
+
+
+def _of_workload(experiment: Experiment, workload: Workload) -> str:
+    if experiment.is_ad_hoc:
+        return OF_SCRIPTS
+    if experiment.workload in registry.workloads():
+        return ""
+    return content_of_workload(workload)
+
+
+def content_of_workload(workload: Workload) -> str:
+    """Digest of the texts of its folder, without scripts that were given in place of its own."""
+    own = {path: text for path, text in workload.texts.items() if not path.startswith(GIVEN)}
+    return paths.text_digest(json.dumps(own, sort_keys=True))
+
+
+ENDINGS = {**capabilities.ENDINGS, **capabilities.FURTHER_ENDINGS}
+
+
+def language_of_file(path: str) -> str:
+    """The language that the ending of the file stands for; empty: none, that of the system."""
+    return ENDINGS.get(Path(path).suffix, "")
+
+
+def refuse_other_languages(experiment: Experiment) -> None:
+    """Raises `ArgumentError` for the first script that one of the systems does not take."""
+    for script in experiment.scripts:
+        _refuse(script.path, language_of_file(script.path), experiment.systems)
+    if experiment.feed is not None:
+        _refuse(experiment.feed, SQL, experiment.systems)
+
+
+def _refuse(path: str, language: str, systems: Iterable[SystemChoice]) -> None:
+    for choice in systems:
+        taken = registry.system(choice.name).dialect.language
+        if language not in ("", taken):
+            ending = next((end for end, one in ENDINGS.items() if one == taken), "")
+            raise ArgumentError(
+                f"{path} is {language.upper()}; {choice.label} takes {taken.upper()}",
+                hint=f"a script for {choice.label} ends in {ending}; systems of several languages "
+                "are compared by a workload with a script in each",
+            )

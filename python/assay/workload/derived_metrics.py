@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assay.contracts.recorded import DerivedRecord
 from assay.errors import ExperimentError
-from assay.text.files.keys import TEXT, in_file
+from assay.text.keys import TEXT, in_file
 from assay.workload.parameters import Scalar
 from assay.workload.schema import Expression, evaluate
 

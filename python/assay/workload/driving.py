@@ -24,8 +24,8 @@ from assay.contracts.driving import (
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Pause, Route, Setting
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import quantities
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 
 PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from assay.text.files import toml_file
-from assay.text.files.toml_file import TomlData, TomlTable
-from assay.text.nearest import did_you_mean
+from assay.text import toml_file
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import COUNT
+from assay.text.toml_file import TomlData, TomlTable
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.values import ExpectedAnswers, ExpectedRules
 
@@ -111,7 +111,7 @@ def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, TomlData]
 
 
 def read_claims(folder: Path) -> tuple[TomlData, ...]:
-    """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
+    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
     file = folder / PUBLISHED_FILE
     if not file.is_file():
         return ()

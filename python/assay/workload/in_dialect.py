@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from assay import _engine
-from assay.contracts.dialects.protocol import QuotesNames, Table
+from assay.contracts.dialects import QuotesNames, Table
 from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError
 

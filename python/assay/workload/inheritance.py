@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.text.files import paths
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.text import paths
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE
 from assay.workload.schema import DeclaredTable, Expression, Schema
 from assay.workload.values import Inherited, Script, Workload

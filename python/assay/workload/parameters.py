@@ -8,12 +8,11 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from assay.contracts import capabilities, factors
-from assay.contracts.languages import LANGUAGES
+from assay.contracts.capabilities import LANGUAGES
 from assay.errors import ArgumentError
 from assay.registry import unknown
-from assay.text.files.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.text.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import (
     BYTES_PER_UNIT,
     INTEGER,
@@ -24,6 +23,7 @@ from assay.text.quantities import (
     Whole,
     shown,
 )
+from assay.text.toml_file import TomlTable
 
 Scalar = str | int | float | bool
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
@@ -190,7 +190,7 @@ def _needs(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, 
             raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
         needs[level] = section.texts(level)
         try:
-            capabilities.check(needs[level])
+            capabilities.check_capabilities(needs[level])
         except ArgumentError as error:
             raise section.error(error.message, level, hint=error.hint) from error
     section.done()

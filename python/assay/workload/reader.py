@@ -1,31 +1,34 @@
-"""Takes a workload folder; returns a `Workload`, or raises an error with the file and line."""
+"""Takes a workload folder; returns a `Workload`, or raises an error with the file and line, and
+one for each parameter that nothing uses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, AssayError, ExperimentError, PluginFailed, YouError
 from assay.plugin_failures import of_package
-from assay.text.files import text_file, toml_file
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.registry import WORKLOAD_FILE, row_source
+from assay.text import paths, toml_file
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload import (
-    declared_metrics,
-    dialect_names,
+    declared_results,
     expected_answers,
     inheritance,
-    instances,
     parameters,
-    sheets,
+    relations,
+    script_names,
+    scripts,
+    tables,
+    tests,
 )
 from assay.workload.file_keys import WORKLOAD
 from assay.workload.schema import Expression, Schema
-from assay.workload.scripts import script_names, scripts
-from assay.workload.tables import declared_table, keys, relations, views
-from assay.workload.tests import declared_tests
 from assay.workload.values import Inherited, Script, Workload
 
 
@@ -57,19 +60,17 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
     for name in top.texts("dialects", ()):
         with _at(top, "dialects"):
             registry.dialect_of_file(top.file.resolve().parent / name)
-    own = scripts.read(
+    own = scripts.read_scripts(
         folder, of_base.every_script, {} if base is None else inheritance.replaceable(base)
     )
-    own = instances.expand(own, top.section("instances"))
+    own = scripts.with_instances(own, top.section("instances"))
     _refuse_unknown_dialects(folder, own)
     found = own.beside(of_base.scripts, of_base.checks, of_base.overrides)
     entries = parameters.read(top.section("parameters"))
     declared = {**of_base.parameters, **{entry.name: entry for entry in entries}}
     nameable = {**found.alone, **found.scripts}
     constants = [*of_base.schema.constants, *top.section("constants").names()]
-    read_tests = declared_tests.read(
-        top.section("tests"), nameable, found.checks, declared, constants
-    )
+    read_tests = tests.read_tests(top.section("tests"), nameable, found.checks, declared, constants)
     named = {name for test in read_tests for name in test.named_scripts}
     checked = {name for test in read_tests for name in (*test.checks, *test.counted_checks)}
     found = found.with_named(folder, named).without(
@@ -110,8 +111,8 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
         expected_rules=rules,
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
         published=expected_answers.read_published(folder, [*known, *series]),
-        sheets=sheets.read(top.sections("sheets"), folder),
-        derived=declared_metrics.read(
+        sheets=declared_results.sheets(top.sections("sheets"), folder),
+        derived=declared_results.derived_metrics(
             top.section("derived"),
             known,
             found.scripts,
@@ -163,7 +164,7 @@ def _refuse_unknown_dialects(folder: Path, read_scripts: scripts.FoundScripts) -
     """Raises `ExperimentError` for a folder of overrides that no system would read."""
     named = dict(reversed(read_scripts.overrides))
     for dialect, name in named.items():
-        if hint := dialect_names.hint_if_unknown(dialect):
+        if hint := script_names.hint_if_unknown_dialect(dialect):
             override = read_scripts.overrides[dialect, name]
             raise ExperimentError(
                 f"replaces {name} for {dialect!r}: no dialect is called so",
@@ -177,12 +178,14 @@ def _not_expressible(section: TomlTable, known: Mapping[str, Script]) -> dict[tu
     language."""
     reasons = {}
     for dialect in section.names():
-        if hint := dialect_names.hint_if_unknown(dialect):
+        if hint := script_names.hint_if_unknown_dialect(dialect):
             raise section.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
         of_dialect = section.section(dialect)
         for word in of_dialect.names():
             reason = of_dialect.text(word)
-            for name in script_names.named(of_dialect, word, (word,), known, "script or check"):
+            for name in script_names.named_scripts(
+                of_dialect, word, (word,), known, "script or check"
+            ):
                 reasons[dialect, name] = reason
     return reasons
 
@@ -200,7 +203,7 @@ def report_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable
 
 
 def series_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable]:
-    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.declared.series`)."""
+    """Name → its ``[series.NAME]``, over several tests (`assay.report.declared.declaration`)."""
     section = top.section("series")
     tests = list(tests)
     for name in section.names():
@@ -220,8 +223,8 @@ def _schema(
 ) -> Schema:
     """``base``: of the workload that this one extends."""
     sections = top.sections("tables")
-    own = [declared_table.read(table, has_expressions=has_expressions) for table in sections]
-    relations.check(sections, own, base.declared)
+    own = [tables.read_table(table, has_expressions=has_expressions) for table in sections]
+    relations.check_relations(sections, own, base.declared)
     declared = (*base.declared, *own)
     names = [table.name for table in declared]
     columns = [column.name for table in declared for column in table.table.columns]
@@ -232,10 +235,10 @@ def _schema(
     of_base = [view.name for view in base.views]
     return Schema(
         top.file,
-        relations.in_order(declared),
+        relations.parents_first(declared),
         {**base.identifiers, **identifiers},
         {**base.constants, **constants},
-        (*base.views, *views.read(top.sections("views"), names, of_base)),
+        (*base.views, *tables.read_views(top.sections("views"), names, of_base)),
     )
 
 
@@ -243,13 +246,13 @@ def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Exp
     for name in section.names():
         if name in parameters:
             raise section.error(f"{name} is a parameter and a constant", name)
-    return {name: keys.expression(section, name) for name in section.names()}
+    return {name: relations.expression(section, name) for name in section.names()}
 
 
 def _own_texts(folder: Path) -> dict[str, str]:
     names = (registry.WORKLOAD_FILE, expected_answers.EXPECTED_FILE)
     return {
-        name: text_file.read(folder / name, ExperimentError)
+        name: paths.read_text(folder / name, ExperimentError)
         for name in names
         if (folder / name).is_file()
     }
@@ -265,3 +268,42 @@ def _refuse_unknown_tests(top: TomlTable, workload: Workload) -> None:
                     line=top.section("parameters").section(parameter.name).line_of("tests"),
                     hint=did_you_mean(name, workload.tests),
                 )
+
+
+_VARIABLE = re.compile(r":\{?([A-Za-z_]\w*)")
+_ONLY_SHOW = ("parameters", "report", "series")
+"""Tables of the workload file in which a parameter is declared or shown, and not used."""
+
+
+def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
+    """None where rows come from a source that does not say which parameters it reads, and where
+    script files are run in place of those that would use them."""
+    read = row_source(workload.data_source).reads_parameters
+    if read is None or workload.is_ad_hoc or workload.given_scripts:
+        return
+    top = toml_file.read(workload.folder / WORKLOAD_FILE)
+    used = {*read}
+    for name, value in top.plain().items():
+        if name not in _ONLY_SHOW:
+            used |= _words(value)
+    from assay.workload.expected_answers import EXPECTED_FILE
+
+    for path, text in workload.texts.items():
+        if path not in (WORKLOAD_FILE, EXPECTED_FILE):
+            used |= set(_VARIABLE.findall(text))
+    own = top.section("parameters").names()
+    for name, parameter in workload.parameters.items():
+        if name in own and name not in used and not parameter.needs:
+            yield top.section("parameters").error(
+                f"nothing uses the parameter {name}",
+                name,
+                hint=f":{name} in a script or an expression, or leave it out",
+            )
+
+
+def _words(value: Any) -> set[str]:
+    """The variables in all texts below, and the texts themselves, as keys name parameters."""
+    if isinstance(value, str):
+        return {value, *_VARIABLE.findall(value)}
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {word for one in inner for word in _words(one)}

@@ -15,14 +15,14 @@ from msgspec import UNSET, Struct, field, structs
 from msgspec.structs import replace
 
 from assay import _engine
-from assay.contracts.dialects.protocol import Column, Table, View
-from assay.contracts.languages import SQL
+from assay.contracts.capabilities import SQL
+from assay.contracts.dialects import Column, Table, View
 from assay.errors import ExperimentError
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
 
 if TYPE_CHECKING:
-    from assay.contracts.engine.rows import GeneratedColumn, GeneratedDocument, GeneratedTable
+    from assay.contracts.engine import GeneratedColumn, GeneratedDocument, GeneratedTable
 
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
@@ -145,7 +145,7 @@ class Schema(Struct, frozen=True):
             for declared, instance, table in self._instances(parameters)
             if declared.name in made_from
         )
-        from assay.contracts.engine.rows import GeneratedDocument
+        from assay.contracts.engine import GeneratedDocument
 
         return GeneratedDocument(
             seed=seed,
@@ -261,7 +261,7 @@ def _generated(
     declared: DeclaredTable, instance: int | None, table: Table, *, is_loaded: bool
 ) -> GeneratedTable:
     rows = declared.generator.rows or Expression("0", declared.line)
-    from assay.contracts.engine.rows import GeneratedTable
+    from assay.contracts.engine import GeneratedTable
 
     return GeneratedTable(
         name=table.name,
@@ -278,7 +278,7 @@ def _column(declared: DeclaredTable, column: Column) -> GeneratedColumn:
     value = declared.generator.values.get(column.name) or Expression(
         default_value(column), declared.line
     )
-    from assay.contracts.engine.rows import GeneratedColumn
+    from assay.contracts.engine import GeneratedColumn
 
     return GeneratedColumn(
         name=column.name,

@@ -1,23 +1,19 @@
-"""The base class of a test's steps, and the step in which clients run scripts, as frozen values.
-
-Each kind of step is a class in `assay.lab.steps` with its fields, ``read`` (from a workload file)
-and ``take`` (execute). `assay.registry.step` returns it by name. `Drive` is here, because plans are
-made of it; it is executed in `assay.lab.steps.drive`.
-"""
+"""The base class of a test's steps, and the step in which clients run scripts, as frozen values;
+takes the keys that steps share, returns their values with every name checked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
-from assay.text.files.keys import Key, of_fields
-from assay.text.files.toml_file import TomlTable
+from assay.text.keys import Key, of_fields
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.tests.step_keys import parameters
 
 
 @dataclass(frozen=True)
@@ -114,7 +110,7 @@ def common(section: TomlTable, names: Names) -> CommonFields:
     """The fields that every step may declare."""
     return CommonFields(
         name=section.text("name", ""),
-        parameters=parameters(section.section("parameters"), names.parameters),
+        parameters=parameters_of_keys(section.section("parameters"), names.parameters),
     )
 
 
@@ -177,3 +173,72 @@ class Drive(Clients, Step):
             or self.driving_changes
             or self.parameters
         )
+
+
+if TYPE_CHECKING:
+    pass
+
+
+def script_of_key(section: TomlTable, key: str, names: Names) -> str:
+    """The name of the one script that is the value of ``key``."""
+    word = section.text(key)
+    from assay.workload import script_names
+
+    found = script_names.named_scripts(section, key, (word,), names.scripts)
+    if len(found) > 1:
+        raise section.error(
+            f"{key} = {word!r}: expected one script, found {len(found)}",
+            key,
+            hint=f"name one of them: {', '.join(found)}",
+        )
+    return found[0]
+
+
+def parameters_of_keys(section: TomlTable, known: Mapping[str, Parameter]) -> dict[str, Expression]:
+    """Parameters that differ in a step: name → expression."""
+    for name in section.names():
+        if name not in known:
+            raise section.error(f"unknown parameter {name!r}", name, hint=did_you_mean(name, known))
+    return {
+        name: Expression(str(section.scalar(name)), section.line_of(name))
+        for name in section.names()
+    }
+
+
+def parameter_of_key(kind: str) -> Callable[[TomlTable, str, Names], str]:
+    """Reads the name of a parameter of that type."""
+
+    def read(section: TomlTable, key: str, names: Names) -> str:
+        name = section.choice(key, names.parameters)
+        if names.parameters[name].type != kind:
+            raise section.error(f"{key} names {name!r}, which is not of type {kind}", key)
+        return name
+
+    return read
+
+
+def earlier_of_key(do: str) -> Callable[[TomlTable, str, Names], str]:
+    """Reads the name of an earlier step of that kind."""
+
+    def read(section: TomlTable, key: str, names: Names) -> str:
+        known = [step.label for step in names.before if step.do == do]
+        name = section.text(key)
+        if name not in known:
+            raise section.error(
+                f"{key} = {name!r}: no earlier step {do!r} has that name",
+                key,
+                hint=did_you_mean(name, known),
+            )
+        return name
+
+    return read
+
+
+def seconds_of_key(section: TomlTable, key: str, names: Names) -> str:
+    """The name of a parameter that holds seconds."""
+    name = section.choice(key, names.parameters)
+    if names.parameters[name].type != "float":
+        raise section.error(
+            f"{key} names {name!r}, which is not a float", key, hint="it holds seconds"
+        )
+    return name

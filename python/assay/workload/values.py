@@ -16,25 +16,25 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from assay import registry
-from assay.contracts.dialects.protocol import Table
+from assay.contracts.capabilities import SQL
+from assay.contracts.dialects import Table
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.rows import GeneratedDocument
+from assay.contracts.engine import GeneratedDocument
 from assay.contracts.experiment import PROTOCOLS
-from assay.contracts.languages import SQL
 from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
 from assay.text import quantities
-from assay.text.files.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
-from assay.text.files.toml_file import TomlData
+from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
+from assay.text.toml_file import TomlData
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
 from assay.workload.steps import Deferred, Drive, Group, Step
 
 if TYPE_CHECKING:
-    from assay.contracts.engine.rows import GeneratedDocument
+    from assay.contracts.engine import GeneratedDocument
     from assay.workload.derived_metrics import DerivedMetric
 
 
@@ -343,13 +343,13 @@ class Workload(Inherited, frozen=True, kw_only=True):
     given_scripts: str = ""
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Name → a table over several tests (`assay.report.declared.series`)."""
+    """Name → a table over several tests (`assay.report.declared.declaration`)."""
     sheets: tuple[SheetRecord, ...] = ()
     """Tables that reports show as they stand."""
     derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
     """By name, in the order in which they are declared."""
     claims: tuple[TomlData, ...] = ()
-    """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
+    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
 
     def quickly(self) -> Workload:
         """With the quick version of every test."""

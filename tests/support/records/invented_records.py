@@ -24,13 +24,13 @@ from assay.contracts.factors import levels
 from assay.contracts.observation import VERSION, Observed, read_observed
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
-from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.sampling import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.cells import Judged
+from assay.judge.ended_runs import Judged
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
-from assay.provision.machine.machine_sampling import MachineSample
+from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
 from assay.storages.device_counters import DeviceCounts
 
@@ -86,7 +86,7 @@ def plan(
         for storage in storages
         for system in systems
     ]
-    cells = [replace(cell, fingerprint=fingerprint.of_cell(cell)) for cell in cells]
+    cells = [replace(cell, fingerprint=fingerprint.fingerprint_of_cell(cell)) for cell in cells]
     experiment = Experiment("bibsql", (test,), systems, storages, clients, repetitions=repetitions)
     runs = [(cell, repetition) for repetition in range(1, repetitions + 1) for cell in cells]
     if is_sequential:

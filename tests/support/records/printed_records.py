@@ -25,12 +25,11 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord, Store
-from assay.record.runs.several import together
+from assay.record.reader import joined_experiments
+from assay.report.declared import published
 from assay.report.declared import published as published_tables
-from assay.report.declared.published import Published
-from assay.report.declared.selection import Quantity
-from assay.report.papers.claims import published_columns
-from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
+from assay.report.declared.published import Published, Quantity
+from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.text import units
 from assay.workload.values import Workload
 
@@ -189,7 +188,7 @@ def cells(workload: Workload) -> list[PrintedCell]:
 def _of_table(
     recorded: Mapping[str, Any], name: str, table: Published
 ) -> Iterator[tuple[str, Levels, Values, str]]:
-    columns = published_columns.of_table(recorded, name, table)
+    columns = published.columns_of_table(recorded, name, table)
     for row in table.rows:
         machine = str(row.levels.get(MACHINE, ONE_MACHINE))
         # Behind a comma a row says more of its system.
@@ -236,7 +235,7 @@ def record(
         _of_machine(path, workload, [one for one in printed if one.machine == machine], claim)
         for machine in machines
     ]
-    return together(parts)
+    return joined_experiments(parts)
 
 
 def _of_machine(
@@ -292,7 +291,7 @@ def _cell(workload: Workload, printed: PrintedCell) -> Cell:
         storage, int(levels.get("clients", 1)), parameters,
         factors.levels({"protocol": "simple", "threads": 0, "cache": levels.get("cache", "as-is")}),
     )  # fmt: skip
-    return replace(cell, fingerprint=fingerprint.of_cell(cell))
+    return replace(cell, fingerprint=fingerprint.fingerprint_of_cell(cell))
 
 
 def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:

@@ -13,9 +13,9 @@ import pytest
 import invented_records as invented
 from assay.cli.commands.completion import suggestions
 from assay.cli.commands.plan import said_once
-from assay.cli.output.capsule_comparison import _verdicts
+from assay.cli.commands.rerun import _verdicts
 from assay.cli.program import group, run_program
-from assay.comparison.sides.values import Comparison, Difference, Direction
+from assay.comparison.sides import Comparison, Difference, Direction
 
 SEED = Difference("seed", "seed", "1", "2")
 VERSION = Difference("system", "version of the system", "1.0", "1.1")

@@ -16,10 +16,9 @@ from msgspec import structs
 import assay
 import invented_records as invented
 from assay import comparison
-from assay.comparison import conditions, fail_conditions
-from assay.comparison.conditions import condition
-from assay.comparison.fail_conditions import ConditionAnswer, ConditionResult
-from assay.comparison.sides.values import Compared, ComparedCell, Comparison
+from assay.comparison import conditions
+from assay.comparison.conditions import ConditionAnswer, ConditionResult, condition
+from assay.comparison.sides import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.experiment import SystemChoice
 from assay.judge.statistics.estimate import Design
@@ -316,7 +315,7 @@ def of_storages(record: ExperimentRecord) -> Comparison:
 
 
 def judged(made: Comparison, text: str) -> ConditionResult:
-    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
+    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
     return found
 
 

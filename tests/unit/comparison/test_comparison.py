@@ -21,20 +21,18 @@ import observations
 from assay import comparison
 from assay.cli.commands.compare import _insist_on_cells
 from assay.cli.program import run_program
-from assay.comparison import conditions, fail_conditions
-from assay.comparison.fail_conditions import ConditionAnswer
-from assay.comparison.sides import differences, factors
-from assay.comparison.sides.differences import mean_the_same
-from assay.comparison.sides.values import Comparison, Direction
+from assay.comparison import conditions, differences, factors
+from assay.comparison.conditions import ConditionAnswer
+from assay.comparison.differences import mean_the_same
+from assay.comparison.sides import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment import ServerMachine, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import Design
 from assay.record import ExperimentRecord, Run
-from assay.report.cells import cell_runs
-from assay.report.comparison_tables import comparison as report
-from assay.report.comparison_tables import comparison_document
+from assay.report import cell_runs, comparison_document
+from assay.report import comparison_report as report
 from assay.report.forms import markdown, table
 from shown_report import text_of
 
@@ -110,7 +108,7 @@ NOTHING: dict[str, Any] = {
 
 def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer]:
     asked = [conditions.condition(text) for text in texts]
-    return [one.answer for one in fail_conditions.judge(made, asked, **given)]
+    return [one.answer for one in conditions.judge_conditions(made, asked, **given)]
 
 
 def test_a_slower_side_is_called_slower(slower: Comparison) -> None:
@@ -174,7 +172,7 @@ def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
 def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None:
     """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""
     made = compared(measured(folder / "a"), measured(folder / "b", (2.0,)))
-    (judged,) = fail_conditions.judge(made, [conditions.condition(text)])
+    (judged,) = conditions.judge_conditions(made, [conditions.condition(text)])
     assert judged.answer is ConditionAnswer.UNKNOWN
     assert "one repetition says nothing about noise; run 5 repetitions" in judged.reason
     assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [
@@ -702,7 +700,7 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
     a = invented.experiment(folder / "a", planned, times)
     lost = {**times, ("postgresql", "here", 8): (5.0, 7.0, 3.75)}
     made = compared(a, invented.experiment(folder / "b", planned, lost))
-    found = fail_conditions.judge(made, [conditions.condition("throughput_per_s < 0.95x")])
+    found = conditions.judge_conditions(made, [conditions.condition("throughput_per_s < 0.95x")])
     assert [one.cell for one in found if one.answer is ConditionAnswer.MET] == [
         "postgresql, here, 8 clients"
     ]
@@ -733,7 +731,7 @@ def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path)
     estimate = made.cells[0].primary.estimate
     assert estimate and estimate.ratio < 0.95
     asked = conditions.condition("throughput_per_s < 0.95x")
-    (judged,) = fail_conditions.judge(made, [asked])
+    (judged,) = conditions.judge_conditions(made, [asked])
     assert judged.answer is ConditionAnswer.NOT_DECIDED
     assert "5 repetitions do not decide it: the interval reaches over the limit" in judged.reason
 
@@ -866,7 +864,7 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     again = measured(folder / "d", clients=(1, 8))
     for b in (again, single, other):
         made = compared(a, b)
-        document = comparison_document.document(made, fail_conditions.judge(made, asked))
+        document = comparison_document.document(made, conditions.judge_conditions(made, asked))
         jsonschema_rs.validate(schema, json.loads(json.dumps(document, allow_nan=False)))
         stream = io.StringIO()
         comparison_document.write_csv(made, stream)
@@ -906,7 +904,7 @@ def test_an_interval_that_says_nothing_is_said_in_words(
     text = shown(made)
     assert "unbounded [1]" in text and "0.000" not in text
     assert "[1] two repetitions are too few for an interval" in " ".join(text.split())
-    (judged,) = fail_conditions.judge(made, [conditions.condition("throughput_per_s > 1.1x")])
+    (judged,) = conditions.judge_conditions(made, [conditions.condition("throughput_per_s > 1.1x")])
     assert "(interval unbounded); 2 repetitions do not decide it" in judged.reason
 
 
@@ -932,7 +930,7 @@ def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) ->
     lost = structs.replace(b, runs=tuple(runs))
     assert answers(compared(a, lost), "unknown > 0") == [ConditionAnswer.MET]
     unchecked = structs.replace(b, runs=tuple(structs.replace(run, checks=()) for run in b.runs))
-    (judged,) = fail_conditions.judge(
+    (judged,) = conditions.judge_conditions(
         compared(a, unchecked), [conditions.condition("checks_wrong > 0")]
     )
     assert judged.answer is ConditionAnswer.UNKNOWN
@@ -949,7 +947,7 @@ def test_means_have_no_rests_of_rounding(slower: Comparison) -> None:
 def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> None:
     made = compared(measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8,)))
     for text in ("throughput_per_s < 0.5x", "elapsed_ns > 1e15"):
-        kept, lost = fail_conditions.judge(made, [conditions.condition(text)])
+        kept, lost = conditions.judge_conditions(made, [conditions.condition(text)])
         assert kept.answer is ConditionAnswer.NOT_MET
         assert (lost.answer, lost.reason) == (ConditionAnswer.UNKNOWN, "B has no such cell")
         assert "16 clients" in lost.cell

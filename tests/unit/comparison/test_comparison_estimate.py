@@ -20,11 +20,10 @@ from msgspec import structs
 
 import assay
 import invented_records as invented
-from assay.comparison.change_points import change_points
-from assay.comparison.conclusions.effect_sentences import sentence
-from assay.comparison.conclusions.effects import SettingEffects, effects
-from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
-from assay.comparison.trend import Trend, trends
+from assay.comparison.effects import SettingEffects, effects
+from assay.comparison.ratios import benjamini_hochberg, holm
+from assay.comparison.sentences import effects_sentence
+from assay.comparison.trend import Trend, change_points, trends
 from assay.contracts.durability import Durability
 from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import (
@@ -37,13 +36,12 @@ from assay.judge.statistics.estimate import (
 )
 from assay.record import ExperimentRecord, Run, Store
 from assay.record.metrics.catalogue import COMPARED
+from assay.report import charts, trend
+from assay.report import trend as report
 from assay.report.build import build
-from assay.report.charts import draw
-from assay.report.comparison_tables import trend as report
-from assay.report.comparison_tables import trend_document
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown, table
-from assay.report.page.document import render as page
+from assay.report.page import render as page
 from shown_report import text_of
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
@@ -188,7 +186,7 @@ def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     assert [place for place, one in enumerate(found.points) if one.adjusted_p is not None] == [5]
     rendered = text_of(table, report.build([found], [tmp_path]), True)
     assert "slower" in rendered and "0.834 of those before" in rendered
-    rows = trend_document.document([found])["points"]
+    rows = trend.document([found])["points"]
     assert [row["is_change_point"] for row in rows].count(True) == 1
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
     measured, levels = chart.series
@@ -271,7 +269,9 @@ def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> Non
     assert "other work" in rendered and "slower" not in rendered
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
     assert [len(one.points) for one in chart.series] == [5, 5] * 2, "no line joins other work"
-    lines = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', draw.svg(chart))
+    lines = re.findall(
+        r'aria-roledescription="line mark"|class="mark-line[^"]*"', charts.svg(chart)
+    )
     assert len(lines) == 4
 
 
@@ -320,10 +320,10 @@ def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None
         for one in measured(tmp_path / "a.sqlite", seconds)[:repetitions]
     ]
     found = trends(runs)
-    document = json.loads(json.dumps(trend_document.document(found), allow_nan=False))
-    jsonschema_rs.validate(trend_document.schema(), document)
+    document = json.loads(json.dumps(trend.document(found), allow_nan=False))
+    jsonschema_rs.validate(trend.trend_schema(), document)
     stream = io.StringIO()
-    trend_document.write_csv(found, stream)
+    trend.write_csv(found, stream)
     assert len(stream.getvalue().splitlines()) == 1 + len(document["points"])
 
 
@@ -371,7 +371,7 @@ def with_interaction(levels: Levels) -> float:
 
 
 def test_one_sentence_says_which_settings_matter(tmp_path: Path) -> None:
-    said = sentence(only(grid(tmp_path, jit_alone)))
+    said = effects_sentence(only(grid(tmp_path, jit_alone)))
     assert said.startswith("jit matters: off is 3.0 times (3.0 to 3.0) as fast as on; ")
     for setting in ("work_mem", "wal_level"):
         assert f"{setting}: no difference seen (0.99 to 1.01)" in said
@@ -383,7 +383,7 @@ def test_two_settings_that_change_each_other_s_effect(tmp_path: Path) -> None:
     seen = [one for one in found.effects if one.is_interaction and one.is_seen]
     assert [{change.factor for change in one.of} for one in seen] == [{"jit", "work_mem"}]
     assert math.exp(abs(math.log(seen[0].ratio))) == pytest.approx(1.5, rel=0.02)
-    assert "jit and work_mem interact: the ratio of jit is " in sentence(found)
+    assert "jit and work_mem interact: the ratio of jit is " in effects_sentence(found)
 
 
 @pytest.mark.slow
@@ -404,14 +404,14 @@ def test_the_combination_that_is_faster_than_all_others_is_named(tmp_path: Path)
         )
 
     (tmp_path / "best").mkdir()
-    said = sentence(only(grid(tmp_path / "best", one_is_best, settings)))
+    said = effects_sentence(only(grid(tmp_path / "best", one_is_best, settings)))
     assert said.startswith("fastest: jit off, work_mem 64MB; ")
 
 
 def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     experiment = grid(tmp_path, with_interaction)
     report = build(experiment)
-    said = sentence(only(experiment))
+    said = effects_sentence(only(experiment))
     for form in (table, markdown):
         shown = " ".join(text_of(form, report).split())
         assert said.split("; ")[0] in shown.replace("\\", "")
@@ -446,11 +446,11 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
             for run in experiment.runs
         ),
     )
-    assert "as fast as on (unequal durability)" in sentence(only(unmeasured))
+    assert "as fast as on (unequal durability)" in effects_sentence(only(unmeasured))
     shown = " ".join(text_of(table, build(unmeasured), True).split())
     assert "commits are not equally durable: off: fsync = off, on: not lowered" in shown
     disturbed = (invented.disturbed(unmeasured.runs[0], 0.4), *unmeasured.runs[1:])
-    assert "as fast as on (unequal durability)" in sentence(
+    assert "as fast as on (unequal durability)" in effects_sentence(
         only(structs.replace(unmeasured, runs=disturbed))
     )
 
@@ -460,8 +460,8 @@ def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
     runs = tuple(invented.disturbed(run, 0.4) for run in experiment.runs)
     found = only(structs.replace(experiment, runs=runs))
     assert not any(one.is_seen for one in found.effects)
-    assert "not decided: other programs used" in sentence(found)
-    assert "jit off was 3.0 times" in sentence(found)
+    assert "not decided: other programs used" in effects_sentence(found)
+    assert "jit off was 3.0 times" in effects_sentence(found)
 
 
 def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
@@ -473,10 +473,10 @@ def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
     )
     found = only(structs.replace(experiment, runs=runs))
     assert len(found.left_out) == 1
-    assert sentence(found).endswith("1 of 8 cells left out")
+    assert effects_sentence(found).endswith("1 of 8 cells left out")
     assert found.effects[0].combinations == 3
 
 
 def test_two_repetitions_do_not_say_that_none_was_seen(tmp_path: Path) -> None:
     found = only(grid(tmp_path, jit_alone, repetitions=2))
-    assert "2 repetitions are too few" in sentence(found)
+    assert "2 repetitions are too few" in effects_sentence(found)

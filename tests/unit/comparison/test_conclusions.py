@@ -12,30 +12,25 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
+from assay.comparison import differences, unequal_work
 from assay.comparison.compare_sides import compare
-from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
-from assay.comparison.conclusions.conclusions import Question, questions
-from assay.comparison.conclusions.sentences import answers
-from assay.comparison.sides import differences, existing_data
-from assay.comparison.sides.safeguards import clauses
-from assay.comparison.sides.sides import side
-from assay.comparison.sides.values import Difference
-from assay.contracts import safeguards as words
+from assay.comparison.conclusions import Question, questions
+from assay.comparison.sentences import TOGETHER, answers, first_said, ratio_words, times_words
+from assay.comparison.sides import Difference, side
+from assay.comparison.unequal_work import safeguard_clauses
+from assay.contracts import durability as words
 from assay.contracts.deployment import Node
-from assay.contracts.durability import Durability
-from assay.contracts.safeguards import Safeguard
+from assay.contracts.durability import Durability, Safeguard
 from assay.contracts.storage_facts import StorageFacts
 from assay.judge.run import RunWarning
-from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warning_kinds import WarningKind
 from assay.load.existing_data import ExistingData, ExistingTable
 from assay.record import ExperimentRecord
+from assay.report import cell_runs, comparison_document, comparison_report
 from assay.report.build import build
-from assay.report.cells import cell_runs
-from assay.report.comparison_tables import comparison as comparison_report
-from assay.report.comparison_tables import comparison_document
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
-from assay.report.page.document import render as page
+from assay.report.page import render as page
 from assay.report.summaries import first_look
 from assay.report.values import Report
 from shown_report import text_of
@@ -147,7 +142,7 @@ def test_what_changes_the_work_is_said_in_the_words_of_all_systems(tmp_path: Pat
         (name, "c", Difference("safeguard", "binary log", LOGS[name].does, LOGS["mariadb"].does))
         for name in LOGS
     ]
-    assert clauses(made) == [
+    assert safeguard_clauses(made) == [
         "writes and flushes a binary log (c, mariadb), writes none (postgresql)"
     ]
     one = {"mariadb": LOGS["mariadb"]}
@@ -256,7 +251,9 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
         for both in (ExistingTable("both", 7, "", False, ""),)
     ]
     for are_other_scripts, what in ((True, "tables"), (False, "data")):
-        found = [*existing_data.differences(*sides, are_other_scripts=are_other_scripts)]
+        found = [
+            *unequal_work.differences_of_existing_data(*sides, are_other_scripts=are_other_scripts)
+        ]
         assert [(one.what, one.sentence) for one in found] == [
             (what, "rows of plain: 5 → not counted"),
             (what, "rows of indexed: not counted → 5"),
@@ -396,9 +393,9 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
     [(0.0123, "0.012"), (0.97, "0.97"), (1.04, "1.04"), (4.56, "4.6"), (123, "120"), (2e4, "many")],
 )  # fmt: skip
 def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
-    assert number(ratio) == shown
+    assert ratio_words(ratio) == shown
 
 
 def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
-    assert times(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
-    assert times(2.0, 0.1, 100.0).endswith("(interval too wide to use)")
+    assert times_words(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
+    assert times_words(2.0, 0.1, 100.0).endswith("(interval too wide to use)")

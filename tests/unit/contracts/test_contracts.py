@@ -16,38 +16,37 @@ import pytest
 
 from assay import registry, storages, systems
 from assay.contracts import factors
-from assay.contracts.capabilities import CAPABILITIES, missing
+from assay.contracts.capabilities import CAPABILITIES, missing_capabilities
 from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.documents import ShapeError
 from assay.contracts.driving import Driving
 from assay.contracts.events import Event, RowsSent, SecondMeasured
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, VARIED, Part
-from assay.contracts.members import ContractBroken
-from assay.contracts.observation.parts.shape import ShapeError
-from assay.contracts.option_spec import option_values
+from assay.contracts.plugins import ContractBroken, option_values
 from assay.contracts.setting import Levels
 from assay.contracts.stop import Stop, Stopped, StopReason, look
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import capabilities_of
+from assay.dialects.declared import validate as validate_dialect
 from assay.dialects.postgresql import PostgresqlDialect
-from assay.dialects.validation import validate as validate_dialect
 from assay.errors import ArgumentError, Bug
 from assay.experiment.from_command_line import Words, experiment
-from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings_catalogue import SETTINGS
 from assay.lab import lab
-from assay.load.load_options import Loading
-from assay.load.row_sources.request import DataRequest
+from assay.load.dataset import Loading
+from assay.load.row_sources.protocol import DataRequest
 from assay.plan.values import Cell
 from assay.provision.machine import signals
 from assay.provision.machine.signals import STOP, after_teardown, stopped_by_signals
-from assay.provision.provision import provision
+from assay.provision.running_system import provision
 from assay.record import Store
-from assay.record.file.json_text import json_text
+from assay.record.file.kept_texts import json_text
 from assay.record.runs import typed
 from assay.systems import OptionSpec
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
-from assay.text.field_names import field_names
+from assay.text.keys import field_names
 from step_workloads import folder_of
 
 
@@ -176,13 +175,13 @@ def test_violations_of_the_contract_of_a_storage_are_reported(
 
 
 def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> None:
-    assert missing(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
-    assert missing(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
+    assert missing_capabilities(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
+    assert missing_capabilities(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
         "null does not support restart (a private server can be stopped and started again on its "
         "data), foreign keys (a table can refer to rows of another)"
     )
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
-        missing(["tansactions"], "null", NULL.capabilities)
+        missing_capabilities(["tansactions"], "null", NULL.capabilities)
     assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay._engine import EngineError, statements
-from assay.contracts.engine import deployment, drive, load, rows
-from assay.contracts.engine.document import EngineDocument
-from assay.load.bibsql import documents
+from assay.contracts import engine
+from assay.contracts.documents import EngineDocument
+from assay.load.bibsql import bibliography
 
 CRATES = Path(__file__).parents[3] / "crates"
 SOURCES = "\n".join(
@@ -31,7 +31,7 @@ CALLED = {
 def kinds() -> list[type[EngineDocument]]:
     return [
         kind
-        for module in (drive, load, rows, deployment, documents)
+        for module in (engine, engine, engine, engine, bibliography)
         for kind in vars(module).values()
         if isinstance(kind, type)
         and issubclass(kind, EngineDocument)
@@ -53,11 +53,11 @@ def test_its_fields_are_the_engines(kind: type[EngineDocument]) -> None:
 
 
 def test_what_is_not_said_is_left_to_the_engine() -> None:
-    document = drive.DriveDocument(
-        scripts=(drive.ScriptDocument(name="a", path="a.sql", text="SELECT 1;\n"),),
+    document = engine.DriveDocument(
+        scripts=(engine.ScriptDocument(name="a", path="a.sql", text="SELECT 1;\n"),),
         order="sequence",
         clients=1,
-        stop=drive.StopDocument(passes=1),
+        stop=engine.StopDocument(passes=1),
         seed=1,
     )
     assert statements(document.json) == [("a", "SELECT 1")]
@@ -66,10 +66,8 @@ def test_what_is_not_said_is_left_to_the_engine() -> None:
 
 
 def test_a_document_with_a_password_does_not_show_it() -> None:
-    there = deployment.DeploymentDocument(
-        driver="null", password="geheim", options={"key": "geheim"}
-    )
-    document = drive.DriveDocument(deployment=there, scripts=(), seed=1)
+    there = engine.DeploymentDocument(driver="null", password="geheim", options={"key": "geheim"})
+    document = engine.DriveDocument(deployment=there, scripts=(), seed=1)
     assert "geheim" in document.json
     assert "geheim" not in repr(document)
     with pytest.raises(EngineError, match="script"):

@@ -10,14 +10,12 @@ import msgspec.inspect as types
 import pytest
 from msgspec.structs import replace
 
-from assay.contracts.observation import Latency, Observation
-from assay.contracts.observation.merging import simultaneous, successive
-from assay.contracts.observation.merging.fields import rules
+from assay.contracts.observation import Latency, Observation, merging, successive
+from assay.contracts.observation.clients import GroupReport
+from assay.contracts.observation.field_merge import KNOWN_PARTS, PARTS, FieldMerge, Keyed
+from assay.contracts.observation.merging import empty_observation, rules
 from assay.contracts.observation.observation import EngineObservation
-from assay.contracts.observation.of_nothing import of_nothing
-from assay.contracts.observation.parts.groups import GroupReport
-from assay.contracts.observation.parts.latency import EncodedHistogram, merged_latency
-from assay.contracts.observation.parts.merged import KNOWN_PARTS, PARTS, FieldMerge, Keyed
+from assay.contracts.observation.transactions import EncodedHistogram, merged_latency
 
 NO_LATENCY = merged_latency([])
 OF_ALL = {"version", "resolution"}
@@ -100,13 +98,15 @@ def test_every_field_says_how_parts_merge() -> None:
 
 @pytest.mark.parametrize(
     ("merge", "of_the_first"),
-    [(simultaneous.merge, OF_ALL), (successive.successive, OF_ALL | {"clients", "arrival"})],
+    [(merging.merge, OF_ALL), (successive.successive, OF_ALL | {"clients", "arrival"})],
 )
 def test_no_field_is_the_first_ones_without_a_word(
     merge: Callable[[Sequence[Observation]], Observation], of_the_first: set[str]
 ) -> None:
     full = example(types.type_info(Observation))
-    nothing = replace(of_nothing(1, full.arrival), generators=full.generators, groups=full.groups)
+    nothing = replace(
+        empty_observation(1, full.arrival), generators=full.generators, groups=full.groups
+    )
     one, other = merge([nothing, full]), merge([full, nothing])
     found = {
         name

@@ -20,10 +20,9 @@ from assay.contracts.observation import (
     Standstill,
     read_observation,
 )
-from assay.contracts.observation.merging.simultaneous import merge
-from assay.contracts.observation.merging.spans import SECOND_NS
-from assay.contracts.observation.merging.successive import successive
-from assay.contracts.observation.parts.latency import encoded, merged_latency
+from assay.contracts.observation.merging import SECOND_NS, merge
+from assay.contracts.observation.successive import successive
+from assay.contracts.observation.transactions import encoded, merged_latency
 from assay.errors import InputError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Dialect, ForeignKey, Index, Table
+from assay.contracts.dialects import Column, Dialect, ForeignKey, Index, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
 from assay.dialects.oracle import ORACLE

@@ -11,30 +11,23 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import (
-    Column,
-    Dialect,
-    Index,
-    Partitioning,
-    RecognisesReads,
-    Table,
-)
+from assay.contracts.dialects import Column, Dialect, Index, Partitioning, RecognisesReads, Table
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.durability import Durability, SessionSettings
-from assay.contracts.engine.document import ScriptDocument
-from assay.dialects.bounded_indexes import BoundedIndexes
 from assay.dialects.cql import CQL
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
+from assay.dialects.limits import BoundedIndexes
 from assay.dialects.mongodb import MONGODB
 from assay.dialects.mysql import MYSQL
 from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
-from assay.drive import reserved_names
+from assay.drive import prepare
 from assay.drive.prepare import session_settings_of_statements
 from assay.errors import ArgumentError
-from assay.judge.evidence.durability import LEAST_COMMITS, as_it_held
+from assay.judge.storage_evidence import LEAST_COMMITS, durability_that_held
 from assay.systems.dbapi.dialects import INGRES
 
 COLUMNS = (
@@ -266,7 +259,7 @@ def test_a_reserved_word_without_quotes_is_found(
     system: str, text: str, expected: str | None
 ) -> None:
     scripts = [ScriptDocument(name="read", path="read.sql", text=text)]
-    found = reserved_names.hint([JOBS], scripts, registry.system(system).dialect)
+    found = prepare.hint_at_reserved_name([JOBS], scripts, registry.system(system).dialect)
     if expected is None:
         assert found is None
     else:
@@ -336,7 +329,7 @@ D3 = Durability("D3", commits=50, flushed_before_answer=50)
 def test_a_flush_ends_at_most_one_commit_of_each_client(
     commits: int, clients: int, flushes: int, is_contradicted: bool
 ) -> None:
-    held = as_it_held(D3, commits, clients, flushes)
+    held = durability_that_held(D3, commits, clients, flushes)
     assert held.is_contradicted is is_contradicted
     assert held.durability_class == (None if is_contradicted else "D3")
     assert held.described == (

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import Column, Dialect, Index, NamesTables, Table, View
+from assay.contracts.dialects import Column, Dialect, Index, NamesTables, Table, View
 from assay.dialects.mysql import MysqlDialect
-from assay.dialects.named_tables import tables_named
 from assay.dialects.standard import StandardSql
+from assay.dialects.statements import tables_named
 from assay.errors import ArgumentError, ExperimentError
 from assay.load.tables import views
-from assay.systems.dbapi import dialect_file
+from assay.systems.dbapi import dialects
 from assay.systems.dbapi.dialects import DIALECTS, loaded_by_insert
 from assay.workload import ad_hoc_script, reader
 from assay.workload.in_dialect import DeclaredNames
@@ -218,7 +218,7 @@ def file(tmp_path: Path) -> Path:
 
 def _read(file: Path, text: str) -> StandardSql:
     file.write_text(text, encoding="utf-8")
-    return dialect_file.read(file)
+    return dialects.read_dialect_file(file)
 
 
 def test_what_a_file_says_is_sent_also_by_a_module(file: Path) -> None:
@@ -283,7 +283,7 @@ def test_the_guide_has_every_key(file: Path) -> None:
         _read(file, 'name = "mine"\nbounded_indexes = true\n"" = 1')
     _, _, known = (found.value.hint or "").partition("known: ")
     page = GUIDE.read_text(encoding="utf-8")
-    keys = [*known.split(", "), *dialect_file.STATEMENTS]
+    keys = [*known.split(", "), *dialects.STATEMENTS]
     assert len(keys) > 20
     assert [key for key in keys if f"`{key}`" not in page and f"`[{key}]`" not in page] == []
 

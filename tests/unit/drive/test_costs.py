@@ -19,23 +19,21 @@ import invented_records as invented
 import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.engine.drive import ClientsSoFar, DriveDocument, DriveProgress
+from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress
 from assay.contracts.observation import ClientCost, DeviceCost, Interval, Observation
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import ProcessSample
+from assay.drive import sampling as module
 from assay.drive import watched
-from assay.drive.commits import commits, seems_to_read
-from assay.drive.monitoring import sampler as module
-from assay.drive.monitoring.sampler import Sampler, TimedSample
-from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
-from assay.drive.prepare import Compiled
+from assay.drive.prepare import Compiled, committed_transactions, seems_to_read
+from assay.drive.sampling import Sampler, TimedSample, device_cost, machine_cost, server_cost
 from assay.drive.watched import MachineSeconds, _Counters
 from assay.experiment.from_command_line import Words, experiment
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.provision.machine.listeners import with_listeners
-from assay.provision.machine.machine_sampling import MachineSample
+from assay.provision.machine.ports import with_listeners
+from assay.provision.machine.sampling import MachineSample
 from assay.storages.device_counters import DeviceCounts, Devices
 from assay.workload.ad_hoc_script import workload_of
 from waiting import wait_until
@@ -83,8 +81,8 @@ def test_only_transactions_that_ended_ok_are_commits() -> None:
     ]
     observation = invented.report_of(cell, invented.S, outcomes_by_transaction=found)
     assert isinstance(observation, Observation)
-    assert commits(observation, {"writes"}) == 8
-    assert commits(observation, ()) == 0
+    assert committed_transactions(observation, {"writes"}) == 8
+    assert committed_transactions(observation, ()) == 0
 
 
 REPORT = DriveProgress(2.0, 1, None, 1, 0, 1)

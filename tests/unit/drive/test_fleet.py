@@ -23,17 +23,20 @@ import pytest
 from msgspec import structs
 
 import observations
+from assay.contracts.documents import ScriptDocument
 from assay.contracts.driving import CONTINUE, END, OnLost
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import (
+from assay.contracts.engine import (
+    Channel,
     ClientsSoFar,
     DriveDocument,
     DriveProgress,
+    EngineRequest,
+    Fleet,
+    Message,
+    Receive,
     StopDocument,
     ThreadUse,
 )
-from assay.contracts.engine.messages import EngineRequest, Message
-from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import (
     ClientCost,
     GeneratorReport,
@@ -42,20 +45,27 @@ from assay.contracts.observation import (
     Outage,
     clients_left,
 )
-from assay.contracts.observation.parts.generators import without_lost
-from assay.drive.fleet import at_once, clocks, kept_parts
-from assay.drive.fleet.at_once import ClientsOfAll
-from assay.drive.fleet.clocks import Clock, ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
-from assay.drive.fleet.losses import GeneratorAccount
-from assay.drive.fleet.values import PartOfDrive, Terms
+from assay.contracts.observation.clients import without_lost
+from assay.drive import fleet, generators
+from assay.drive import generators as kept_parts
+from assay.drive.fleet import ClientsOfAll
+from assay.drive.generators import (
+    Clock,
+    ClockOffset,
+    ClockRoundTrip,
+    GeneratorAccount,
+    PartOfDrive,
+    Terms,
+    clock_offset,
+    drift_ns_per_s,
+)
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.judge.check.verdict import why_failed
-from assay.provision.engine.child_process import ChildProcess
-from assay.provision.engine.local_fleet import LocalFleet
-from assay.provision.provision import provision
+from assay.judge.result_checks import why_failed
+from assay.provision.engine.engine_programs import ChildProcess, LocalFleet
+from assay.provision.running_system import provision
 from waiting import HANG_S, wait_until
 
 ROOT = Path(__file__).parents[3]
@@ -89,7 +99,7 @@ def test_the_best_reading_says_how_far_a_clock_is_ahead() -> None:
         ClockRoundTrip(0, 10_000, 1_007_000, 5),
         ClockRoundTrip(20_000, 22_000, 1_021_500, 3),
     )
-    assert offset([slow, best]) == ClockOffset(21_000, 1_000_500, 1_000, 3)
+    assert clock_offset([slow, best]) == ClockOffset(21_000, 1_000_500, 1_000, 3)
 
 
 def test_a_drift_is_what_is_beyond_the_uncertainty() -> None:
@@ -137,8 +147,8 @@ def test_how_busy_threads_were_is_of_the_time_since_it_was_said_before() -> None
 def test_a_clock_is_read_while_clients_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each way takes a while, and the clock of the other goes faster."""
     now_ns = 0
-    monkeypatch.setattr(clocks.time, "monotonic_ns", lambda: now_ns)
-    monkeypatch.setattr(clocks.time, "time_ns", lambda: now_ns)
+    monkeypatch.setattr(generators.time, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(generators.time, "time_ns", lambda: now_ns)
 
     def read(clock: Clock, way_ns: int) -> int:
         nonlocal now_ns
@@ -153,10 +163,10 @@ def test_a_clock_is_read_while_clients_work(monkeypatch: pytest.MonkeyPatch) -> 
         return questions
 
     clock = Clock()
-    assert read(clock, 1000) == clocks.READINGS_AT_WORK
+    assert read(clock, 1000) == generators.READINGS_AT_WORK
     before = clock.at_work
     now_ns += 10_000_000_000
-    assert read(clock, 1000) == clocks.READINGS_AT_WORK
+    assert read(clock, 1000) == generators.READINGS_AT_WORK
     assert before is not None and clock.at_work is not None
     assert clock.at_work.uncertainty_ns == 1000
     assert drift_ns_per_s(before, clock.at_work) == pytest.approx(1_000_000, rel=0.01)
@@ -343,9 +353,9 @@ def test_where_assay_itself_stood_still_no_machine_is_blamed() -> None:
 COORDINATOR = """
 import sys
 from pathlib import Path
-from assay.judge.check.verdict import why_failed
-from assay.provision.engine.child_process import ChildProcess
-from assay.provision.engine.local_fleet import LocalFleet
+from assay.judge.result_checks import why_failed
+from assay.provision.engine.engine_programs import ChildProcess
+from assay.provision.engine.engine_programs import LocalFleet
 from tests.unit.drive.test_fleet import StopDocument, driven
 driven(
     LocalFleet(2), lambda _: print("at work", flush=True), stop=StopDocument(duration_s=60.0),
@@ -386,7 +396,7 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
         "run-12-EPOCH-generator-2.json",
     ]
     for part in parts:
-        found = kept_parts.read(part).observation
+        found = kept_parts.read_kept_part(part).observation
         assert found.ended_by == "interrupted" and len(found.client_ends) == 4
         # What was under way has ended: nothing was cut off.
         assert found.outcomes.ok > 0 == found.outcomes.unknown
@@ -454,11 +464,11 @@ def _second(number: int) -> Interval:
 def test_the_seconds_go_on_when_one_of_several_has_done_its_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(at_once, "_REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(fleet, "_REPORT_EVERY_S", 0.0)
     reported: list[Interval] = []
     script = ScriptDocument(name="read", path="read.sql", text="SELECT 1;")
     parts = [PartOfDrive(0, DriveDocument(scripts=(script,), clients=1, seed=7)) for _ in range(2)]
-    at_once.drive_at_once(_Answering(), parts, lambda report: reported.extend(report.seconds))
+    fleet.drive_at_once(_Answering(), parts, lambda report: reported.extend(report.seconds))
     assert [(one.second, one.ok) for one in reported] == [(0, 10), (1, 5), (2, 5)]
 
 

@@ -17,32 +17,37 @@ from msgspec import structs
 import invented_records as invented
 import observations
 from assay import _engine, registry
-from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.engine.drive import DriveDocument, GroupDocument
+from assay.contracts.deployment import (
+    PRIMARY,
+    STANDBY,
+    Address,
+    ClusterMember,
+    Deployment,
+    Node,
+    Role,
+)
+from assay.contracts.engine import DriveDocument, GroupDocument
 from assay.contracts.observation import Observation, read_observation
-from assay.contracts.observation.merging.simultaneous import merge
-from assay.contracts.role import PRIMARY, STANDBY, ClusterMember, Role
+from assay.contracts.observation.merging import merge
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.duckdb import DUCKDB
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
+from assay.drive import staleness_process
 from assay.drive.document import document_of, scripts_of
-from assay.drive.endpoints import sessions_at_each
-from assay.drive.isolation import begins
-from assay.drive.pacing import Pace, at_work, found_pace
-from assay.drive.parts import split
+from assay.drive.observe import Pace, at_work, found_pace, sessions_at_each, split_document
 from assay.drive.prepare import _what_is_compiled
 from assay.drive.query import StatementAnswer
-from assay.drive.staleness import meter_process
-from assay.drive.staleness.meter import reports
-from assay.drive.staleness.meter_process import Findings, NumberAge, Order, Replica, measure
+from assay.drive.staleness import reports
+from assay.drive.staleness_process import Findings, NumberAge, Order, Replica, measure
+from assay.drive.substitutes import begins_transaction
 from assay.errors import ExperimentError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.check.dumps import check_dumps
-from assay.judge.warnings.kinds import WarningKind
-from assay.lab.preflight.refusal import why_lacking
+from assay.judge.result_checks import check_dumps
+from assay.judge.warning_kinds import WarningKind
+from assay.lab.refusal import why_lacking
 from assay.plan import PlannedRun, drives
 from assay.workload import reader
 from commands import need
@@ -106,7 +111,7 @@ def test_each_endpoint_has_the_counts_and_the_times_of_its_own_clients() -> None
 
 def test_what_several_machines_did_at_an_endpoint_adds_up() -> None:
     whole = driven(groups=[READERS])
-    parts = split(
+    parts = split_document(
         DriveDocument(scripts=(), seed=1, groups=(GroupDocument(order="sequence", **READERS),)), 2
     )
     driven_parts = [driven(groups=[json.loads(part.json)["groups"][0]], seed=1) for part in parts]
@@ -263,16 +268,18 @@ def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
 
 
 def test_a_missing_level_is_replaced_by_the_next_stronger_one() -> None:
-    at_read_committed = begins(CUBRID)["read committed"]
-    assert begins(CUBRID)["read uncommitted"] == at_read_committed
-    assert "REPEATABLE READ" in begins(CUBRID)["repeatable read"][0]
-    assert "serializable" not in begins(CUBRID), "none is as strong"
+    at_read_committed = begins_transaction(CUBRID)["read committed"]
+    assert begins_transaction(CUBRID)["read uncommitted"] == at_read_committed
+    assert "REPEATABLE READ" in begins_transaction(CUBRID)["repeatable read"][0]
+    assert "serializable" not in begins_transaction(CUBRID), "none is as strong"
 
 
 def test_the_only_level_of_a_system_serves_all_that_are_not_stronger() -> None:
-    assert begins(SQLITE) == dict.fromkeys(begins(POSTGRESQL), SQLITE.begin())
+    assert begins_transaction(SQLITE) == dict.fromkeys(
+        begins_transaction(POSTGRESQL), SQLITE.begin()
+    )
     snapshots = ("read uncommitted", "read committed", "repeatable read")
-    assert begins(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
+    assert begins_transaction(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
 
 
 def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
@@ -453,7 +460,7 @@ def found(
     monkeypatch: pytest.MonkeyPatch, delay_s: Callable[[float], float], for_s: float
 ) -> tuple[Replica, Primary]:
     sessions = Sessions(delay_s)
-    monkeypatch.setattr(meter_process._engine, "Session", sessions)
+    monkeypatch.setattr(staleness_process._engine, "Session", sessions)
     answers: list[Any] = []
     is_over = threading.Event()
     timer = threading.Timer(for_s, is_over.set)
@@ -497,9 +504,9 @@ def test_ages_grow_with_a_pause_and_what_is_not_read_is_counted(
 def test_a_replica_without_the_first_number_is_named_while_the_clients_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(meter_process._engine, "Session", Sessions(lambda at_s: at_s + 1))
-    monkeypatch.setattr(meter_process, "_SAID_AFTER_S", 0.05)
-    monkeypatch.setattr(meter_process, "CATCH_UP_S", 0.2)
+    monkeypatch.setattr(staleness_process._engine, "Session", Sessions(lambda at_s: at_s + 1))
+    monkeypatch.setattr(staleness_process, "_SAID_AFTER_S", 0.05)
+    monkeypatch.setattr(staleness_process, "CATCH_UP_S", 0.2)
     answers: list[Any] = []
     is_over = threading.Event()
     timer = threading.Timer(0.4, is_over.set)

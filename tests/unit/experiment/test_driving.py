@@ -15,7 +15,7 @@ from assay.errors import ArgumentError, ExperimentError, ScriptError, YouError
 from assay.experiment import Driving, Experiment, ScriptFile
 from assay.experiment import from_file as experiment_file
 from assay.experiment.from_command_line import Words, asked, experiment
-from assay.lab.preflight.refusal import why_refused
+from assay.lab.refusal import why_refused
 from assay.plan import Cell, plan
 from assay.record import Store
 from assay.report.build import build

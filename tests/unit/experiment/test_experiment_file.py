@@ -19,12 +19,12 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment import from_command_line as command_line
 from assay.experiment.as_file import Places, tables_of
 from assay.experiment.from_command_line import Words, experiment
-from assay.lab.preflight.preflight import preflight
+from assay.lab.preflight import preflight
 from assay.plan import plan
-from assay.record.file.json_text import json_text
-from assay.text.files import toml_file
-from assay.text.files.toml_file import TomlData
-from assay.text.files.toml_text import toml_text
+from assay.record.file.kept_texts import json_text
+from assay.text import toml_file
+from assay.text.output_file import toml_text
+from assay.text.toml_file import TomlData
 
 TABLE_2 = """\
 title = "SQL on two storages"

@@ -24,11 +24,11 @@ from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import profiles
 from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.from_command_line import Words, experiment
-from assay.experiment.settings.catalogue import OPTIONS
-from assay.experiment.settings.error_spelling import of_file, of_python
+from assay.experiment.setting_mistakes import spelled_in_file, spelled_in_python
+from assay.experiment.settings_catalogue import OPTIONS
 from assay.lab.continuation import Request
 from assay.systems.sqlite import settings as sqlite
-from assay.text.mentions import Mention, phrase, spelled
+from assay.text.phrases import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""
@@ -86,8 +86,8 @@ def test_a_hint_means_the_same_in_all_three_places(
     name = OPTIONS[field]
     mention = Mention(field, SAMPLES.get(field), is_wished=field in FLAGS)
     words = _typed(str(mention))
-    in_python = of_python(mention)
-    in_a_file = of_file(mention)
+    in_python = spelled_in_python(mention)
+    in_a_file = spelled_in_file(mention)
     assert in_a_file is not None
     assert in_python.startswith(f"{name.argument}=")
 
@@ -154,9 +154,9 @@ def test_a_hint_names_what_the_person_wrote(text: str, in_python: str, in_a_file
     hint = phrase(text)
     assert hint == text.replace("{", "").replace("}", "")
     error = ArgumentError("not so", hint=hint)
-    error.respell(of_python)
+    error.respell(spelled_in_python)
     assert error.hint == in_python
-    assert spelled(hint, of_file) == in_a_file
+    assert spelled(hint, spelled_in_file) == in_a_file
 
 
 def test_what_is_said_of_a_setting_of_the_file_has_its_line(

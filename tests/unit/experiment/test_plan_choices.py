@@ -18,14 +18,19 @@ from assay import registry
 from assay.contracts.factors import ServerMachine
 from assay.contracts.systems.abilities import ConfinesSessions, Findable
 from assay.errors import ArgumentError, ExperimentError, SystemMissing
-from assay.experiment import Experiment, StorageChoice, SystemChoice, from_command_line
-from assay.experiment.choices import system_identity
-from assay.experiment.command import command_of, patterns
+from assay.experiment import (
+    Experiment,
+    StorageChoice,
+    SystemChoice,
+    from_command_line,
+    setting_mistakes,
+)
+from assay.experiment.choices import identity
 from assay.experiment.from_command_line import Words, asked, experiment
+from assay.experiment.origin import command_of, patterns
 from assay.experiment.quick import described
-from assay.experiment.settings import unused_settings
-from assay.plan import only, plan
-from assay.plan.content import content_of
+from assay.plan import plan, values
+from assay.plan.fingerprint import content_of
 from assay.workload import reader
 from assay.workload.ad_hoc_script import workload_of
 
@@ -102,38 +107,40 @@ def test_patterns_choose_runs_by_test_system_and_storage(
     words: list[str], found: set[tuple[str, str]]
 ) -> None:
     whole = plan(wanted(), TPCB)
-    runs = only.chosen(whole, patterns(Words("tpcb", only=tuple(words))))
+    runs = values.chosen_plan(whole, patterns(Words("tpcb", only=tuple(words))))
     assert {(run.cell.system.name, run.cell.storage.name) for run in runs} == found
     assert all(run is whole.runs[run.position] for run in runs)
 
 
 def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
     whole = plan(wanted(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
-    runs = only.chosen(whole, [["loop[fs=ext4]"]])
+    runs = values.chosen_plan(whole, [["loop[fs=ext4]"]])
     assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
 
 
 def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
     whole = plan(wanted(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
-    assert {run.cell.storage.name for run in only.chosen(whole, [["disk"]])} == {"disk (modelled)"}
+    assert {run.cell.storage.name for run in values.chosen_plan(whole, [["disk"]])} == {
+        "disk (modelled)"
+    }
     # A word that chooses nothing beside one that does is a misspelling.
     with pytest.raises(ArgumentError, match="--only dsk: no run has"):
-        only.chosen(whole, [["here", "dsk"]])
+        values.chosen_plan(whole, [["here", "dsk"]])
 
 
 def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they_fit() -> None:
     whole = plan(wanted(systems=(A, B), storages=(HERE, FAST)), TPCB)
     one, other = [["a"], ["here"]], [["b"], ["fast"]]
-    two = [*only.chosen(whole, one), *only.chosen(whole, other)]
-    found = only.chosen(whole, only.either(one, other))
+    two = [*values.chosen_plan(whole, one), *values.chosen_plan(whole, other)]
+    found = values.chosen_plan(whole, values.either_of_patterns(one, other))
     assert [run.position for run in found] == sorted(run.position for run in two)
-    assert only.either(one, ()) == () and only.either((), other) == ()
-    assert only.of_use(whole, [["c"], ["here"]]) == (["here"],)
+    assert values.either_of_patterns(one, ()) == () and values.either_of_patterns((), other) == ()
+    assert values.patterns_of_use(whole, [["c"], ["here"]]) == (["here"],)
 
 
 def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
     with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
-        only.chosen(plan(wanted(), TPCB), [["c"]])
+        values.chosen_plan(plan(wanted(), TPCB), [["c"]])
     assert "tpcb-like, a, here" in str(refused.value.hint)
 
 
@@ -436,25 +443,25 @@ def test_levels_that_cannot_be(words: Words, reason: str) -> None:
 )
 def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
     apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
-    assert reason in str(unused_settings.why_refused(apart))
+    assert reason in str(setting_mistakes.why_refused(apart))
 
 
 def test_a_raw_device_holds_no_log() -> None:
     raw = StorageChoice("dev", "raw")
     apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
-    assert "the storage 'dev' has no file system" in str(unused_settings.why_refused(apart))
+    assert "the storage 'dev' has no file system" in str(setting_mistakes.why_refused(apart))
 
 
 def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:
     together = SystemChoice("postgresql")
     apart = replace(together, machine=ServerMachine(log_storage=StorageChoice()))
-    assert system_identity.of_choice(together) != system_identity.of_choice(apart)
+    assert identity.identity_of_choice(together) != identity.identity_of_choice(apart)
     erasing = ServerMachine(log_storage=StorageChoice(may_erase=True))
-    assert system_identity.of_choice(apart) == system_identity.of_choice(
+    assert identity.identity_of_choice(apart) == identity.identity_of_choice(
         replace(together, machine=erasing)
     )
     old = {name: field for name, field in asdict(together).items() if name != "machine"}
     before = {"memory_bytes": None, "cpus": None, "rtt_s": 0.0}
-    assert system_identity.of_system({**old, "machine": before}) == system_identity.of_choice(
+    assert identity.identity_of_system({**old, "machine": before}) == identity.identity_of_choice(
         together
     )

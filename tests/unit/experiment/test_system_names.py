@@ -22,23 +22,22 @@ from assay.experiment import (
     StorageChoice,
     SystemChoice,
     from_command_line,
+    setting_mistakes,
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
-from assay.experiment.choices import checked_choices, server_limits, system_identity, system_names
-from assay.experiment.settings import unused_settings
-from assay.lab.preflight.optional_levels import plan_here
-from assay.lab.preflight.refusal import why_refused
-from assay.plan import cell_names, plan, server_machines
-from assay.plan.fingerprint import of_document
-from assay.provision.limits import hierarchies, server_group
+from assay.experiment.choices import checked_choices, identity, server_limits
+from assay.lab.refusal import plan_here, why_refused
+from assay.plan import cell_names, plan
+from assay.plan.fingerprint import fingerprint_of_document
+from assay.provision import limits
 from assay.record import Store
-from assay.record.file.json_text import json_text
+from assay.record.file.kept_texts import json_text
 from assay.registry import report_form
+from assay.report import cell_runs
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from assay.report.summaries import first_look
-from assay.text.sizes import about
+from assay.text.units import about
 
 H = "postgresql://me@127.0.0.1"
 
@@ -75,7 +74,7 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
 def test_values_with_a_space_are_not_read_as_several_settings() -> None:
     first = SystemChoice("x", settings={"name": "a b=1"})
     other = SystemChoice("x", settings={"name": "a", "b": "1"})
-    assert len(set(system_names.labels([first, other]))) == 2
+    assert len(set(identity.system_labels([first, other]))) == 2
 
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
@@ -188,7 +187,7 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
 
 def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
     asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert system_identity.of_system(asked) == system_identity.of_system(
+    assert identity.identity_of_system(asked) == identity.identity_of_system(
         {**asked, "called": "old", "shown": "old"}
     )
 
@@ -246,7 +245,9 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     assert document["system"].pop("machine") == {
         "memory_bytes": None, "cpus": None, "rtt_s": 0.0, "log_storage": None
     }  # fmt: skip
-    assert of_document(document) == cell.fingerprint, "a record of before there was a choice"
+    assert fingerprint_of_document(document) == cell.fingerprint, (
+        "a record of before there was a choice"
+    )
 
 
 @pytest.mark.parametrize(
@@ -323,7 +324,7 @@ def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     assert server_limits.why_memory_not_limited(url) is not None
     assert server_limits.why_cpus_not_limited(url) is not None
     assert server_limits.why_not_moved(url) is None
-    assert unused_settings.why_refused(url) is None, "nothing is asked of it"
+    assert setting_mistakes.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()
 
 
@@ -346,19 +347,19 @@ def test_more_than_this_machine_has_is_refused_with_the_limit(
 def test_what_varies_of_a_machine_is_a_factor_and_leaves_the_name() -> None:
     far = ServerMachine(memory_bytes=64 << 20, cpus=2, rtt_s=0.0015)
     near = ServerMachine(memory_bytes=None, cpus=2, rtt_s=0)
-    names = server_machines.varying([far, near])
+    names = cell_names.varying_machines([far, near])
     assert names == ["memory", "rtt"]
-    assert server_machines.levels(far, names) == {"memory": "64MB", "rtt": "1.5ms"}
-    assert server_machines.levels(near, names) == {"memory": "none", "rtt": "0"}
+    assert cell_names.machine_levels(far, names) == {"memory": "64MB", "rtt": "1.5ms"}
+    assert cell_names.machine_levels(near, names) == {"memory": "none", "rtt": "0"}
     labels = {
         SystemChoice("mine", options={"a": "b"}, machine=one).label: one for one in (far, near)
     }
-    assert {server_machines.label_without(label, labels[label], names) for label in labels} == {
+    assert {cell_names.label_without_machine(label, labels[label], names) for label in labels} == {
         "mine a=b cpus=2"
     }
-    assert server_machines.varying([far, far]) == []
+    assert cell_names.varying_machines([far, far]) == []
     for label, machine in labels.items():
-        assert server_machines.label_without(label, machine, []) == label
+        assert cell_names.label_without_machine(label, machine, []) == label
 
 
 OPTIONAL = """
@@ -382,7 +383,7 @@ def test_optional_levels_that_a_system_cannot_have_are_left_out_with_the_reason(
     tmp_path: Path,
 ) -> None:
     try:
-        server_group.refuse_impossible(ServerMachine(200 * MB, 0.5))
+        limits.refuse_impossible_limits(ServerMachine(200 * MB, 0.5))
     except MachineLimit as error:
         pytest.skip(error.message)
     labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
@@ -401,7 +402,7 @@ def test_without_control_groups_optional_levels_are_left_out_and_said_in_the_rep
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mounts").write_text("")
-    monkeypatch.setattr(hierarchies, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(limits, "_MOUNTS", tmp_path / "mounts")
     labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
     assert labels == ["null", "postgresql"]
     assert any("no control groups" in reason for *_, reason in said)

@@ -19,25 +19,24 @@ from msgspec import structs
 import invented_records as invented
 from assay import comparison, registry
 from assay.cli.commands import run
-from assay.comparison.sides.values import Comparison
+from assay.comparison.sides import Comparison
 from assay.contracts.observation import Observation
-from assay.contracts.observation.merging.simultaneous import merge
-from assay.dialects import reads
+from assay.contracts.observation.merging import merge
+from assay.dialects import statements
 from assay.drive.document import scripts_of
-from assay.drive.prepare import Compiled
-from assay.drive.read_only import may_change_data
+from assay.drive.prepare import Compiled, may_change_data
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.check.answers import Check, not_run
-from assay.judge.differing_statements import AnsweringRun, agreement, differing_statements
-from assay.judge.warnings.kinds import WarningKind, undeciding
-from assay.lab.preflight.refusal import why_lacking
+from assay.judge.agreement import AnsweringRun, agreement_of_statements, differing_statements
+from assay.judge.result_checks import Check, not_run
+from assay.judge.warning_kinds import WarningKind, undeciding
+from assay.lab.refusal import why_lacking
 from assay.plan import drives
 from assay.record import ExperimentRecord
-from assay.record.runs import run_ends
+from assay.record.runs import records
+from assay.report import comparison_report
 from assay.report.build import build
-from assay.report.comparison_tables import comparison as comparison_report
-from assay.report.sections import check_counts
+from assay.report.sections import answers as check_counts
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 from assay.workload.in_dialect import with_words
@@ -109,7 +108,7 @@ def test_answers_that_differ(one: dict[str, Any], other: dict[str, Any]) -> None
 )  # fmt: skip
 def test_what_is_no_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert not differing_statements(side(one), side(other))
-    assert agreement(side(one), side(other))
+    assert agreement_of_statements(side(one), side(other))
 
 
 def test_values_are_compared_of_one_seed_and_of_reads_alone() -> None:
@@ -130,22 +129,25 @@ def test_the_order_by_makes_a_limit_comparable() -> None:
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
     assert (
-        agreement(both, both)
+        agreement_of_statements(both, both)
         == "1 statement, first 2 transactions of each of 32 clients, by values"
     )
     for clients, whose in ((8, " of each of 8 clients"), (1, " of 1 client"), (0, "")):
         some = side({"first": [first(1, clients=clients)]})
-        assert agreement(some, some) == f"1 statement, first 1 transaction{whose}, by values"
+        assert (
+            agreement_of_statements(some, some)
+            == f"1 statement, first 1 transaction{whose}, by values"
+        )
     writing = side(commits=5)
-    assert agreement(writing, writing) == "1 statement, rows per answer"
-    assert agreement(side(), [AnsweringRun(1, observation())]) == ""
+    assert agreement_of_statements(writing, writing) == "1 statement, rows per answer"
+    assert agreement_of_statements(side(), [AnsweringRun(1, observation())]) == ""
 
 
 def test_values_of_other_clients_are_not_compared() -> None:
     all_clients = side({"first": [first(1, answers=32, rows=32)]})
     eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
     assert not differing_statements(all_clients, eight)
-    assert agreement(all_clients, eight) == "1 statement, rows per answer"
+    assert agreement_of_statements(all_clients, eight) == "1 statement, rows per answer"
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:
@@ -200,7 +202,7 @@ def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
     # Which side is wrong is not known: neither number is invalid, and no run has failed.
     cells = build(experiment).tidy["tables"]["cells"]
     assert {str(one["verdict"]) for one in cells} == {"indicative"}
-    assert run_ends.exit_status(map(run_ends.end_of, experiment.runs)) == 0
+    assert records.exit_status(map(records.end_of, experiment.runs)) == 0
     said = " ".join((run.command.help or "").split())
     assert "nothing is ranked (warning answers-differ), and the status stays" in said
 
@@ -272,7 +274,7 @@ def answers(*oks: bool | None) -> list[Check]:
     ],
 )
 def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expected: str) -> None:
-    assert check_counts.words(found) == expected
+    assert check_counts.check_words(found) == expected
 
 
 def test_an_unknown_edition_of_the_data_is_the_reason() -> None:
@@ -280,12 +282,12 @@ def test_an_unknown_edition_of_the_data_is_the_reason() -> None:
     edition = SimpleNamespace(source="real", fingerprint="62fd01e9", items=10_002)
     (run,) = runs(a=answers(None, None))
     run.data = edition
-    assert check_counts.words([run]) == (
+    assert check_counts.check_words([run]) == (
         "2 without an expected result; none is known for this edition of the data "
         "(10002 items, digest 62fd01e9)"
     )
     run.checks = RIGHT
-    assert "edition" not in check_counts.words([run])
+    assert "edition" not in check_counts.check_words([run])
 
 
 BIBSQL = reader.read("bibsql")
@@ -413,7 +415,7 @@ def test_what_may_write_is_not_known_to_read() -> None:
         "select orders.nextval from dual", "select next value for orders", "select f(a) from t",
         "select q'{'}' || f() || q'{'}' from dual", "select a from t for update",
     )  # fmt: skip
-    assert not any(map(reads.only_reads, writing))
+    assert not any(map(statements.only_reads, writing))
 
 
 def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:

@@ -19,17 +19,16 @@ import assay
 import invented_records as invented
 import observations
 from assay.contracts.driving import CONTINUE
-from assay.contracts.engine.drive import ClientsSoFar
+from assay.contracts.engine import ClientsSoFar
 from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond, Observation
 from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
-from assay.judge import judge_run
-from assay.judge.cells import Cells
-from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
-from assay.judge.evidence.service import starved
-from assay.judge.evidence.so_far import SoFar
+from assay.judge import judge_run, run_warnings
+from assay.judge.client_service import starved
+from assay.judge.ended_runs import Cells
+from assay.judge.evidence import SoFar
+from assay.judge.result_checks import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 from assay.judge.run import Run, Verdict
-from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look

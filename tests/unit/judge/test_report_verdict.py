@@ -14,14 +14,13 @@ import invented_records as invented
 from assay.contracts.deployment import Delay
 from assay.contracts.observation import AnswerSumReport
 from assay.judge import Verdict, judge_run
-from assay.judge.check.questions import Questions, compare, what_is_asked
-from assay.judge.statistics.samples import samples_needed
-from assay.judge.statistics.spread import spread
+from assay.judge.agreement import Questions, compare_digests, what_is_asked
+from assay.judge.run_warnings import mean_the_same
+from assay.judge.statistics.samples import median_and_spread, samples_needed
 from assay.judge.verdict import of_number, worst
-from assay.judge.warnings.run_warnings import mean_the_same
 from assay.plan import PlannedRun
 from assay.record import Run
-from assay.report.sections import check_counts
+from assay.report.sections import answers
 from step_workloads import folder_of, ran
 
 HUGE = 10**14
@@ -224,7 +223,9 @@ def test_counted_conflicts_make_the_run_indicative(run: Run) -> None:
 
 def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: Run) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
-        found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
+        found = of_number(
+            [run.judged] * len(elapsed), len(elapsed), asked, median_and_spread(elapsed)
+        )
         return found.word, found.reason
 
     assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
@@ -244,7 +245,7 @@ def test_of_two_cells_the_greater_spread_is_said() -> None:
 def test_an_invalid_repetition_makes_the_median_invalid(run: Run) -> None:
     failed = structs.replace(run, state="failed", reason="the server went away")
     judged = [run.judged, judge_run(failed)[0], run.judged]
-    verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
+    verdict = of_number(judged, 3, 3, median_and_spread([1.0, 1.0, 1.0]))
     assert verdict == Verdict.because("invalid", "the server went away")
 
 
@@ -374,7 +375,7 @@ def test_a_statement_that_was_cancelled_answered_nothing(tmp_path: Path) -> None
     checks = []
     for place, rows, cancelled in ((0, 4, set()), (1, 0, {"day"})):
         sums = [AnswerSumReport("day", 1 - len(cancelled), rows, f"{rows}")]
-        checks += compare(
+        checks += compare_digests(
             questions, planned_run(place), "same", "A", sums, {}, {"day": "4"}, cancelled
         )
     assert not questions.take_disputes()
@@ -384,7 +385,7 @@ def test_a_statement_that_was_cancelled_answered_nothing(tmp_path: Path) -> None
     ]
     folder = folder_of(tmp_path, COMPARED.replace("40", "1"), read=ENDLESS)
     (ended,) = ran(folder, "sqlite", statement_limit_s=0.1).runs
-    assert check_counts.words([ended]) == (
+    assert answers.check_words([ended]) == (
         "sqlite: 1 not run: cancelled at the limit of a statement"
     )
 

@@ -13,13 +13,10 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
-from assay.judge.statistics import factorial
-from assay.judge.statistics.drift import drift
-from assay.judge.statistics.factorial import Place
-from assay.judge.statistics.outliers import among_repetitions, among_seconds
-from assay.judge.statistics.ranks import kendall_tau, ranks
-from assay.judge.statistics.spread import spread
-from assay.judge.statistics.warm_up import beginning
+from assay.judge.statistics import estimate
+from assay.judge.statistics.estimate import Place
+from assay.judge.statistics.samples import kendall_tau, median_and_spread, ranks
+from assay.judge.statistics.series import drift, outlying_repetitions, outlying_seconds, warm_up
 
 ETCH = {
     (0, 0, 0): (550, 604), (1, 0, 0): (669, 650), (0, 1, 0): (633, 601), (1, 1, 0): (642, 635),
@@ -30,16 +27,16 @@ rate by gap, gas flow and power, twice each."""
 
 
 def test_a_printed_experiment_has_the_printed_effects() -> None:
-    grid = factorial.grid(
+    grid = estimate.factorial(
         {place: [math.exp(one / 1000) for one in both] for place, both in ETCH.items()},
         in_blocks=False,
     )
     for factor, printed in enumerate((-101.625, 7.375, 306.125)):
-        found = factorial.effect(grid, factor, 1, 0)
+        found = estimate.effect(grid, factor, 1, 0)
         assert found is not None and found[1] == 4
         assert 1000 * found[0].log_ratio == pytest.approx(printed)
     for pair, printed in (((0, 1), -24.875), ((0, 2), -153.625), ((1, 2), -2.125)):
-        both = factorial.interaction(grid, (pair[0], 1, 0), (pair[1], 1, 0))
+        both = estimate.interaction(grid, (pair[0], 1, 0), (pair[1], 1, 0))
         assert both is not None
         assert 1000 * both[0].log_ratio / 2 == pytest.approx(printed)  # he prints half of it
 
@@ -72,12 +69,12 @@ def test_ratio_and_interval_are_those_of_a_least_squares_fit() -> None:
     leverage = np.einsum("ij,jk,ik->i", x, inverse, x)
     squares = (y - x @ coefficients) ** 2 / (1 - leverage)
     covariance = inverse @ (x.T * squares) @ x @ inverse
-    grid = factorial.grid(cells, in_blocks=False)
+    grid = estimate.factorial(cells, in_blocks=False)
     for k, term in enumerate(terms):
         if len(term) == 1:
-            found = factorial.effect(grid, term[0], 1, 0)
+            found = estimate.effect(grid, term[0], 1, 0)
         elif len(term) == 2:
-            found = factorial.interaction(grid, (term[0], 1, 0), (term[1], 1, 0))
+            found = estimate.interaction(grid, (term[0], 1, 0), (term[1], 1, 0))
         else:
             continue
         assert found is not None
@@ -94,8 +91,8 @@ def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(
     held, widths = 0, []
     for seed in range(400):
         cells = noisy(seed, repetitions, block=block)
-        grid = factorial.grid(cells, in_blocks=True)
-        found = factorial.interaction(grid, (0, 1, 0), (1, 1, 0))
+        grid = estimate.factorial(cells, in_blocks=True)
+        found = estimate.interaction(grid, (0, 1, 0), (1, 1, 0))
         assert found is not None
         low, high = found[0].interval() or (0.0, 0.0)
         held += low <= 1.2 <= high
@@ -107,27 +104,28 @@ def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(
 def test_a_missing_cell_takes_its_combination_with_it_and_nothing_else() -> None:
     cells = noisy(seed=5, repetitions=3, levels=(2, 2, 3))
     del cells[1, 0, 2]
-    grid = factorial.grid(cells, in_blocks=True)
-    found = factorial.effect(grid, 0, 1, 0)
+    grid = estimate.factorial(cells, in_blocks=True)
+    found = estimate.effect(grid, 0, 1, 0)
     assert found is not None and found[1] == 5
     logs = {place: np.mean(np.log(values)) for place, values in cells.items()}
     there = [place for place in logs if place[0] == 0 and (1, *place[1:]) in logs]
     by_hand = np.mean([logs[1, place[1], place[2]] - logs[place] for place in there])
     assert found[0].log_ratio == pytest.approx(by_hand)
-    both = factorial.interaction(grid, (0, 1, 0), (2, 2, 0))
+    both = estimate.interaction(grid, (0, 1, 0), (2, 2, 0))
     assert both is not None and both[1] == 1
     del cells[1, 1, 2]
-    assert factorial.effect(factorial.grid(cells, in_blocks=True), 2, 2, 0) is not None
+    assert estimate.effect(estimate.factorial(cells, in_blocks=True), 2, 2, 0) is not None
     assert (
-        factorial.interaction(factorial.grid(cells, in_blocks=True), (0, 1, 0), (2, 2, 0)) is None
+        estimate.interaction(estimate.factorial(cells, in_blocks=True), (0, 1, 0), (2, 2, 0))
+        is None
     )
 
 
 def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None:
     cells = noisy(seed=7, repetitions=1, levels=(2, 2, 2, 2))
-    grid = factorial.grid(cells, in_blocks=True)
+    grid = estimate.factorial(cells, in_blocks=True)
     assert grid.is_pooled
-    found = factorial.effect(grid, 0, 1, 0)
+    found = estimate.effect(grid, 0, 1, 0)
     assert found is not None and found[0].degrees_of_freedom == 5
     # Of 16 values the 5 contrasts of three factors and more are left.
     places = list(cells)
@@ -146,7 +144,7 @@ def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None
 
 
 def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
-    found = factorial.effect(factorial.grid(noisy(1, 1), in_blocks=True), 0, 1, 0)
+    found = estimate.effect(estimate.factorial(noisy(1, 1), in_blocks=True), 0, 1, 0)
     assert found is not None and found[0].interval() is None
 
 
@@ -192,7 +190,7 @@ def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, 
 def test_values_within_their_spread_share_a_rank(
     values: list[list[float]], expected: list[int]
 ) -> None:
-    assert ranks([spread(one) for one in values]) == expected
+    assert ranks([median_and_spread(one) for one in values]) == expected
 
 
 Series = NDArray[np.float64]
@@ -230,7 +228,7 @@ def test_steady_noise_is_called_steady(noise: str, n: int) -> None:
     def steady(random: np.random.Generator) -> Series:
         return STEADY[noise](random, n)
 
-    for found in (beginning, drift, among_seconds):
+    for found in (warm_up, drift, outlying_seconds):
         assert share(found, steady) <= 0.05, found.__name__
 
 
@@ -239,11 +237,11 @@ def test_a_warm_up_is_found_with_its_length() -> None:
         return np.concatenate([random.normal(600, 50, 8), random.normal(1000, 50, 52)])
 
     def is_right(values: Series) -> bool:
-        found = beginning(values)
+        found = warm_up(values)
         return found is not None and 6 <= found.seconds <= 10 and found.per_s < found.rest_per_s
 
     assert share(is_right, slow_start) >= 0.8
-    assert share(beginning, slow_start) >= 0.98
+    assert share(warm_up, slow_start) >= 0.98
 
 
 @pytest.mark.parametrize("change", [-0.25, 0.25])
@@ -265,7 +263,7 @@ def test_outlying_seconds_are_found_where_they_are_and_do_not_hide_one_another()
         return values
 
     def is_right(values: Series) -> bool:
-        return {20, 41} <= {one.at for one in among_seconds(values)}
+        return {20, 41} <= {one.at for one in outlying_seconds(values)}
 
     assert share(is_right, two_dips) >= 0.98
 
@@ -273,7 +271,7 @@ def test_outlying_seconds_are_found_where_they_are_and_do_not_hide_one_another()
 def test_one_transaction_more_is_no_outlier() -> None:
     values = np.full(60, 4.0)
     values[30] = 5
-    assert among_seconds(values) == []
+    assert outlying_seconds(values) == []
 
 
 @pytest.mark.parametrize("n", [4, 5, 10])
@@ -286,6 +284,6 @@ def test_an_outlying_repetition_is_named_and_rarely_without_need(n: int) -> None
         values[2] = 600
         return values
 
-    assert share(among_repetitions, alike) <= 0.05
-    found = share(lambda values: (one := among_repetitions(values)) and one.at == 2, one_is_slow)
+    assert share(outlying_repetitions, alike) <= 0.05
+    found = share(lambda values: (one := outlying_repetitions(values)) and one.at == 2, one_is_slow)
     assert found >= (0.6 if n == 4 else 0.95)

@@ -17,11 +17,11 @@ import invented_records as invented
 import observations
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, StorageChoice, StoragePrice, SystemChoice, SystemPrice
-from assay.experiment.choices import prices, system_names
+from assay.experiment.choices import identity, prices
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge import required_rate
-from assay.judge.required_rate import RateKept
+from assay.judge import verdict
 from assay.judge.run import VALID
+from assay.judge.verdict import RateKept
 from assay.record import Store
 from assay.report.build import build
 from assay.report.values import Section
@@ -32,7 +32,7 @@ STORAGES = (
     StorageChoice("ssd", "here"),
     StorageChoice("a=b", "tmpfs"),
 )
-SYSTEMS = system_names.named(
+SYSTEMS = identity.named_systems(
     [
         SystemChoice("sqlite"),
         SystemChoice("mariadb", settings={"innodb_buffer_pool_size": "64MB"}),
@@ -283,7 +283,7 @@ def test_an_open_loop_keeps_what_was_offered(
     observed = observations.observation(
         elapsed_ns=int(elapsed_s * invented.S), outcomes=observations.outcomes(ok=16)
     )
-    answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
+    answer, why = verdict.rate_kept([(driving, observed)], VALID, 1.0)
     assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
 
 

@@ -12,9 +12,8 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
-from assay.comparison import excess, goal_bracket, goals
-from assay.comparison.goal_bracket import CONFIRMED, SearchSoFar
-from assay.comparison.goals import Trial, TrialAnswer
+from assay.comparison import goals
+from assay.comparison.goals import CONFIRMED, SearchSoFar, Trial, TrialAnswer
 from assay.experiment import Driving, Experiment, SystemChoice
 from assay.judge.run import Run
 from assay.judge.statistics.samples import UNREACHED
@@ -41,7 +40,7 @@ def planned(experiment: Experiment, systems: Sequence[SystemChoice] = (A,)) -> l
             for system in systems:
                 driving = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=rate)
                 cell = replace(base.cell, system=system, driving=driving, fingerprint="")
-                cell = replace(cell, fingerprint=fingerprint.of_cell(cell))
+                cell = replace(cell, fingerprint=fingerprint.fingerprint_of_cell(cell))
                 runs.append(replace(base, cell=cell, repetition=repetition, position=len(runs)))
     return runs
 
@@ -96,8 +95,8 @@ def found(experiment: Experiment, runs: Sequence[PlannedRun], read: Read) -> Sea
     for run in runs:
         trial = read(run)
         of_levels.setdefault(trial.level, []).append(trial)
-    return goal_bracket.search(
-        condition, [goals.together(each, condition) for each in of_levels.values()]
+    return goals.search_so_far(
+        condition, [goals.joined_trial(each, condition) for each in of_levels.values()]
     )
 
 
@@ -180,12 +179,12 @@ def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
 
     done = performed(experiment, runs, read)
     assert [level_of(run, "tuples") for run in done] == [200] * 3 + [300] * 3
-    trials = [goals.together(list(map(read, done[at : at + 3])), condition) for at in (0, 3)]
+    trials = [goals.joined_trial(list(map(read, done[at : at + 3])), condition) for at in (0, 3)]
     assert [trial.value for trial in trials] == [8e9, 12e9]
-    so_far = goal_bracket.search(condition, trials)
+    so_far = goals.search_so_far(condition, trials)
     assert so_far.met == trials[0] and so_far.missed == trials[1]
     failed = structs.replace(trials[0], answer=TrialAnswer.FAILED)
-    of_all = goals.together([trials[0], failed, trials[1]], condition)
+    of_all = goals.joined_trial([trials[0], failed, trials[1]], condition)
     assert of_all.answer is TrialAnswer.FAILED
 
 
@@ -247,23 +246,23 @@ def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
 
     condition = goals.goal("elapsed < 9s")
     met, missed = of(200, 4, TrialAnswer.MET), of(400, 16, TrialAnswer.NOT_MET)
-    assert goal_bracket.search(condition, [missed, met]).at_limit == pytest.approx(300)
+    assert goals.search_so_far(condition, [missed, met]).at_limit == pytest.approx(300)
     for alone in (met, missed):
-        assert goal_bracket.search(condition, [alone]).at_limit is None
+        assert goals.search_so_far(condition, [alone]).at_limit is None
     not_steady = of(400, 16, TrialAnswer.NOT_STEADY)
-    assert goal_bracket.search(condition, [met, not_steady]).at_limit is None
+    assert goals.search_so_far(condition, [met, not_steady]).at_limit is None
 
 
 def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None:
     condition = goals.goal("elapsed < 9s")
-    found = excess.of_goal(condition)
+    found = goals.excess_of_goal(condition)
     assert found == (27e9, "elapsed time more than 27 s: ended, 3 times the limit")
-    assert excess.of_goal(goals.goal("p99 < 5ms")) is None
+    assert goals.excess_of_goal(goals.goal("p99 < 5ms")) is None
     words = {"state": "exceeded", "reason": found.reason, "parameters": {"tuples": 400}}
     run = Run(**invented.PLACE | words)
-    ended = goals.of_run(run, condition, "tuples")
+    ended = goals.trial_of_run(run, condition, "tuples")
     met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
-    search = goal_bracket.search(condition, [met, ended])
+    search = goals.search_so_far(condition, [met, ended])
     assert search.missed == ended and search.at_limit is None
     assert search.left([100, 300, 500]) == [300]
     assert search.words == (
@@ -271,7 +270,7 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
         "27 s: ended, 3 times the limit)"
     )
     measured = structs.replace(ended, value=16e9)
-    assert goals.together([measured, met, ended], condition).value == 16e9
+    assert goals.joined_trial([measured, met, ended], condition).value == 16e9
 
 
 @pytest.mark.parametrize(("seconds", "number"), [((None, None, 2.0), 2), ((None, 2.0, None), 3)])
@@ -299,7 +298,7 @@ def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
     failed = Trial(
         400, TrialAnswer.FAILED, "the server died" + " and more" * 40, None, (), "tuples"
     )
-    words = goal_bracket.search(condition, [met, failed]).words
+    words = goals.search_so_far(condition, [met, failed]).words
     assert words.startswith(
         "ended by the run at tuples 400, which was not measured (the server died and more and"
     )
@@ -464,11 +463,11 @@ def test_a_continued_search_measures_the_same_again() -> None:
 
 def of(rate: float, value_ns: float, **changes: object) -> Trial:
     made = structs.replace(trial(rate, value_ns), **changes)  # type: ignore[arg-type]
-    return goals.together([made], goals.goal("p99 < 5ms"))
+    return goals.joined_trial([made], goals.goal("p99 < 5ms"))
 
 
 def words(*trials: Trial) -> str:
-    return goal_bracket.search(goals.goal("p99 < 5ms"), trials).words
+    return goals.search_so_far(goals.goal("p99 < 5ms"), trials).words
 
 
 def test_a_latency_that_does_not_grow_with_the_rate_decides_nothing() -> None:
@@ -522,7 +521,7 @@ def test_how_fast_work_is_done_is_decided_beside_others_where_they_explain_no_di
     plan = invented.plan([invented.SQLITE], parameters={"scale": 10})
     record = invented.experiment(tmp_path / "records.sqlite", plan, seconds)
     run = invented.disturbed(record.runs[0], 0.3)
-    shown = goals.of_run(run, goals.goal("elapsed < 9s"), "scale")
+    shown = goals.trial_of_run(run, goals.goal("elapsed < 9s"), "scale")
     assert shown.is_disturbed is not is_decided
-    latency = goals.of_run(run, goals.goal("p99 < 1us"), "scale")
+    latency = goals.trial_of_run(run, goals.goal("p99 < 1us"), "scale")
     assert latency.is_disturbed, "how long one waits behind them has no bound"

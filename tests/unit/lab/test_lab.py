@@ -17,24 +17,20 @@ import pytest
 
 import invented_records as invented
 from assay import registry
-from assay.cli.output.live import Live
-from assay.comparison import excess, goals
+from assay.cli.output.progress import Live
+from assay.comparison import goals
 from assay.contracts.deployment import Address
-from assay.contracts.dialects.protocol import SingleRows
-from assay.contracts.engine.drive import DriveDocument, DriveProgress
+from assay.contracts.dialects import SingleRows
+from assay.contracts.engine import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork
 from assay.contracts.stop import Stop
 from assay.errors import ExperimentError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge.statistics import per_second
-from assay.lab import lab
-from assay.lab.authoring import preparing
-from assay.lab.authoring.preparing import refused_statements
-from assay.lab.authoring.problems import examined_script
-from assay.lab.backup import meanwhile
-from assay.lab.driving import generators
-from assay.lab.driving.early_end import EarlyEnd
+from assay.judge import seconds
+from assay.lab import authoring, backup, driving, lab
+from assay.lab.authoring import examined_script, refused_statements
+from assay.lab.driving import EarlyEnd
 from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
@@ -44,7 +40,7 @@ from assay.provision.undo.ledger import state_directory
 from assay.record import Store
 from assay.record.metrics.catalogue import METRICS
 from assay.report import check_declarations
-from assay.report.summaries import latency_words
+from assay.report.summaries import cell_summary
 from assay.workload import reader
 from assay.workload.steps import Drive, Step
 from simulated_runs import SimulatedRuns
@@ -66,10 +62,10 @@ class Answering:
 def test_it_counts_only_once_each_client_has_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until then one may still connect, which is no part of the time of a transaction."""
     sessions = Answering()
-    monkeypatch.setattr(meanwhile, "session", lambda _: contextlib.nullcontext(sessions))
+    monkeypatch.setattr(backup, "session", lambda _: contextlib.nullcontext(sessions))
     dialect = registry.system("sqlite").dialect
     assert isinstance(dialect, SingleRows)
-    with meanwhile.Meanwhile(lambda: Address("null"), dialect, dialect) as clients:
+    with backup.Meanwhile(lambda: Address("null"), dialect, dialect) as clients:
         before = dict(sessions.answers)
         clients.forget()
         assert all(sessions.answers[kind] >= before[kind] + 2 for kind in before)
@@ -106,8 +102,10 @@ def test_totals_are_those_of_the_clients(tmp_path: Path) -> None:
     assert per_s == pytest.approx(60e9 / run.driven.elapsed_ns)
     assert METRICS["latency_max_ns"].value(run) == clients.all_ok.latency.max_ns
     assert METRICS["deferred"].value(run) == 60
-    assert sum(per_second.ok(run.driven)) == 60, "by the second as well"
-    assert "write" not in latency_words.of_mix([run])  # its times stand apart, with the waits
+    assert sum(seconds.ok_per_second(run.driven)) == 60, "by the second as well"
+    assert "write" not in cell_summary.medians_of_mix(
+        [run]
+    )  # its times stand apart, with the waits
     assert any("3 clients" in line for line in said) and not any("5 cl" in line for line in said)
 
 
@@ -161,8 +159,8 @@ def test_those_that_are_not_named_are_counted(tmp_path: Path) -> None:
 
 def test_a_table_that_is_only_dropped_is_not_made_by_the_script() -> None:
     dialect = registry.dialects()["sqlite"]
-    assert not preparing.own_tables("drop table t; select * from t;", dialect).names
-    made = preparing.own_tables(
+    assert not authoring.own_tables("drop table t; select * from t;", dialect).names
+    made = authoring.own_tables(
         "\\set n 1\ncreate temp view w as select 1; select :n from w;", dialect
     )
     assert (made.names, len(made.statements)) == ({"w"}, 1)
@@ -180,14 +178,14 @@ def test_recent_parts_are_named_and_those_of_a_month_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path))
-    assert generators.kept_parts() == ""
-    folder = state_directory().parent / generators.PARTS
+    assert driving.kept_parts() == ""
+    folder = state_directory().parent / driving.PARTS
     folder.mkdir(parents=True)
     for name, days in (("run-1.json", 0.5), ("run-2.json", 2), ("run-3.json", 31)):
         (folder / name).write_text("{}")
         then_s = time.time() - days * 86400
         os.utime(folder / name, (then_s, then_s))
-    said = generators.kept_parts()
+    said = driving.kept_parts()
     assert said.endswith("(1 file, removed after 30 days): `assay parts`")
     assert sorted(file.name for file in folder.iterdir()) == ["run-1.json", "run-2.json"]
 
@@ -343,7 +341,7 @@ def test_clients_are_ended_at_three_times_the_limit() -> None:
 
 
 RUN = 7
-EXCESS = excess.of_goal(goals.goal("elapsed < 1s"))
+EXCESS = goals.excess_of_goal(goals.goal("elapsed < 1s"))
 
 
 class Clients:

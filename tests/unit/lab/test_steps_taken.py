@@ -21,8 +21,8 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.judge import judge_run
 from assay.lab import calibration, lab
 from assay.record import CalibrationRecord, Run, Store
+from assay.report import cell_runs
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
 
 pytestmark = pytest.mark.slow

@@ -13,11 +13,10 @@ import pytest
 
 from assay.errors import SystemUnderTestError
 from assay.load.copies import Copies, digest_of
-from assay.load.dataset import Dataset
-from assay.load.dataset_facts import DatasetFacts
-from assay.load.row_sources.request import DataRequest
-from assay.provision.disk import copying
-from assay.provision.undo import leftovers
+from assay.load.dataset import Dataset, DatasetFacts
+from assay.load.row_sources.protocol import DataRequest
+from assay.provision import copying
+from assay.provision.undo import ledger
 
 MEBIBYTE = 1 << 20
 
@@ -178,7 +177,7 @@ def test_a_killed_process_leaves_no_partial_copy(
     assert copies.find({"format": 1}) is None
     assert list(copies) == []
 
-    leftovers.clear_leftovers()  # as the next start does
+    ledger.clear_leftovers()  # as the next start does
     assert list(folder.iterdir()) == []
     assert contents(copies.make({"format": 1}, data, dataset()).data) == contents(data)
 

@@ -14,11 +14,10 @@ from assay.contracts.observation import Interval, Observation
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge import judge_run
-from assay.judge.statistics import warming
+from assay.judge import judge_run, seconds
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.provision.disk import page_cache
+from assay.provision import page_cache
 from assay.report.build import build
 from assay.storages.mounts import mount_of
 from commands import Assay
@@ -139,10 +138,10 @@ def test_files_that_are_read_are_in_the_page_cache(tmp_path: Path) -> None:
         pytest.skip(f"{tmp_path} is on tmpfs")
     file = tmp_path / "table"
     file.write_bytes(os.urandom(BYTES))
-    assert page_cache.drop(tmp_path) == 0
-    assert page_cache.look(tmp_path) == (BYTES, 0), "looking reads nothing"
-    assert page_cache.read(tmp_path) == (BYTES, BYTES)
-    assert page_cache.look(tmp_path) == (BYTES, BYTES)
+    assert page_cache.drop_cached(tmp_path) == 0
+    assert page_cache.look_at_cache(tmp_path) == (BYTES, 0), "looking reads nothing"
+    assert page_cache.read_into_cache(tmp_path) == (BYTES, BYTES)
+    assert page_cache.look_at_cache(tmp_path) == (BYTES, BYTES)
 
 
 def test_a_system_that_cannot_be_restarted_is_refused_before_it_is_started(assay: Assay) -> None:
@@ -209,7 +208,7 @@ def of_seconds(per_second: list[int]) -> Observation:
 def test_a_cold_run_is_warm_where_its_seconds_begin_to_be_alike(
     per_second: list[int], expected: tuple[int, float] | None
 ) -> None:
-    found = warming.warm(of_seconds(per_second))
+    found = seconds.warm_after(of_seconds(per_second))
     assert (None if found is None else tuple(found)) == expected
 
 

@@ -17,7 +17,7 @@ from assay.contracts.factors import OF_LEVELS, levels
 from assay.errors import AssayError
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.plan import Cell, fingerprint
-from assay.record.file.json_text import json_text
+from assay.record.file.kept_texts import json_text
 from assay.storages import here
 from identities import SAME, Other, Refused, identities, names_of
 
@@ -373,14 +373,14 @@ CELLS = {"plain": PLAIN, "rich": RICH}
 
 @pytest.mark.parametrize("name", CELLS)
 def test_the_fingerprint_is_unchanged(name: str) -> None:
-    assert fingerprint.of_cell(CELLS[name]) == GOLDEN[name]
+    assert fingerprint.fingerprint_of_cell(CELLS[name]) == GOLDEN[name]
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> None:
     recorded = json.loads(json_text(CELLS[name].for_record()))
     assert "secret" not in str(recorded)
-    assert fingerprint.of_document(recorded) == GOLDEN[name]
+    assert fingerprint.fingerprint_of_document(recorded) == GOLDEN[name]
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -398,18 +398,21 @@ def test_fields_at_their_defaults_change_nothing(cell: str) -> None:
         if factor.default is not None and document[factor.name] == factor.default:
             del document[factor.name]
     document["driving"]["of_a_later_program"] = None
-    assert fingerprint.of_document(document) == GOLDEN[cell]
+    assert fingerprint.fingerprint_of_document(document) == GOLDEN[cell]
 
 
 def test_a_number_is_the_same_however_it_is_written() -> None:
-    assert fingerprint.of_cell(replace(PLAIN, parameters={"scale": 10.0})) == GOLDEN["plain"]
+    assert (
+        fingerprint.fingerprint_of_cell(replace(PLAIN, parameters={"scale": 10.0}))
+        == GOLDEN["plain"]
+    )
 
 
 def test_a_password_is_no_part_of_it() -> None:
     other = replace(RICH.system, url="mariadb://me:other@db:3306/shop")
-    assert fingerprint.of_cell(replace(RICH, system=other)) == GOLDEN["rich"]
+    assert fingerprint.fingerprint_of_cell(replace(RICH, system=other)) == GOLDEN["rich"]
 
 
 def test_the_origin_of_an_address_is_no_part_of_a_cell() -> None:
     system = replace(RICH.system, url_origins={"host": "MYSQL_HOST", "user": "URL"})
-    assert fingerprint.of_cell(replace(RICH, system=system)) == GOLDEN["rich"]
+    assert fingerprint.fingerprint_of_cell(replace(RICH, system=system)) == GOLDEN["rich"]

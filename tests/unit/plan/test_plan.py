@@ -17,7 +17,7 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice, from_comma
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.continuation import Request
-from assay.lab.preflight.refusal import why_refused
+from assay.lab.refusal import why_refused
 from assay.plan import Plan, PlannedRun, plan
 from assay.plan.forecast import CellTimes, Forecast
 from assay.workload import reader

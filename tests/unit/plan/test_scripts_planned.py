@@ -11,14 +11,14 @@ import pytest
 import observations
 from assay.cli.program import run_program
 from assay.contracts.driving import read_of
-from assay.contracts.engine.drive import DriveDocument
+from assay.contracts.engine import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, ExperimentError, ScriptError
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge.check.verdict import CONFLICTS, why_failed
-from assay.lab.preflight.refusal import why_refused
+from assay.judge.result_checks import CONFLICTS, why_failed
+from assay.lab.refusal import why_refused
 from assay.plan import PlannedRun, plan
 from assay.plan.drives import drives
 from assay.registry import system

@@ -11,10 +11,18 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.storage_facts import StorageFacts
-from assay.probe.durability import measure, watching
-from assay.probe.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
-from assay.probe.durability.file_system import own_flushes_put_off, sync
-from assay.probe.durability.watching import Idle, Watched, follow, idle, watch
+from assay.probe import durability, flushes
+from assay.probe.durability import own_flushes_put_off, sync_storage
+from assay.probe.flushes import (
+    Counts,
+    FlushCounter,
+    Idle,
+    Watched,
+    follow,
+    idle,
+    watch,
+    why_flushes_are_not_counted,
+)
 from assay.storages.device_counters import devices_under
 from assay.storages.mounts import mount_of
 from block_devices import skip_without_devices
@@ -43,12 +51,12 @@ class Device:
 
 @pytest.fixture(autouse=True)
 def few_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "COMMITS", 8)
-    monkeypatch.setattr(watching, "_SLACK_S", 0.0)
+    monkeypatch.setattr(flushes, "COMMITS", 8)
+    monkeypatch.setattr(flushes, "_SLACK_S", 0.0)
 
 
 def class_of(watched: list[Watched], written_bytes: int, idle: Idle = QUIET) -> str | None:
-    found = measure.classified(
+    found = durability.classified(
         watched,
         idle,
         followed_bytes=PAGE,
@@ -183,7 +191,7 @@ def test_flushes_of_less_than_a_commit_are_the_system_s_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As of a job that runs every second: what is followed is larger than what it writes."""
-    monkeypatch.setattr(watching, "IDLE_S", 0.01)
+    monkeypatch.setattr(flushes, "IDLE_S", 0.01)
     small, large = Device(), Device()
 
     def work(device: Device, size: int) -> Counts:
@@ -234,7 +242,7 @@ def watched_files(
     how = own_flushes_put_off(directory) if put_off else nullcontext("")
     try:
         with how as words:
-            sync(directory)
+            sync_storage(directory)
             return all_watched(commit, FlushCounter(devices).read, 1, 3.0), words
     finally:
         os.close(file)

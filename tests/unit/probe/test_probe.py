@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts import documents
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.observation.parts import shape
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEPTHS, Probe, fio, measure
+from assay.probe import DEPTHS, Probe, measure
 from assay.probe.measure import probe
-from assay.provision.disk.directory import server_directory
+from assay.provision import processes
+from assay.provision.directory import server_directory
 from assay.provision.machine import program
-from assay.provision.processes import programs
 from assay.provision.running_system import directory_on
 from assay.provision.undo import ledger
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
 from forked_programs import BIN
@@ -30,7 +30,7 @@ from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 IS_ROOT = os.geteuid() == 0
-needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
+needs_fio = pytest.mark.skipif(not measure.is_installed(), reason="fio is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_reads_writes_and_flushes_are_measured_and_the_file_is_removed(folder: P
     for one in (reads, flushes):
         assert one.per_s * one.mean_ns / 1e9 == pytest.approx(1, abs=0.5)
         assert one.bytes_per_s == pytest.approx(one.per_s * 8192, rel=0.01)
-    assert shape.read(Probe, found.document, "probe") == found
+    assert documents.read_shape(Probe, found.document, "probe") == found
 
 
 def test_without_fio_it_is_said_and_nothing_is_made(
@@ -91,7 +91,7 @@ def programs_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
         Path(made).chmod(0o755)
         monkeypatch.setattr(program, "SEARCH_PATH", f"{made}:{program.SEARCH_PATH}")
-        monkeypatch.setattr(programs, "SEARCH_PATH", f"{made}:{programs.SEARCH_PATH}")
+        monkeypatch.setattr(processes, "SEARCH_PATH", f"{made}:{processes.SEARCH_PATH}")
         yield Path(made)
 
 

@@ -18,8 +18,7 @@ import pytest
 from assay.errors import SystemUnderTestError
 from assay.load.bibsql import beebe
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers, undone_at_end
 from assay.provision.undo.resources import (
     KINDS,
     CannotUndo,
@@ -35,7 +34,7 @@ from assay.provision.undo.resources import (
 from assay.provision.undo.resources.mount import is_mounted
 from assay.provision.undo.resources.resource import Undone
 from assay.record import Store
-from assay.storages.block.file_systems import FILE_SYSTEMS
+from assay.storages.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
 from own_device import own_device
 from programs import UNSHARE
@@ -222,7 +221,7 @@ import os, subprocess, sys, time
 from pathlib import Path
 from assay.provision.machine import process_tags
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import *
 
 identity = ledger.new_id()
@@ -314,7 +313,7 @@ server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
 def test_a_control_group_with_a_process_that_is_not_ours_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.provision.undo.resources.control_group._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("assay.provision.undo.resources.processes._TIMEOUT_S", 0.1)
     identity = ledger.new_id()
     group = GROUPS[0] / f"assay-{identity}"
     group.mkdir()

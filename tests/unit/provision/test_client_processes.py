@@ -15,23 +15,23 @@ import psutil
 import pytest
 from msgspec import structs
 
-from assay.contracts.engine.document import ScriptDocument
-from assay.contracts.engine.drive import DriveDocument, GroupDocument, StopDocument
+from assay.contracts.documents import ScriptDocument
+from assay.contracts.engine import DriveDocument, GroupDocument, StopDocument
 from assay.contracts.observation import Interval, Observation
-from assay.drive import parts
+from assay.drive import observe as parts
 from assay.drive.observe import observe
 from assay.errors import ArgumentError, SystemDied, SystemMissing, SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine import python_calls
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
 MODULE = """
 import ctypes, os, resource, signal, sys, time
-from assay.provision.engine.dbapi.null import *
+from assay.provision.engine.null_dbapi import *
 from assay.provision.engine.dbapi import null
 
 def connect(behave="", **keywords):
@@ -95,7 +95,7 @@ def driven(clients: int, processes: int, behave: str = "", **more: Any) -> Obser
     word = f"dbapi:behaving_dbapi[client_processes={processes}{behave and f',behave={behave}'}]"
     document = document_of(clients, **more)
     with provision(system_choice(word), StorageChoice(), connections=clients) as deployment:
-        assert parts.number_of(document, deployment) == min(clients, processes)
+        assert parts.number_of_parts(document, deployment) == min(clients, processes)
         return observe(deployment, document)
 
 
@@ -113,14 +113,14 @@ def document_of(clients: int, **more: Any) -> DriveDocument:
 
 
 def test_parts_are_together_the_whole() -> None:
-    found = [(one.first_client, one.clients) for one in parts.split(document_of(8), 3)]
+    found = [(one.first_client, one.clients) for one in parts.split_document(document_of(8), 3)]
     assert found == [(0, 2), (2, 3), (5, 3)]
     groups = tuple(
         GroupDocument(name=name, scripts=("read",), order="sequence", clients=clients)
         for name, clients in (("a", 4), ("b", 2))
     )
     document = DriveDocument(scripts=document_of(1).scripts, groups=groups, seed=7)
-    one, other = parts.split(document, 2)
+    one, other = parts.split_document(document, 2)
     assert [part.clients for part in one.groups or ()] == [2, 1]
     assert [part.first_client for part in other.groups or ()] == [2, 1]
 

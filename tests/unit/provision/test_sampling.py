@@ -20,11 +20,11 @@ from assay.contracts.deployment import Address
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.env_vars import NEW_DATA
-from assay.provision.disk import new_data
-from assay.provision.machine import family, machine_sampling, sampling
-from assay.provision.machine.family import family_of
-from assay.provision.machine.listeners import listener
-from assay.provision.machine.machine_sampling import sample_machine
+from assay.provision import copying
+from assay.provision.machine import process_table, sampling
+from assay.provision.machine.ports import listener
+from assay.provision.machine.process_table import family_of
+from assay.provision.machine.sampling import sample_machine
 
 SESSIONS = 60
 SHARED_BYTES, OWN_BYTES = 8 << 20, 1 << 20
@@ -105,7 +105,7 @@ def test_context_switches_are_of_all_threads_and_page_faults_of_the_process() ->
     assert grown["major_page_faults"] < grown["page_faults"]
 
 
-TICK_NS = machine_sampling._TICK_NS
+TICK_NS = sampling._MACHINE_TICK_NS
 
 
 def test_states_are_summed_as_top_shows_them(
@@ -121,9 +121,9 @@ def test_states_are_summed_as_top_shows_them(
         "Cached:  7182 kB\nSwapCached: 1 kB\nDirty:  3 kB\nShmem: 1344 kB\nSwapTotal: 100 kB\n"
         "SwapFree: 60 kB\nHugePages_Total: 0\n"
     )
-    monkeypatch.setattr(machine_sampling, "_STAT", stat)
-    monkeypatch.setattr(machine_sampling, "_LOAD", load)
-    monkeypatch.setattr(machine_sampling, "_MEMORY", memory)
+    monkeypatch.setattr(sampling, "_STAT", stat)
+    monkeypatch.setattr(sampling, "_LOAD", load)
+    monkeypatch.setattr(sampling, "_MEMORY", memory)
     found = sample_machine()
     assert found is not None
     states = (found.user_ns, found.system_ns, found.idle_ns, found.iowait_ns, found.steal_ns)
@@ -187,12 +187,12 @@ def test_programs_of_the_experiment_are_not_counted_as_others(
     ticks = {pid: 2**place for place, pid in enumerate(parents)}
     table = {pid: fields(parent, ticks[pid], 0, 0) for pid, parent in parents.items()}
     table[20] = fields(1, ticks[20], ended=5000, faults=0)  # the compilers that a make has run
-    monkeypatch.setattr(family, "stat_fields", table.get)
-    monkeypatch.setattr(family, "_process_numbers", lambda: list(table))
+    monkeypatch.setattr(process_table, "stat_fields", table.get)
+    monkeypatch.setattr(process_table, "_process_numbers", lambda: list(table))
     client, server_by_url = 10, 30
     others = ticks[1] + ticks[20] + ticks[21] + 5000
-    assert family.ticks_of_others([client, server_by_url]) == others
-    assert family.ticks_of_others([client]) == others + ticks[30] + ticks[31]
+    assert process_table.ticks_of_others([client, server_by_url]) == others
+    assert process_table.ticks_of_others([client]) == others + ticks[30] + ticks[31]
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
@@ -201,9 +201,9 @@ def test_a_child_that_ends_between_two_readings_is_counted_once(
     monkeypatch: pytest.MonkeyPatch, ends_after: int, order: tuple[int, ...]
 ) -> None:
     table = Table(ends_after, order)
-    monkeypatch.setattr(family, "stat_fields", table.stat)
-    monkeypatch.setattr(family, "_process_numbers", table.numbers)
-    assert sum(map(family.ticks_of, family.family_of(1).values())) == 95
+    monkeypatch.setattr(process_table, "stat_fields", table.stat)
+    monkeypatch.setattr(process_table, "_process_numbers", table.numbers)
+    assert sum(map(process_table.ticks_of, process_table.family_of(1).values())) == 95
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def filled(directory: ServerDirectory, program: Path, word: str = "on") -> bool:
         with (directory.data / "log").open("wb") as log:
             log.truncate(1 << 20)
 
-    is_copy = new_data.fill(directory, program, [word], make)
+    is_copy = copying.fill_new_data(directory, program, [word], make)
     assert (directory.data / "log").stat().st_size == 1 << 20
     return is_copy
 
@@ -386,7 +386,7 @@ def test_room_that_was_allocated_stays_allocated(directories: Directories, progr
             with (directory.data / "log").open("wb") as log:
                 os.posix_fallocate(log.fileno(), 0, 1 << 20)
 
-        new_data.fill(directory, program, [], make)
+        copying.fill_new_data(directory, program, [], make)
         return (directory.data / "log").stat().st_blocks
 
     assert made(directories()) == made(directories()) == (1 << 20) // 512

@@ -27,11 +27,10 @@ from assay.errors import (
     SystemRefused,
     resources_hint,
 )
-from assay.provision import running_system
-from assay.provision.disk import page_cache
-from assay.provision.disk.full_storage import Space, name_full_storage
+from assay.provision import page_cache, running_system
+from assay.provision.space import Space, name_full_storage
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory, SharedMemory
 from assay.storages.mounts import mount_of
 from block_devices import MAY_MOUNT
@@ -127,7 +126,7 @@ def written(folder: Path) -> Path:
 def test_files_on_a_disk_leave_nothing_in_the_page_cache(tmp_path: Path) -> None:
     if mount_of(tmp_path).file_system == "tmpfs":
         pytest.skip(f"{tmp_path} is on tmpfs")
-    assert page_cache.drop(written(tmp_path / "data")) == 0
+    assert page_cache.drop_cached(written(tmp_path / "data")) == 0
 
 
 @pytest.mark.slow
@@ -136,7 +135,7 @@ def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
     if mount_of(Path("/dev/shm")).file_system != "tmpfs":
         pytest.skip("/dev/shm is no tmpfs here")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        kept = page_cache.drop(written(Path(folder, "data")))
+        kept = page_cache.drop_cached(written(Path(folder, "data")))
     assert kept == -(-BYTES // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
@@ -168,8 +167,8 @@ def test_a_block_device_leaves_nothing_in_the_page_cache(tmp_path: Path) -> None
     device = Path(made.stdout.strip())
     try:
         with device.open("rb") as opened:
-            assert page_cache.read(device) == (1 << 20, 1 << 20)
-            assert page_cache.drop(device) == 0
+            assert page_cache.read_into_cache(device) == (1 << 20, 1 << 20)
+            assert page_cache.drop_cached(device) == 0
             assert len(opened.read()) == 1 << 20
     finally:
         subprocess.run(["losetup", "-d", device], check=True)

@@ -14,15 +14,15 @@ import msgspec
 import pytest
 
 from assay.errors import ArgumentError, InputError
-from assay.record.capsule import layout, writing
+from assay.record.capsule import capsule_file, packing
 from assay.record.capsule.opening import verified
 from packed_members import packed
 
 MEMBERS = {
-    layout.FACTS: b'{"title": "an experiment"}\n',
-    layout.RECORD: random.Random(1).randbytes(300) + b"the same again " * 60,
-    layout.REPORT: b"<!doctype html><p>a page</p>",
-    layout.EXPERIMENT: b'systems = ["sqlite"]\n',
+    capsule_file.FACTS: b'{"title": "an experiment"}\n',
+    capsule_file.RECORD: random.Random(1).randbytes(300) + b"the same again " * 60,
+    capsule_file.REPORT: b"<!doctype html><p>a page</p>",
+    capsule_file.EXPERIMENT: b'systems = ["sqlite"]\n',
     "experiment/scripts/mine.sql": b"SELECT 1;\n",
 }
 
@@ -46,7 +46,7 @@ def zipped(path: Path, members: list[tuple[str, bytes]], comment: bytes = b"", *
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as file:
         for name, content in members:
-            entry = layout.entry(name)
+            entry = capsule_file.zip_entry(name)
             for field, value in how.items():
                 setattr(entry, field, value)
             file.writestr(entry, content)
@@ -100,7 +100,7 @@ def test_no_length_is_cut_off_unseen(capsule: Path) -> None:
         refusal(capsule)
 
 
-@pytest.mark.parametrize("name", [*MEMBERS, layout.MANIFEST])
+@pytest.mark.parametrize("name", [*MEMBERS, capsule_file.MANIFEST])
 def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
     """By a program that keeps the rest of the zip file in order."""
     comment = comment_of(capsule)
@@ -128,7 +128,7 @@ def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
         (lambda all_: [*all_, ("a//b", b"x")], "not the plain name of a file"),
         (lambda all_: [*all_, ("folder/", b"")], "not the plain name of a file"),
         (
-            lambda all_: [one for one in all_ if one[0] != layout.MANIFEST],
+            lambda all_: [one for one in all_ if one[0] != capsule_file.MANIFEST],
             "manifest.json: expected it in every capsule",
         ),
     ],
@@ -158,18 +158,18 @@ def test_a_file_of_another_program_is_no_link(tmp_path: Path) -> None:
     """Python writes the permissions of a member that it is given as text, and no kind of file."""
     foreign = tmp_path / "foreign.zip"
     with zipfile.ZipFile(foreign, "w") as file:
-        file.writestr(layout.MANIFEST, "{}")
+        file.writestr(capsule_file.MANIFEST, "{}")
     assert "link" not in refusal(foreign)
 
 
 @pytest.mark.parametrize(
-    ("number", "hint"), [(layout.FORMAT + 1, "upgrade Assay"), (0, "pack it again")]
+    ("number", "hint"), [(capsule_file.FORMAT + 1, "upgrade Assay"), (0, "pack it again")]
 )
 def test_another_format_is_refused(capsule: Path, number: int, hint: str) -> None:
-    manifest = msgspec.json.decode(dict(members_of(capsule))[layout.MANIFEST])
+    manifest = msgspec.json.decode(dict(members_of(capsule))[capsule_file.MANIFEST])
     text = msgspec.json.encode({**manifest, "format": number, "of tomorrow": []})
     members = [
-        (name, text if name == layout.MANIFEST else one) for name, one in members_of(capsule)
+        (name, text if name == capsule_file.MANIFEST else one) for name, one in members_of(capsule)
     ]
     with pytest.raises(InputError, match=f"expected format 1, .* found format {number}") as found:
         verified(zipped(capsule, members, comment_of(capsule)))
@@ -191,7 +191,7 @@ def test_what_would_fill_the_disk_is_refused_before_it_is_unpacked(capsule: Path
     struct.pack_into("<I", content, entry + 24, 0xFFFFFFFE)
     capsule.write_bytes(content)
     assert "expected at most" in refusal(capsule)
-    bomb = dict(MEMBERS) | {layout.REPORT: b"\0" * 30_000_000}
+    bomb = dict(MEMBERS) | {capsule_file.REPORT: b"\0" * 30_000_000}
     content = bytearray(packed(bomb, "1"))
     at = content.index(b"report.html", content.index(b"PK\x01\x02")) - 46
     struct.pack_into("<I", content, at + 24, 10)
@@ -245,9 +245,9 @@ def test_a_part_of_a_zip_file_is_one_of_a_capsule_or_not(capsule: Path, tmp_path
 
 def test_what_is_read_later_is_what_was_verified(capsule: Path, tmp_path: Path) -> None:
     found = verified(capsule)
-    capsule.write_bytes(packed({**MEMBERS, layout.REPORT: b"<p>another</p>"}, "1.2.3"))
+    capsule.write_bytes(packed({**MEMBERS, capsule_file.REPORT: b"<p>another</p>"}, "1.2.3"))
     with pytest.raises(InputError, match="was changed while it was read"):
-        found.unpack(layout.REPORT, tmp_path / "report.html")
+        found.unpack(capsule_file.REPORT, tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
 
@@ -257,12 +257,12 @@ def test_no_more_than_a_piece_of_a_file_is_in_memory(tmp_path: Path) -> None:
     files = {name: tmp_path / f"member-{number}" for number, name in enumerate(MEMBERS)}
     for name, file in files.items():
         file.write_bytes(MEMBERS[name])
-    files[layout.REPORT].write_bytes(random.Random(2).randbytes(30_000_000))
+    files[capsule_file.REPORT].write_bytes(random.Random(2).randbytes(30_000_000))
     tracemalloc.start()
     try:
-        with writing.packed(files, "1") as found, path.open("wb") as stream:
+        with packing.packed(files, "1") as found, path.open("wb") as stream:
             found.copy(stream.fileno())
-        verified(path).unpack(layout.REPORT, tmp_path / "report.html")
+        verified(path).unpack(capsule_file.REPORT, tmp_path / "report.html")
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

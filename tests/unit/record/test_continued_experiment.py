@@ -16,14 +16,14 @@ import invented_records as invented
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.choices.storage_words import storage_choices
-from assay.experiment.command import command_of, spelled
-from assay.experiment.settings.catalogue import Words
-from assay.judge.check.questions import ComparedAnswer
+from assay.experiment.origin import command_of, spelled_command
+from assay.experiment.settings_catalogue import Words
+from assay.judge.agreement import ComparedAnswer
 from assay.plan import Plan, plan
-from assay.plan.content import content_of
+from assay.plan.fingerprint import content_of
 from assay.record import Store
-from assay.record.progress.continuing import NO_VERSIONS, Continued
-from assay.record.runs.run_ends import RunEnd, end_of, exit_status
+from assay.record.continuing import NO_VERSIONS, Continued
+from assay.record.runs.records import RunEnd, end_of, exit_status
 from assay.report.sections import conditions
 from assay.workload import reader
 
@@ -98,7 +98,7 @@ def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
         ("sub/other", " --records sub/other"),
         ("/o", " --records /o"),
     ):
-        assert spelled(command, Path(records), "r").partition(" && ")[2] == f"{typed}{more}"
+        assert spelled_command(command, Path(records), "r").partition(" && ")[2] == f"{typed}{more}"
 
 
 @pytest.fixture

@@ -20,16 +20,14 @@ import large_records
 from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
 from assay.contracts.events import Event, RunBegun
 from assay.experiment.from_command_line import Words, experiment
-from assay.lab import lab
-from assay.lab.pool import pool
-from assay.load.dataset import Dataset
-from assay.load.row_sources.request import DataRequest
-from assay.load.same_data import SameData
+from assay.lab import lab, pool
+from assay.load.dataset import Dataset, SameData
+from assay.load.row_sources.protocol import DataRequest
 from assay.plan import PlannedRun
 from assay.record import Store, merging
 from assay.record.runs import reading
 from assay.report.build import build
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns
 from assay.report.forms import table
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ from assay.contracts.observation import ShapeError
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.record import Store, merging
-from assay.record.file import long_texts
-from assay.record.file.long_texts import LongTexts
+from assay.record.file import kept_texts
+from assay.record.file.kept_texts import LongTexts
 
 TEXT_BYTES = 400_000
 
@@ -54,7 +54,7 @@ def test_each_is_kept_once_and_merged(tmp_path: Path) -> None:
 
 def test_a_text_that_is_not_there_is_named(tmp_path: Path) -> None:
     records, statement = _measured(tmp_path)
-    digest = long_texts.digest_of(statement)
+    digest = kept_texts.digest_of(statement)
     with sqlite3.connect(records) as connection:
         assert LongTexts(connection).text(digest) == statement
         connection.execute("UPDATE texts SET content = x'00' WHERE digest = ?", (digest,))

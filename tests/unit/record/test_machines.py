@@ -11,16 +11,13 @@ from msgspec.structs import replace
 import invented_records as invented
 import printed_records
 from assay import comparison
-from assay.comparison.conclusions import conclusions
-from assay.comparison.ratios import undecided
+from assay.comparison import conclusions, ratios
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord
-from assay.record.machine import machine, machines
-from assay.record.runs.several import together
+from assay.record import ExperimentRecord, machines
+from assay.record.reader import joined_experiments
 from assay.report.build import build
-from assay.report.declared import selection
-from assay.report.papers import published_measured
-from assay.report.papers.claims import judged_claims
+from assay.report.declared import published
+from assay.report.papers import judged_claims, published_measured
 from assay.workload import reader
 
 IDENTITY = "b08dfa6083e7567a1921a715000001fb"
@@ -59,7 +56,7 @@ FAST, SLOW = (1.00, 1.02, 0.99, 1.01, 1.00), (2.01, 1.99, 2.00, 2.02, 1.98)
 def test_a_machine_is_called_by_what_distinguishes_it(
     facts: list[dict[str, Any]], names: list[str]
 ) -> None:
-    assert machines.names(facts) == names
+    assert machines.machine_names(facts) == names
 
 
 def measured(
@@ -76,8 +73,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_runs_of_two_machines_are_two_cells_with_the_machine_as_a_factor(path: Path) -> None:
-    both = together([measured(path, HERE), measured(path, OTHER, SLOW)])
-    cells = selection.all_cells(both)
+    both = joined_experiments([measured(path, HERE), measured(path, OTHER, SLOW)])
+    cells = published.all_cells(both)
     assert [cell.level("machine") for cell in cells] == [EPYC, XEON]
     assert [len(cell.runs) for cell in cells] == [5, 5]
     assert EPYC in cells[0].name and XEON in cells[1].name
@@ -97,8 +94,8 @@ def test_runs_of_two_machines_are_two_cells_with_the_machine_as_a_factor(path: P
 
 def test_experiments_of_one_machine_are_more_repetitions_and_no_pairs(path: Path) -> None:
     """As one side of a comparison has them."""
-    both = together([measured(path, HERE), measured(path, HERE, SLOW)])
-    (cell,) = selection.all_cells(both)
+    both = joined_experiments([measured(path, HERE), measured(path, HERE, SLOW)])
+    (cell,) = published.all_cells(both)
     assert len(cell.runs) == 10 and cell.level("machine") is None
     assert [run.experiment_id for run in cell.runs] == [1] * 5 + [2] * 5
 
@@ -112,17 +109,17 @@ def test_what_is_measured_after_the_other_on_one_machine_is_not_decided(path: Pa
         {(invented.POSTGRESQL.name, "here", 16): SLOW},
         machine=HERE,
     )
-    (question,) = conclusions.questions(together([one, other]))
-    assert [found.reason for found in question.conclusions] == [undecided.SEQUENTIAL]
+    (question,) = conclusions.questions(joined_experiments([one, other]))
+    assert [found.reason for found in question.conclusions] == [ratios.SEQUENTIAL]
 
 
 def test_only_experiments_of_one_record_and_workload_are_reported_together(path: Path) -> None:
     here = measured(path, HERE)
     with pytest.raises(ArgumentError, match="of one record file"):
-        together([here, measured(path.with_name("other.sqlite"), OTHER)])
+        joined_experiments([here, measured(path.with_name("other.sqlite"), OTHER)])
     edited = measured(path, OTHER, workload={"fingerprint": "e" * 64})
     with pytest.raises(ArgumentError, match="two texts of"):
-        together([here, edited])
+        joined_experiments([here, edited])
 
 
 def test_a_machine_is_a_factor_of_compare(path: Path) -> None:
@@ -164,7 +161,7 @@ def test_a_papers_tables_and_claims_are_of_both_machines(path: Path) -> None:
     assert {said.partition(":")[0] for said in judgements} == {"confirmed"}, judgements
     one_machine = [one for one in printed if one.machine == "Workstation"]
     alone = printed_records.record(path.with_name("one.sqlite"), workload, one_machine, claim)
-    assert {one.reason for one in judged_claims.judged(alone)} == {
+    assert {one.reason for one in judged_claims.judged_claims(alone)} == {
         "one machine only (`assay report NAME=3 NAME=5` has two)"
     }
 
@@ -176,8 +173,8 @@ def test_a_host_without_an_identity_is_not_known(
     place = tmp_path / "machine-id"
     if text is not None:
         place.write_text(text)
-    monkeypatch.setattr(machine, "_IDENTITIES", (place,))
-    assert "host" not in machine.machine()
+    monkeypatch.setattr(machines, "_IDENTITIES", (place,))
+    assert "host" not in machines.machine()
 
 
 def test_hosts_are_distinguished_and_not_named(
@@ -187,7 +184,7 @@ def test_hosts_are_distinguished_and_not_named(
     for identity in (IDENTITY, IDENTITY, IDENTITY[::-1]):
         place = tmp_path / "machine-id"
         place.write_text(f"{identity}\n")
-        monkeypatch.setattr(machine, "_IDENTITIES", (tmp_path / "none", place))
-        hosts.append(machine.machine()["host"])
+        monkeypatch.setattr(machines, "_IDENTITIES", (tmp_path / "none", place))
+        hosts.append(machines.machine()["host"])
     assert hosts[0] == hosts[1] != hosts[2]
     assert not any(host in IDENTITY or IDENTITY in host for host in hosts)

@@ -18,8 +18,8 @@ from assay.errors import AssayError, InputError
 from assay.record import Store
 from assay.record.file.schema import insist_on_no_record
 from assay.record.merging import merge
-from assay.systems import file_url
-from assay.text.files import text_file
+from assay.systems import urls
+from assay.text import paths
 
 pytestmark = pytest.mark.slow
 RUN = """
@@ -45,12 +45,12 @@ def merge_into_another(path: Path) -> None:
 
 
 def as_experiment_file(path: Path) -> None:
-    text_file.read(path, InputError)
+    paths.read_text(path, InputError)
 
 
 def as_database(path: Path) -> None:
-    kind = file_url.FileKind("x", "X", lambda head: not head, str)
-    file_url.file_of(f"x:///{path}", kind)
+    kind = urls.FileKind("x", "X", lambda head: not head, str)
+    urls.file_of(f"x:///{path}", kind)
 
 
 def as_output(path: Path) -> None:

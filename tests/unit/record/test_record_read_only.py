@@ -16,7 +16,7 @@ import pytest
 import invented_records as invented
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store
-from assay.record.file import read_only, schema
+from assay.record.file import record_file, schema
 
 pytestmark = pytest.mark.slow
 
@@ -116,7 +116,7 @@ def test_an_unreadable_record_is_reported(tmp_path: Path) -> None:
 def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_only, "_BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(record_file, "_READERS_TIMEOUT_S", 0.1)
     path = tmp_path / "r.sqlite"
     invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     other = sqlite3.connect(path, isolation_level=None)

@@ -14,7 +14,7 @@ from test_continued_experiment import begin, go_on, killed, signed
 
 import invented_records as invented
 from assay.experiment import Driving
-from assay.judge.precision import half_width, is_reached, number_to_be_precise
+from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
 from assay.lab.repetitions import Repeating, Repetition
 from assay.plan import Plan, PlannedRun
 from assay.record import Run, Store
@@ -103,7 +103,7 @@ def test_an_experiment_goes_on_as_if_it_had_not_been_interrupted(budget_s: float
 
 def _ends(draw: Callable[[], float], asked: float) -> list[float]:
     numbers: list[float] = []
-    while len(numbers) < 30 and not (len(numbers) >= 3 and is_reached(numbers, asked)):
+    while len(numbers) < 30 and not (len(numbers) >= 3 and is_precise(numbers, asked)):
         numbers.append(draw())
     return numbers
 
@@ -113,15 +113,15 @@ def test_looking_after_every_repetition_does_not_make_the_interval_wrong() -> No
     chance = random.Random(2026)
     for deviation, least in ((3, 0.97), (8, 0.93)):
         ended = [_ends(lambda: chance.gauss(100, deviation), 0.05) for _ in range(400)]  # noqa: B023
-        right = [abs(statistics.fmean(one) - 100) <= 5 for one in ended if is_reached(one, 0.05)]
+        right = [abs(statistics.fmean(one) - 100) <= 5 for one in ended if is_precise(one, 0.05)]
         assert len(right) > 390
         assert sum(right) / len(right) >= least
 
 
 def test_the_half_width_is_that_of_students_t() -> None:
     # t(0.975, 2) = 4.303; the standard deviation is 1.
-    assert half_width([9, 10, 11]) == pytest.approx(4.303 / 3**0.5 / 10, rel=1e-3)
-    assert half_width([10]) is None and half_width([]) is None
+    assert half_width_of_mean([9, 10, 11]) == pytest.approx(4.303 / 3**0.5 / 10, rel=1e-3)
+    assert half_width_of_mean([10]) is None and half_width_of_mean([]) is None
 
 
 def test_a_spared_run_is_no_part_of_the_experiment_and_comes_back_if_it_goes_on(

@@ -15,27 +15,24 @@ from msgspec import structs
 import invented_page
 import invented_records as invented
 from assay.comparison.compare_sides import compare
-from assay.comparison.conclusions.conclusions import questions
-from assay.comparison.conclusions.sentences import answers
-from assay.comparison.ratios.knees import Knee
-from assay.comparison.sides.sides import side
-from assay.comparison.sides.values import Side
+from assay.comparison.conclusions import questions
+from assay.comparison.ratios import Knee
+from assay.comparison.sentences import answers
+from assay.comparison.sides import Side, side
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.observation import Latency
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, Run
+from assay.report import cell_runs, charts, comparison_report
 from assay.report.build import build
-from assay.report.cells import cell_runs
-from assay.report.charts import draw
-from assay.report.charts.draw import specification
-from assay.report.comparison_tables import comparison
+from assay.report.charts import specification
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures import bars, level_chart
-from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.figures.bars import MOST_PANELS, MOST_SERIES, panels
 from assay.report.forms import json as json_form
 from assay.report.forms import table
-from assay.report.page.document import description
-from assay.report.page.document import render as page
+from assay.report.page import description
+from assay.report.page import render as page
 from assay.report.sections import times
 from assay.report.summaries import first_look
 from assay.report.values import Report
@@ -172,7 +169,7 @@ def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
     for figure in figures(report).values():
-        drawn = draw.svg_for_page(figure, "title text")
+        drawn = charts.svg_for_page(figure, "title text")
         for variable in _variables(figure):
             assert drawn.count(f"var({variable})") >= 1, (figure.name, variable)
         assert "NaN" not in drawn
@@ -181,20 +178,22 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
 
 def _variables(figure: Figure) -> list[str]:
     own = [one for one in figure.series if not one.is_reference]
-    return [draw.VARIABLES[draw.SERIES[place]] for place in range(len(own))]
+    return [charts.VARIABLES[charts.SERIES[place]] for place in range(len(own))]
 
 
 @pytest.mark.slow
 def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:
     figure = figures(report)["parallel_timeline_1"]
-    assert figure.title in draw.svg(figure)
+    assert figure.title in charts.svg(figure)
     title = specification(figure)["title"]
     assert title["text"] == figure.title
     begun = "bibliographies in SQL: bibsql.parallel, experiment 1, "
     assert title["subtitle"][0].startswith(begun)
-    drawn = draw.png(figure)
+    drawn = charts.png(figure)
     assert drawn.startswith(b"\x89PNG\r\n")
-    assert draw.png(structs.replace(figure, title="another")) != drawn, "text is drawn, in any font"
+    assert charts.png(structs.replace(figure, title="another")) != drawn, (
+        "text is drawn, in any font"
+    )
 
 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:
@@ -207,7 +206,7 @@ def test_values_of_nothing_and_odd_names_are_drawn() -> None:
         (Mark.BARS, same),
     ):
         figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
-        drawn = draw.svg_for_page(figure, "title text")
+        drawn = charts.svg_for_page(figure, "title text")
         assert "NaN" not in drawn and "Infinity" not in drawn
         assert figure.file_name == "my-script-1.sql-"
 
@@ -229,8 +228,8 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     assert bars.legend == "pale with x: invalid"
     assert lines.legend == "hollow with x points: invalid"
     assert [one["shown"] for one in specification(bars)["data"]["values"]] == ["2", "2", "2 x"]
-    assert 'fill-opacity="0.3"' in draw.svg(bars)
-    assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
+    assert 'fill-opacity="0.3"' in charts.svg(bars)
+    assert charts.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
     for figure in (bars, lines):
         assert description(figure).endswith("Points: 1 of 3 invalid.")
 
@@ -390,7 +389,7 @@ def test_a_comparison_says_which_side_kept_it(tmp_path: Path) -> None:
             side(name, name, [at_rates(tmp_path / f"{name}{kept}", {500.0: reached})])
             for name, reached in (("A", 499), ("B", kept))
         ]
-        return " ".join(text_of(table, comparison.build(compare(*sides))).split())
+        return " ".join(text_of(table, comparison_report.build(compare(*sides))).split())
 
     assert "offered rate kept: yes, on both sides" in shown(498)
     assert "offered rate kept: A yes, B no (410.0/s of 500/s)" in shown(410)

@@ -21,14 +21,14 @@ from assay.cli.program import run_program
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Driving
 from assay.judge import judge_run
-from assay.judge.check.verdict import why_failed
+from assay.judge.result_checks import why_failed
 from assay.judge.verdict import of_run
-from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warning_kinds import WarningKind
 from assay.record import ExperimentRecord, Store
+from assay.report import cell_runs
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from assay.report.summaries import cell_summary, first_look, several_cells
-from assay.text.reasons import with_log
+from assay.text.phrases import reason_with_log
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
 OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=True)
@@ -177,7 +177,7 @@ def test_the_last_interval_says_how_much_of_a_second_it_is(tmp_path: Path) -> No
 
 def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
-    reason = with_log("postgresql (postgres) was ended by SIGKILL", "LOG:  one\nFATAL:  two")
+    reason = reason_with_log("postgresql (postgres) was ended by SIGKILL", "LOG:  one\nFATAL:  two")
     with Store(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])

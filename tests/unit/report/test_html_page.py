@@ -26,10 +26,10 @@ import invented_records as invented
 from assay.judge.run import ScriptRecord
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import hdr_log, intervals_csv, openmetrics
-from assay.report.page.document import render
-from assay.report.run_details import RunOfCell
-from assay.report.values import Report
+from assay.report.forms import csv as intervals_csv
+from assay.report.forms import hdr_log, openmetrics
+from assay.report.page import render
+from assay.report.values import Report, RunOfCell
 from shown_report import text_of
 
 pytestmark = pytest.mark.slow
@@ -122,7 +122,7 @@ def test_five_hundred_runs_are_less_than_ten_megabytes(tmp_path: Path) -> None:
 def test_raw_rows_beyond_the_limit_are_counted(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.report.page.document.MOST_RAW_BYTES", 3000)
+    monkeypatch.setattr("assay.report.page.MOST_RAW_BYTES", 3000)
     page = written(replace(report, record=Path("my records/a.sqlite")))
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100

@@ -13,14 +13,13 @@ import invented_records as invented
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.experiment import SystemChoice
-from assay.judge.statistics import order
+from assay.judge.statistics import estimate
 from assay.record import ExperimentRecord, Store
-from assay.report.papers import published_measured
-from assay.report.papers.claims import claims, judgement
-from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
-from assay.report.papers.claims.judged_claims import judged
+from assay.report.papers import claims, published_measured
+from assay.report.papers.claim_cases import ClaimCase, JudgedClaim
+from assay.report.papers.judged_claims import judged_claims
 from assay.report.values import CLAIMS
-from assay.text.files.toml_file import TomlTable
+from assay.text.toml_file import TomlTable
 from assay.workload import reader
 
 DISK_IS_SLOWER = {
@@ -40,7 +39,7 @@ def found(
     record = invented.experiment(
         path / "records.sqlite", planned, elapsed, workload={"claims": [claim]}
     )
-    return judged(record)
+    return judged_claims(record)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
 
 
 def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
-    (one,) = judged(record)
+    (one,) = judged_claims(record)
     return one.word, one.why
 
 
@@ -102,7 +101,7 @@ def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: P
             size = run.cell.system.options["buffer"]
             invented.write_run(store, run, round(seconds[run.cell.storage.name][size] * invented.S))
         store.end_experiment()
-        of_postgresql, one = judged(store.experiment(number))
+        of_postgresql, one = judged_claims(store.experiment(number))
     assert of_postgresql.of == "postgresql"
     assert of_postgresql.sentence == "open: buffer 128MB was not measured"
     assert (one.of, one.sentence) == ("mariadb", "confirmed")
@@ -180,8 +179,8 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(tmp_
 def test_a_published_speed_up_of_1_claims_no_order(
     ratios: tuple[float, float], published: float, word: str
 ) -> None:
-    measured = order.ConfidenceInterval(1.0, *ratios)
-    assert judgement.of_speed_up(measured, published).word == word
+    measured = estimate.ConfidenceInterval(1.0, *ratios)
+    assert claims.judgement_of_speed_up(measured, published).word == word
 
 
 @pytest.mark.parametrize(
@@ -215,7 +214,7 @@ def test_a_printed_ratio_is_judged_by_its_size(
 ) -> None:
     *value, low, high = interval
     middle = value[0] if value else (low * high) ** 0.5
-    measured = order.ConfidenceInterval(middle, low, high)
+    measured = estimate.ConfidenceInterval(middle, low, high)
     monkeypatch.setattr(ClaimCase, "ratio", lambda *_: measured)
     both = (invented.HERE, invented.SSD)
     elapsed = {HERE: (2.0,) * 3, SSD: (1.0,) * 3}
@@ -238,7 +237,7 @@ def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
         {HERE: (10.0,), SSD: (1.0,)},
         workload={"claims": [DISK_IS_SLOWER]},
     )
-    (one,) = judged(record)
+    (one,) = judged_claims(record)
     assert one.sentence == "open: one repetition"
 
 
@@ -271,7 +270,7 @@ def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
         path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
     )
     scaled = {"test": "parallel", "name": "scale", "full": "1", "quick": "0.002"}
-    (one,) = judged(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
+    (one,) = judged_claims(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
     assert one.word == word
     if word == "not comparable":
         assert one.why == "scale 0.002 here, the claim is about 1"
@@ -320,7 +319,7 @@ def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path
     drained = iter((-48_000, 21_000, 104_000, 5_000_000, 5_000_000, 5_000_000))
     in_order = sorted(record.runs, key=lambda run: (run.storage != "ssd", run.repetition))
     runs = [invented.changed(run, "observation", drained_ns=next(drained)) for run in in_order]
-    (one,) = judged(replace(record, runs=tuple(runs)))
+    (one,) = judged_claims(replace(record, runs=tuple(runs)))
     assert one.sentence == ("open: measured -48.0 µs, 21.0 µs, 104 µs, so that there is no ratio")
 
 
@@ -389,7 +388,7 @@ def test_dumps_that_were_overtaken_confirm_nothing(
         workload={"claims": [claim]},
         observation={"reference": counts},
     )
-    (one,) = judged(record)
+    (one,) = judged_claims(record)
     assert one.sentence == said
 
 
@@ -415,7 +414,7 @@ def test_a_bound_of_invalid_runs_is_open_unless_the_claim_is_about_their_answers
         checks=wrong,
         verdict=("invalid", "wrong answers: S01"),
     )
-    (one,) = judged(record)
+    (one,) = judged_claims(record)
     assert one.word == word
     if word == "not comparable":
         assert one.why.endswith("is invalid: wrong answers: S01")
@@ -433,7 +432,7 @@ def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> N
         store.observed(invented.observed(run_of_8))
         store.end_run("done")
         store.end_experiment()
-        (one,) = judged(store.experiment(number))
+        (one,) = judged_claims(store.experiment(number))
     assert one.sentence == "open: 8 clients here, the claim is about 256 or more"
 
 
@@ -474,7 +473,7 @@ def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path:
                 "storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})
             },
         )
-        (one,) = judged(record)
+        (one,) = judged_claims(record)
         words.append(one.sentence)
     assert words[0] == "open: 1 size measured from 8 to 256, expected 3 at least"
     assert one.measured.endswith("clients from 8 to 16")

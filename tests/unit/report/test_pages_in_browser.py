@@ -13,9 +13,8 @@ from playwright.sync_api import Browser
 
 import invented_page
 from assay.report.build import build
-from assay.report.gallery.facts import facts_of
-from assay.report.gallery.gallery import ListedCapsule, page
-from assay.report.page.document import render
+from assay.report.gallery import ListedCapsule, facts_of, gallery_page
+from assay.report.page import render
 from browsers import NEEDS_CHROMIUM, chromium, opened
 
 pytestmark = NEEDS_CHROMIUM
@@ -36,7 +35,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
         replace(first, facts=hostile, report="three.html", capsule="a b'c.assay"),
     ]
     path = folder / "index.html"
-    path.write_text(page("Results", entries), encoding="utf-8")
+    path.write_text(gallery_page("Results", entries), encoding="utf-8")
     (folder / "two.html").write_text("<!doctype html><title>The second</title>")
     return path
 

@@ -11,13 +11,13 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+from assay.report import cell_runs
 from assay.report.build import build
-from assay.report.cells import cell_runs
-from assay.report.declared import client_process
-from assay.report.figures import series_chart
+from assay.report.declared import aggregates
+from assay.report.figures import bars
 from assay.report.forms import github_summary
 from assay.report.forms.table import as_measured
-from assay.report.papers import paper_figure as published_figures
+from assay.report.papers import paper_points as published_figures
 from assay.report.papers import paper_table, published_measured
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
 from shown_report import text_of
@@ -140,7 +140,7 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
     ]
     values = [ReportColumn("size on disk", is_number=True), ReportColumn("files", is_number=True)]
     table = ReportTable("sizes_paper", "Sizes", (*titles, *values), both, label_columns=3)
-    shown = list(published_figures.of_paper(table, "N. N., Table 2"))
+    shown = list(published_figures.figures_of_paper(table, "N. N., Table 2"))
     assert [figure.y.title for figure in shown] == ["MB", "files"]
     assert {figure.title for figure in shown} == {"N. N., Table 2: published and measured"}
     points = [(one.name, point.x, point.y) for one in shown[0].series for point in one.points]
@@ -148,7 +148,7 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
         ("published", "size on disk, SQLite, 8 clients", 2000),
         ("measured", "size on disk, SQLite, 8 clients", 3),
     ]
-    assert not list(published_figures.of_paper(table, "N. N., Table 2", is_scaled=True))
+    assert not list(published_figures.figures_of_paper(table, "N. N., Table 2", is_scaled=True))
 
 
 def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
@@ -174,7 +174,7 @@ def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
         ),
         label_columns=2,
     )
-    (load,) = published_figures.of_pairs(table)
+    (load,) = published_figures.figures_of_pairs(table)
     assert load.title == "Published and measured: load"
     assert [one.name for one in load.series] == ["published (old 1.0)", "measured"]
 
@@ -260,7 +260,7 @@ def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> No
         ReportColumn("from the device"),
     )
     table = ReportTable("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
-    (chart,) = series_chart.figures(table)
+    (chart,) = bars.series_figures(table)
     assert {one.name: [point.y for point in one.points] for one in chart.series} == {
         "from the buffer": [9, 9],
         "from the device": [1, 5],
@@ -273,4 +273,4 @@ def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: P
     begun, other = record.runs
     never = replace(other, deployment_document=None, state="planned", observation=None)
     (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
-    assert not client_process.is_client(cell, ["samples.resident_bytes"])
+    assert not aggregates.is_of_client_process(cell, ["samples.resident_bytes"])

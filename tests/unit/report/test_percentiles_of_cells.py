@@ -16,18 +16,16 @@ from msgspec.structs import replace
 import invented_records as invented
 import observations
 from assay import comparison, registry
-from assay.comparison import conditions, fail_conditions, trend
-from assay.comparison.conditions import condition
-from assay.comparison.fail_conditions import ConditionAnswer
-from assay.comparison.sides.values import Comparison
+from assay.comparison import conditions, trend
+from assay.comparison.conditions import ConditionAnswer, condition
+from assay.comparison.sides import Comparison
 from assay.errors import ArgumentError
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue, clients
+from assay.report import cell_runs, comparison_document
+from assay.report import comparison_report as report
 from assay.report.build import build
-from assay.report.cells import cell_runs
-from assay.report.comparison_tables import comparison as report
-from assay.report.comparison_tables import comparison_document
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
@@ -184,7 +182,7 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
 
 
 def answer(made: Comparison, text: str) -> ConditionAnswer:
-    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
+    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
     return found.answer
 
 
@@ -309,8 +307,8 @@ def made(tmp_path: Path) -> Comparison:
     )
 
 
-def condition_result(made: Comparison, text: str) -> fail_conditions.ConditionResult:
-    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
+def condition_result(made: Comparison, text: str) -> conditions.ConditionResult:
+    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
     return found
 
 

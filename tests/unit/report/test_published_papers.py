@@ -18,13 +18,12 @@ from msgspec import structs
 import printed_records
 from assay import registry
 from assay.record import ExperimentRecord, Run, Store
-from assay.report.cells import cell_runs
+from assay.report import cell_runs
 from assay.report.declared import published
-from assay.report.papers.claims import claims
-from assay.report.papers.claims.claim_case import JudgedClaim
-from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, GrowthBound, Term
-from assay.report.papers.claims.judged_claims import judged
-from assay.report.papers.claims.judgement import Outcome
+from assay.report.papers import claims
+from assay.report.papers.claim_cases import JudgedClaim
+from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, GrowthBound, Outcome, Term
+from assay.report.papers.judged_claims import judged_claims
 from assay.workload import reader
 from assay.workload.values import Workload
 from printed_records import PrintedCell
@@ -156,7 +155,7 @@ def outcomes(
         printed_records.record(path / f"{place}.sqlite", workload, printed, plain)
         for place, printed in enumerate(of)
     )
-    return [one for record in records for one in judged(record)]
+    return [one for record in records for one in judged_claims(record)]
 
 
 @pytest.mark.slow
@@ -397,7 +396,7 @@ def _has(run: Run, factor: str, wanted: Any) -> bool:
 def test_what_was_measured_is_judged(paper: str, tmp_path: Path) -> None:
     experiment = record(tmp_path, paper)
     by_claim: dict[str, list[JudgedClaim]] = {}
-    for one in judged(experiment):
+    for one in judged_claims(experiment):
         by_claim.setdefault(one.claim.text, []).append(one)
     of_measured = [*measured_claims(experiment)]
     assert of_measured, "none of the claims is about what was measured"
@@ -411,7 +410,7 @@ def test_what_was_measured_is_judged(paper: str, tmp_path: Path) -> None:
 def test_twice_the_memory_of_one_of_two_systems_is_compared(tmp_path: Path) -> None:
     """The buffer is an option of each system, and a part of its name in reports."""
     experiment = record(tmp_path, "scalzo-2001-tpcc")
-    of_both = [one for one in judged(experiment) if "twice the memory" in one.claim.text]
+    of_both = [one for one in judged_claims(experiment) if "twice the memory" in one.claim.text]
     of = {one.of: one for one in of_both}
     assert set(of) == {"postgresql", "mariadb"}
     assert of["postgresql"].reason.startswith("postgresql was not measured: ")

@@ -18,13 +18,12 @@ import invented_records as invented
 import observations
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.judge import judge_run
-from assay.judge.warnings import run_warnings
-from assay.judge.warnings.kinds import WarningKind
+from assay.judge import judge_run, run_warnings
+from assay.judge.warning_kinds import WarningKind
 from assay.record import ExperimentRecord
-from assay.record.metrics import clients, work
+from assay.record.metrics import clients
+from assay.report import cell_runs
 from assay.report.build import build
-from assay.report.cells import cell_runs
 from assay.report.declared import aggregates
 from assay.report.sections import timeline
 from assay.report.values import ReportTable
@@ -219,8 +218,8 @@ def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
     of_all = {"count": 4, "latency": mean, "service_time": mean, "schedule_lag": None}
     observation = observations.observation(all_ok=of_all, outcomes=observations.outcomes(ok=4))
     assert clients.MEAN.of_work is not None
-    assert clients.MEAN.of_work(work.of_all(observation)) == 20.0
-    assert clients.MEAN.of_work(work.of_all(observations.observation())) is None
+    assert clients.MEAN.of_work(clients.work_of_all(observation)) == 20.0
+    assert clients.MEAN.of_work(clients.work_of_all(observations.observation())) is None
     assert replace(observation, elapsed_ns=2 * invented.S).throughput_per_s == 2.0
     assert observation.throughput_per_s is None
 

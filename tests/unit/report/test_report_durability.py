@@ -16,7 +16,7 @@ from msgspec import structs
 
 import invented_records as invented
 from assay import comparison, registry
-from assay.comparison.sides import differences
+from assay.comparison import differences
 from assay.contracts.durability import Durability, not_measured
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
@@ -26,7 +26,7 @@ from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.values import Report
-from assay.storages.disk_model.options import model_of
+from assay.storages.disk_model import model_of
 from assay.storages.options import values
 from shown_report import table_of
 

@@ -22,26 +22,17 @@ from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, Run
 from assay.report import check_declarations
 from assay.report.build import build
-from assay.report.cells.cell_runs import cells
+from assay.report.cell_runs import cells
 from assay.report.declared import declaration, published
 from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown as markdown_form
+from assay.report.forms import table
 from assay.report.forms import table as table_form
-from assay.report.forms import upright
 from assay.report.forms.csv import write_rows
 from assay.report.summaries import first_look
-from assay.report.values import (
-    Report,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    count,
-    text,
-)
-from assay.text import units
-from assay.text.files import toml_file
+from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, count, text
+from assay.text import toml_file, units
 from assay.workload import reader
 from assay.workload.expected_answers import PUBLISHED_FILE, published_names
 from shown_report import text_of
@@ -90,7 +81,7 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}
     assert words <= set(rendered.split()), rendered
     version = "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) at 127.0.0.1"
-    assert list(upright.lines_of(version, 13)) == [
+    assert list(table.lines_of(version, 13)) == [
         "PostgreSQL", "15.18 (Debian", "15.18-0+", "deb12u1) at", "127.0.0.1",
     ]  # fmt: skip
 

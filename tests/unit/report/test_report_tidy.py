@@ -22,21 +22,20 @@ from msgspec.structs import replace as replace_field
 
 import invented_records as invented
 from assay.comparison.compare_sides import compare
-from assay.comparison.sides.sides import side
+from assay.comparison.sides import side
 from assay.contracts.observation import MachineSecond
-from assay.contracts.observation.parts.transactions import PassTime
+from assay.contracts.observation.transactions import PassTime
 from assay.record import ExperimentRecord, Store
 from assay.report import build as empty_parts
+from assay.report import charts, comparison_report
 from assay.report.build import build
-from assay.report.cells.shown_seconds import ShownSecond
-from assay.report.charts import draw
-from assay.report.comparison_tables import comparison
 from assay.report.figures import over_time
+from assay.report.figures.over_time import ShownSecond
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
 from assay.report.live.charts import Drawn, LiveCharts, charts_text
-from assay.report.page.document import render as render_page
+from assay.report.page import render as render_page
 from assay.report.tidy.schema import schema
 from assay.report.tidy.tables import TABLES
 from assay.report.values import (
@@ -318,7 +317,7 @@ def test_what_came_piece_by_piece_is_what_a_report_draws(
     }
     assert list(browser.charts) == list(finals) == [one.name for one in over_time.CHARTS]
     for name, figure in finals.items():
-        assert browser.charts[name]["spec"] == json.loads(draw.for_browser(figure))
+        assert browser.charts[name]["spec"] == json.loads(charts.for_browser(figure))
         assert browser.charts[name]["notes"] == list(figure.notes)
 
 
@@ -434,7 +433,7 @@ def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -
     for name in ("A", "B"):
         (tmp_path / name).mkdir()
         sides.append(side(name, name, [measured(tmp_path / name, even)]))
-    report = comparison.build(compare(*sides))
+    report = comparison_report.build(compare(*sides))
     first, *_ = report.sections[0].tables
     assert first.of_all == "every cell: no difference seen"
     assert [column.title for column in first.columns] == ["cell", "B/A", "interval"]

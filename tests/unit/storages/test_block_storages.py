@@ -24,12 +24,11 @@ from assay.experiment.choices.storage_words import (
     storage_choices,
     without_room,
 )
-from assay.provision.limits.hierarchies import Parent, parents
+from assay.provision.limits import Parent, parent_groups
 from assay.provision.undo import ledger
-from assay.provision.undo.leftovers import clear_leftovers
-from assay.storages.block import image
-from assay.storages.block.file_systems import FILE_SYSTEMS
-from assay.storages.known_file_system import known_file_system
+from assay.provision.undo.ledger import clear_leftovers
+from assay.storages import block_devices
+from assay.storages.file_systems import FILE_SYSTEMS, known_file_system
 from assay.storages.loop import LOOP
 from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
@@ -72,7 +71,7 @@ def test_the_file_system_is_known_before_it_is_made(word: str, file_system: str)
 
 def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     """This machine, without root, loop devices, a file system or its program."""
-    machine = "assay.storages.block.machine"
+    machine = "assay.storages.block_devices"
     if what == "root":
         monkeypatch.setattr(f"{machine}.os.geteuid", lambda: 1000)
         return
@@ -82,7 +81,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     if what != "loop devices":
         control.touch()
     monkeypatch.setattr(f"{machine}.LOOP_CONTROL", control)
-    has = "assay.storages.block.file_systems.kernel_has"
+    has = "assay.storages.file_systems.kernel_has"
     monkeypatch.setattr(has, lambda name: name != what)
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -172,7 +171,7 @@ def test_a_throttled_storage_says_so_whatever_its_name() -> None:
 
 def test_images_that_do_not_fit_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        image.os, "statvfs", lambda _path: SimpleNamespace(f_bavail=5 << 30, f_frsize=1)
+        block_devices.os, "statvfs", lambda _path: SimpleNamespace(f_bavail=5 << 30, f_frsize=1)
     )
     systems = (SystemChoice("sqlite"), SystemChoice("null"))
     storages = storage_choices(["loop[size=1G],raw[size=2G]"])
@@ -190,7 +189,7 @@ def test_images_that_do_not_fit_together_are_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_an_image_is_laid_out_with_data(tmp_path: Path) -> None:
-    image.lay_out(tmp_path / "image", (9 << 20) + 512)
+    block_devices.lay_out_image(tmp_path / "image", (9 << 20) + 512)
     found = (tmp_path / "image").stat()
     assert found.st_size == (9 << 20) + 512
     assert found.st_blocks * 512 >= found.st_size, "no holes"
@@ -233,7 +232,7 @@ def test_a_mount_option_that_the_file_system_lacks_is_the_users_mistake(folder: 
 def group_parent() -> Parent | None:
     """Where groups that limit devices can be made on this machine."""
     try:
-        return parents(["io"])["io"]
+        return parent_groups(["io"])["io"]
     except MachineLimit:
         return None
 
@@ -243,7 +242,7 @@ import sys, time
 from assay import registry
 from assay.experiment.choices.storage_words import storage_choices
 from assay.provision.processes import process
-from assay.provision.disk.directory import server_directory
+from assay.provision.directory import server_directory
 from assay.contracts.storages.abilities import LimitsProcesses, RawDevice
 
 (choice,) = storage_choices([sys.argv[1]])
@@ -382,13 +381,13 @@ def test_swap_space_and_a_part_of_an_array_are_refused_even_with_erase(
         choice = choice_of(f"device:{node}", may_erase=True)
         swaps = tmp_path / "swaps"
         swaps.write_text(f"Filename Type Size Used Priority\n{node} partition 32764 0 -2\n")
-        monkeypatch.setattr("assay.storages.block.guards._SWAPS", swaps)
+        monkeypatch.setattr("assay.storages.block_devices._SWAPS", swaps)
         with pytest.raises(ArgumentError, match=f"is in use: {node} is swap space"):
             registry.storage("device").check(choice)
         swaps.write_text("Filename Type Size Used Priority\n")
         devices = tmp_path / "devices"
         (devices / device_number(node) / "holders" / "md0").mkdir(parents=True)
-        monkeypatch.setattr("assay.storages.block.guards._SYS_DEVICES", devices)
+        monkeypatch.setattr("assay.storages.block_devices._SYS_DEVICES", devices)
         with pytest.raises(ArgumentError, match="is in use: it is part of md0"):
             registry.storage("device").check(choice)
 

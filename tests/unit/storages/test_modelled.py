@@ -27,12 +27,12 @@ from assay.contracts.storages.abilities import (
     RawDevice,
 )
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.probe.durability.file_system import sync
-from assay.provision.disk.directory import server_directory
-from assay.provision.processes import process
-from assay.provision.undo.leftovers import clear_leftovers
-from assay.storages.disk_model import process as disk_model
-from assay.storages.disk_model.control import Control
+from assay.probe.durability import sync_storage
+from assay.provision import processes
+from assay.provision.directory import server_directory
+from assay.provision.undo.ledger import clear_leftovers
+from assay.storages import disk_model
+from assay.storages.disk_model import Control
 from assay.storages.modelled import MODELLED
 from waiting import HANG_S
 
@@ -143,7 +143,7 @@ def test_a_power_cut_loses_what_no_flush_had_reached(reachable: Path) -> None:
     with MODELLED.prepare(_choice(reachable, **SLOW_FLASH)) as prepared:
         data, device = Path(prepared.facts.directory), MODELLED.device_node(prepared)
         _write(data / "kept", b"k" * 65536, is_flushed=True)
-        sync(data)
+        sync_storage(data)
         _write(data / "kept", b"l" * 65536, is_flushed=False)
         lost = MODELLED.cut_power(prepared)
         assert lost["lost_bytes"] >= 65536
@@ -287,7 +287,7 @@ def test_why_a_killed_disk_cannot_be_calibrated_is_never_empty(
     dies = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     monkeypatch.setattr(disk_model, "_COMMAND", (sys.executable, "-c", dies))
     idle = ["sleep", "1000"]
-    with server_directory(storage) as directory, process.start(idle, directory) as server:
+    with server_directory(storage) as directory, processes.start_server(idle, directory) as server:
         if is_killed:
             server.send(signal.SIGKILL)
             while server.died() is None:

@@ -19,21 +19,21 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError
 from assay.provision.machine.users import ServerUser
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.storages import Storage, device_counters, here, mounts
-from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (
     DeviceCounts,
     Devices,
     device_at,
     devices_of,
     devices_under,
+    flush_requests,
 )
-from assay.storages.flush_requests import flush_requests
+from assay.storages.file_systems import FILE_SYSTEMS
 from assay.storages.here import HERE
 from assay.storages.mounts import MountLine, mount_of
 from assay.storages.tmpfs import TMPFS
-from assay.text.files.syncing import sync_file_system
+from assay.text.output_file import sync_file_system
 from block_devices import MAY_MOUNT
 from programs import need_program
 
@@ -95,7 +95,7 @@ def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:
     program = (
         "import time\n"
         "from assay.contracts.experiment import StorageChoice\n"
-        "from assay.provision.disk.directory import server_directory\n"
+        "from assay.provision.directory import server_directory\n"
         "from assay.storages.here import HERE\n"
         "with HERE.prepare(StorageChoice()) as made, server_directory(made.facts) as directory:\n"
         "    print(made.facts.directory, flush=True)\n"
@@ -184,7 +184,7 @@ def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> N
         "import time\n"
         "from assay.contracts.experiment import StorageChoice\n"
         "from assay.provision.processes import process\n"
-        "from assay.provision.disk.directory import server_directory\n"
+        "from assay.provision.directory import server_directory\n"
         "from assay.storages.tmpfs import TMPFS\n"
         "with TMPFS.prepare(StorageChoice(kind='tmpfs')) as made, "
         "server_directory(made.facts) as directory:\n"

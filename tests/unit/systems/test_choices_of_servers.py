@@ -13,22 +13,21 @@ from msgspec.structs import replace
 
 from assay import registry
 from assay.contracts import server_url
-from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.deployment import PRIMARY, STANDBY, Address, Deployment, Node, Role
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.factors import ServerMachine
-from assay.contracts.installing import Prefix
-from assay.contracts.role import PRIMARY, STANDBY, Role
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import capabilities_of
-from assay.contracts.systems.protocol import ServerDirectory
+from assay.contracts.systems.protocol import Prefix, ServerDirectory
 from assay.errors import ArgumentError, PasswordNeeded, SystemMissing, SystemRefused
-from assay.systems import cluster
+from assay.systems import sessions
 from assay.systems.cassandra import CASSANDRA, system
 from assay.systems.cassandra.settings import is_in_effect
-from assay.systems.cubrid import CUBRID, home, installation, server, settings
+from assay.systems.cubrid import CUBRID, server
+from assay.systems.cubrid import system as settings
 from assay.systems.ferretdb import installation as ferretdb
-from assay.systems.mongodb import configuration
-from assay.systems.mongodb_protocol.url import address_of, replica_set
+from assay.systems.mongodb import system as configuration
+from assay.systems.mongodb.url import address_of, replica_set
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def attached(
         return deployment(address, role)
 
     addresses = [Address("null", host=host, port=1, password=f"p {host}") for host in roles]
-    return cluster.attached(
+    return sessions.attached_cluster(
         addresses, "s://a,b/d", attach, lambda address: clusters.get(str(address.host), "one")
     )
 
@@ -197,7 +196,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cubrid"
     for name in ("bin", "lib", "conf", "msg"):
         (folder / name).mkdir(parents=True)
-    for name in (one.name for one in installation.PROGRAMS):
+    for name in (one.name for one in server.PROGRAMS):
         program = folder / "bin" / name
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
@@ -213,10 +212,10 @@ def test_its_home_has_the_programs_and_a_configuration_of_its_own(
     run.mkdir()
     storage = StorageFacts("here", "here", str(tmp_path))
     directory = ServerDirectory(tmp_path, tmp_path / "data", run, storage)
-    found = installation.find_server()
+    found = server.find_server()
     settings = {"async_commit": "yes", "db_volume_size": "128M"}
-    first = home.make(found, directory, settings, 50)
-    again = home.make(found, directory, settings, 50)
+    first = server.make_home(found, directory, settings, 50)
+    again = server.make_home(found, directory, settings, 50)
     assert first.broker_port != first.master_port
     assert replace(again, master_port=0, broker_port=0) == replace(
         first, master_port=0, broker_port=0
@@ -236,10 +235,10 @@ def test_its_home_has_the_programs_and_a_configuration_of_its_own(
 def test_missing_programs_are_named(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (programs / "bin" / "cub_cas").unlink()
     with pytest.raises(SystemMissing, match="no program cub_cas"):
-        installation.find_server()
+        server.find_server()
     monkeypatch.delenv("CUBRID")
     with pytest.raises(SystemMissing) as caught:
-        installation.find_server()
+        server.find_server()
     assert "cubrid://" in (caught.value.hint or "")
 
 
@@ -280,7 +279,7 @@ def test_bad_urls_are_refused_without_their_password(url: str, words: str) -> No
 def test_a_setting_is_in_effect_however_the_server_writes_it(
     asked: str, found: str, is_so: bool
 ) -> None:
-    assert bool(settings.confirmed({"a": asked}, {"a": found})) is is_so
+    assert bool(settings.confirmed_settings({"a": asked}, {"a": found})) is is_so
 
 
 _APT_GET = """
@@ -411,7 +410,7 @@ ASKED = {
 
 
 def test_settings_are_written_into_the_file_and_compared_with_what_the_server_reports() -> None:
-    text = configuration.text(Path("/data"), Path("/run/m.sock"), ASKED)
+    text = configuration.configuration_text(Path("/data"), Path("/run/m.sock"), ASKED)
     document = json.loads(text)
     assert document["storage"] == {
         "dbPath": "/data",
@@ -423,7 +422,7 @@ def test_settings_are_written_into_the_file_and_compared_with_what_the_server_re
     # The server repeats its file, and prints parameters of the command line as texts.
     document["setParameter"] = {"ttlMonitorEnabled": "False"}
     parameters = {"ttlMonitorEnabled": "false", "quiet": "false", "version": None}
-    found = configuration.effective(document, parameters, ASKED)
+    found = configuration.effective_settings(document, parameters, ASKED)
     assert found == {
         "storage.wiredTiger.engineConfig.cacheSizeGB": "0.5",
         "storage.journal.commitIntervalMs": "50",
@@ -432,23 +431,23 @@ def test_settings_are_written_into_the_file_and_compared_with_what_the_server_re
 
 
 def test_a_setting_that_is_not_in_effect_is_refused() -> None:
-    document = json.loads(configuration.text(Path("/d"), Path("/s"), {}))
+    document = json.loads(configuration.configuration_text(Path("/d"), Path("/s"), {}))
     for asked, complaint in [
         ({"noSuchThing": "1"}, "noSuchThing was asked as '1'; the server has none"),
         ({"quiet": "true"}, "quiet was asked as 'true' and is 'false'"),
     ]:
         with pytest.raises(SystemRefused, match=complaint):
-            configuration.effective(document, {"quiet": "false"}, asked)
+            configuration.effective_settings(document, {"quiet": "false"}, asked)
     for name in ("net.port", "storage.dbPath", "security.authorization"):
         with pytest.raises(ArgumentError, match=name):
-            configuration.check({name: "x"})
+            configuration.check_settings({name: "x"})
 
 
 def test_the_option_buffer_is_the_size_of_the_cache() -> None:
-    assert configuration.of_buffer({"buffer": "1GB"}, {}) == {configuration.CACHE: "1"}
-    assert configuration.of_buffer({"buffer": "64MB"}, {}) == {configuration.CACHE: "0.25"}
+    assert configuration.buffer_settings({"buffer": "1GB"}, {}) == {configuration.CACHE: "1"}
+    assert configuration.buffer_settings({"buffer": "64MB"}, {}) == {configuration.CACHE: "0.25"}
     with pytest.raises(ArgumentError, match="one and the same"):
-        configuration.of_buffer({"buffer": "1GB"}, {configuration.CACHE: "2"})
+        configuration.buffer_settings({"buffer": "1GB"}, {configuration.CACHE: "2"})
 
 
 def test_transactions_are_those_of_a_replica_set_that_the_url_names() -> None:

@@ -14,11 +14,10 @@ from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import apply, system_choice
-from assay.experiment.choices.system_words import split_systems
-from assay.provision.engine.dbapi.describing import Describer
-from assay.provision.engine.dbapi.opening import describer
-from assay.record.file.json_text import json_text
-from assay.systems.dbapi import keywords
+from assay.experiment.choices.written_systems import split_systems
+from assay.provision.engine.dbapi import Describer, describer
+from assay.record.file.kept_texts import json_text
+from assay.systems.dbapi import system as keywords
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.systems.dbapi.system import DbapiSystem
 from assay.workload import reader
@@ -30,24 +29,24 @@ def test_brackets_become_keyword_arguments_of_their_types() -> None:
     choice = system_choice('dbapi:pymysql[host=db.example,port=3307,user=u,ssl=true,x="a,b"]')
     assert choice.name == "dbapi:pymysql"
     assert choice.url is not None
-    assert keywords.of_url(choice.url) == {
+    assert keywords.keywords_of_url(choice.url) == {
         "host": "db.example", "port": 3307, "user": "u", "ssl": True, "x": "a,b",
     }  # fmt: skip
     assert choice.label == "dbapi:pymysql at db.example"
     file = system_choice("dbapi:sqlite3[database=/tmp/a b%?.db]")
-    assert keywords.of_url(file.url or "") == {"database": "/tmp/a b%?.db"}
+    assert keywords.keywords_of_url(file.url or "") == {"database": "/tmp/a b%?.db"}
     assert file.label == "dbapi:sqlite3 at /tmp/a b%?.db"
 
 
 def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     from assay.contracts import server_url
 
-    url = server_url.with_password(keywords.url({"user": "u", "host": "h"}), PASSWORD)
-    assert keywords.password(url) == PASSWORD
-    assert keywords.of_url(url) == {"user": "u", "host": "h"}
+    url = server_url.with_password(keywords.url_of_keywords({"user": "u", "host": "h"}), PASSWORD)
+    assert keywords.password_of_keywords(url) == PASSWORD
+    assert keywords.keywords_of_url(url) == {"user": "u", "host": "h"}
     assert "secret" not in server_url.without_password(url)
     monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", "of the environment")
-    assert keywords.password(keywords.url({})) == "of the environment"
+    assert keywords.password_of_keywords(keywords.url_of_keywords({})) == "of the environment"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_an_option_of_a_module_whose_name_has_dots_is_varied() -> None:
 )
 def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> None:
     choice = system_choice(f"dbapi:pymysql[{words},database=d]")
-    assert "geheim7" in str(keywords.of_url(choice.url or "").values())
+    assert "geheim7" in str(keywords.keywords_of_url(choice.url or "").values())
     system = registry.system(choice.name)
     assert isinstance(system, DbapiSystem)
     address = system._address(choice.url or "")
@@ -123,7 +122,7 @@ def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> 
     kept = [choice.label, choice.url_without_password, json_text(choice), address.for_record()]
     assert "geheim7" not in str(kept) + repr(address) + repr(address.for_engine())
     assert str(choice.url_without_password).count("***") == 1
-    secret = next(iter(keywords.hidden_of_url(choice.url or "").values()))
+    secret = next(iter(keywords.hidden_keywords(choice.url or "").values()))
     describe = describer(address.for_engine().options, None)
     assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
 

@@ -17,10 +17,10 @@ from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision.engine.session import session
-from assay.provision.processes.process import find
-from assay.provision.provision import provision
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.engine.engine_calls import session
+from assay.provision.processes import running_server
+from assay.provision.running_system import provision
+from assay.provision.undo.ledger import clear_leftovers
 from assay.systems.null import NULL
 from waiting import wait_until
 
@@ -81,7 +81,7 @@ def test_it_answers_as_configured_and_is_removed_afterwards(protocol: str, trans
 def test_the_reason_of_its_death_is_available() -> None:
     choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
     with provision(choice, StorageChoice(), connections=1) as deployment:
-        server = find(deployment.server_pid)
+        server = running_server(deployment.server_pid)
         assert server is not None
         server.send(signal.SIGKILL)
         why = wait_until(lambda: NULL.why_it_died(deployment), "its end is known")

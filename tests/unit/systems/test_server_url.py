@@ -96,7 +96,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "somebody")
     monkeypatch.setenv("LOGNAME", "somebody")
-    monkeypatch.setattr("assay.systems.mysql_protocol.connection.option_files._DEFAULT_FILES", ())
+    monkeypatch.setattr("assay.systems.mysql_protocol.url._DEFAULT_FILES", ())
     monkeypatch.setattr(mysql_url, "DEFAULT_SOCKETS", ())
     return tmp_path
 

@@ -8,22 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts import safeguards as words
-from assay.contracts.safeguards import Safeguard
+from assay.contracts import durability as words
+from assay.contracts.durability import Safeguard
 from assay.errors import ArgumentError, SystemRefused
-from assay.systems.cassandra import safeguards as cassandra
-from assay.systems.cubrid import safeguards as cubrid
+from assay.systems.cassandra import settings as cassandra
+from assay.systems.cubrid import system as cubrid
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql import MYSQL
-from assay.systems.mysql_protocol import safeguards as mysql
-from assay.systems.mysql_protocol import server, spelling
+from assay.systems.mysql_protocol import server, settings
+from assay.systems.mysql_protocol import settings as mysql
 from assay.systems.mysql_protocol import settings as mysql_settings
-from assay.systems.mysql_protocol.meaning import Described, is_altered, is_in_effect
-from assay.systems.mysql_protocol.product import Programs
-from assay.systems.postgresql import removed
-from assay.systems.postgresql import safeguards as postgresql
-from assay.systems.program_version import version_of
-from assay.systems.sqlite import safeguards as sqlite
+from assay.systems.mysql_protocol.product import Described, Programs, is_altered, is_in_effect
+from assay.systems.options import version_of
+from assay.systems.postgresql import server as removed
+from assay.systems.postgresql import settings as postgresql
+from assay.systems.sqlite import settings as sqlite
 from assay.systems.sqlite import settings as sqlite_settings
 
 SUFFIX = (
@@ -70,10 +69,10 @@ def test_refused_in_its_words(
     tmp_path: Path, name: str, asked: str, log: str, read: str, why: str
 ) -> None:
     programs = program(tmp_path, log, f"{name.replace('_', '-')}   {read}")
-    (spelled,) = spelling.spelled(MARIADB.product, programs, {name: asked})
+    (spelled,) = settings.spelled(MARIADB.product, programs, {name: asked})
     assert (spelled.name, spelled.value, spelled.is_default) == (name, asked, False)
     with pytest.raises(ArgumentError, match=why) as refused:
-        spelling.refuse_altered(MARIADB.product, programs, {name: asked})
+        settings.refuse_altered(MARIADB.product, programs, {name: asked})
     assert refused.value.hint == f"it was given {name}={asked}"
 
 
@@ -90,10 +89,10 @@ def test_another_spelling_is_none(
     tmp_path: Path, name: str, asked: str, read: str, shown: str
 ) -> None:
     programs = program(tmp_path, FILES, f"{name.replace('_', '-')}   {read}")
-    assert [one.value for one in spelling.spelled(MARIADB.product, programs, {name: asked})] == [
+    assert [one.value for one in settings.spelled(MARIADB.product, programs, {name: asked})] == [
         shown
     ]
-    spelling.refuse_altered(MARIADB.product, programs, {name: asked})
+    settings.refuse_altered(MARIADB.product, programs, {name: asked})
 
 
 @pytest.mark.parametrize(
@@ -104,15 +103,15 @@ def test_a_switch_has_no_name_that_the_server_makes_of_the_machines(
     tmp_path: Path, asked: str, read: str, shown: str
 ) -> None:
     programs = program(tmp_path, FILES, f"log-bin   {read}")
-    (found,) = spelling.spelled(MARIADB.product, programs, {"log-bin": asked})
+    (found,) = settings.spelled(MARIADB.product, programs, {"log-bin": asked})
     assert (found.name, found.value) == ("log_bin", shown)
 
 
 def test_what_open_files_lower_is_left_to_the_server_that_runs(tmp_path: Path) -> None:
     programs = program(tmp_path, FILES, "table-open-cache   9909")
     asked = {"table_open_cache": "30000"}
-    assert [one.value for one in spelling.spelled(MARIADB.product, programs, asked)] == ["30000"]
-    spelling.refuse_altered(MARIADB.product, programs, asked)
+    assert [one.value for one in settings.spelled(MARIADB.product, programs, asked)] == ["30000"]
+    settings.refuse_altered(MARIADB.product, programs, asked)
 
 
 def test_a_word_for_a_number_is_not_taken_for_another() -> None:
@@ -146,9 +145,9 @@ def does(found: Iterable[Safeguard]) -> dict[str, str]:
 def test_systems_of_different_kinds_share_the_words() -> None:
     """A kind has one text for what is the same, and another one for what is not."""
     pg, my, maria = (
-        does(postgresql.of_settings(POSTGRESQL_15)),
-        does(mysql.of_settings(MYSQL_9, "InnoDB")),
-        does(mysql.of_settings(MARIADB_SETTINGS, "InnoDB")),
+        does(postgresql.safeguards_of_settings(POSTGRESQL_15)),
+        does(mysql.safeguards_of_settings(MYSQL_9, "InnoDB")),
+        does(mysql.safeguards_of_settings(MARIADB_SETTINGS, "InnoDB")),
     )
     assert my[words.BINARY_LOG] == "writes and flushes a binary log"
     assert maria[words.BINARY_LOG] == pg[words.BINARY_LOG] == "writes no binary log"
@@ -174,7 +173,7 @@ def test_systems_of_different_kinds_share_the_words() -> None:
     ],
 )
 def test_settings_of_postgresql(kind: str, changed: Mapping[str, str], found: str) -> None:
-    assert does(postgresql.of_settings({**POSTGRESQL_15, **changed}))[kind] == found
+    assert does(postgresql.safeguards_of_settings({**POSTGRESQL_15, **changed}))[kind] == found
 
 
 @pytest.mark.parametrize(
@@ -197,7 +196,9 @@ def test_settings_of_postgresql(kind: str, changed: Mapping[str, str], found: st
 def test_settings_of_the_mysql_protocol(
     kind: str, changed: Mapping[str, str], engine: str, found: str
 ) -> None:
-    assert does(mysql.of_settings({**MYSQL_9, **changed}, engine))[kind].startswith(found)
+    assert does(mysql.safeguards_of_settings({**MYSQL_9, **changed}, engine))[kind].startswith(
+        found
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_settings_of_the_mysql_protocol(
     [("wal", words.LOGS_PAGES), ("delete", words.COPIES_PAGES), ("off", words.WRITES_ONCE)],
 )
 def test_a_journal_of_a_file(mode: str, found: str) -> None:
-    assert does(sqlite.of_settings({"journal_mode": mode}))[words.TORN_PAGES] == found
+    assert does(sqlite.safeguards_of_settings({"journal_mode": mode}))[words.TORN_PAGES] == found
 
 
 def test_replicas_that_a_write_waits_for() -> None:
@@ -215,22 +216,25 @@ def test_replicas_that_a_write_waits_for() -> None:
         ("quorum", 1, words.NO_REPLICAS),
         ("quorum", 3, words.WAITS_FOR_REPLICAS),
     ):
-        assert does(cassandra.of_settings(reported, consistency, replicas))[words.REPLICAS] == found
-    assert words.REPLICAS not in does(cassandra.of_settings(reported, "quorum", None))
+        assert (
+            does(cassandra.safeguards_of_settings(reported, consistency, replicas))[words.REPLICAS]
+            == found
+        )
+    assert words.REPLICAS not in does(cassandra.safeguards_of_settings(reported, "quorum", None))
 
 
 def test_what_is_not_reported_is_not_known() -> None:
     """A server that hides its settings, or a version that lacks one, claims nothing."""
     for nothing in (
-        postgresql.of_settings({"server_version": "13.0.0"}),
-        mysql.of_settings({"version": "8.0.11"}, "InnoDB"),
-        cassandra.of_settings({}, "one", 1),
-        cubrid.of_settings({}),
+        postgresql.safeguards_of_settings({"server_version": "13.0.0"}),
+        mysql.safeguards_of_settings({"version": "8.0.11"}, "InnoDB"),
+        cassandra.safeguards_of_settings({}, "one", 1),
+        cubrid.safeguards_of_settings({}),
     ):
         assert list(nothing) == []
-    assert words.TORN_PAGES not in does(cubrid.of_settings({"async_commit": "n"}))
-    twice = does(cubrid.of_settings({"double_write_buffer_size": "2.0M"}))
-    once = does(cubrid.of_settings({"double_write_buffer_size": "0.0B"}))
+    assert words.TORN_PAGES not in does(cubrid.safeguards_of_settings({"async_commit": "n"}))
+    twice = does(cubrid.safeguards_of_settings({"double_write_buffer_size": "2.0M"}))
+    once = does(cubrid.safeguards_of_settings({"double_write_buffer_size": "0.0B"}))
     assert (twice[words.TORN_PAGES], once[words.TORN_PAGES]) == (
         words.WRITES_TWICE, words.WRITES_ONCE,
     )  # fmt: skip
@@ -252,7 +256,7 @@ def test_what_is_not_reported_is_not_known() -> None:
 def test_what_a_file_system_does(
     file_system: str, options: str, journal: str | None, barriers: str | None
 ) -> None:
-    found = does(words.of_file_system(file_system, options))
+    found = does(words.safeguards_of_file_system(file_system, options))
     assert (found.get(words.JOURNAL), found.get(words.BARRIERS)) == (journal, barriers)
 
 

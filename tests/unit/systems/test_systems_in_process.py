@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import System
 from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import drop_abandoned
-from assay.provision.engine.session import session
-from assay.provision.provision import provision
+from assay.provision.engine.engine_calls import session
+from assay.provision.running_system import provision
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
 from assay.systems.sqlite.system import SHELL

@@ -17,9 +17,13 @@ from assay.contracts.server_url import without_password
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
 from assay.experiment.choices.checked_choices import system_choice
 from assay.registry import workload_folder
-from assay.text.files import output_file
-from assay.text.secrets import without_secrets
-from assay.text.secrets_in_files import has_password, line_with_password, without_file_passwords
+from assay.text import output_file
+from assay.text.secrets import (
+    has_password,
+    line_with_password,
+    without_file_passwords,
+    without_secrets,
+)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +256,7 @@ def test_a_long_text_of_one_kind_is_read_in_time(part: str) -> None:  # fmt: ski
 
 
 def write(file: Path, text: str = "new", *, force: bool = False) -> None:
-    with output_file.written(file, force=force) as descriptor:
+    with output_file.written_file(file, force=force) as descriptor:
         os.write(descriptor, text.encode())
         assert not file.exists() or file.read_text() != text, "it appears when it is complete"
 
@@ -284,7 +288,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
 def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
     for file in (tmp_path / "old", tmp_path / "new"):
-        with pytest.raises(ZeroDivisionError), output_file.written(file, force=True) as opened:
+        with pytest.raises(ZeroDivisionError), output_file.written_file(file, force=True) as opened:
             os.write(opened, b"half")
             raise ZeroDivisionError
     assert names(tmp_path) == ["old"]
@@ -309,7 +313,10 @@ def test_force_replaces_and_keeps_mode_and_link(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("kind")
 def test_a_file_created_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    with pytest.raises(InputError, match="already exists"), output_file.written(file, force=False):
+    with (
+        pytest.raises(InputError, match="already exists"),
+        output_file.written_file(file, force=False),
+    ):
         file.write_text("of somebody else")
     assert file.read_text() == "of somebody else"
     assert names(tmp_path) == ["file"]
@@ -318,7 +325,7 @@ def test_a_file_created_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     with (
         pytest.raises(SystemUnderTestError, match="No space left"),
-        output_file.written(tmp_path / "x", force=False),
+        output_file.written_file(tmp_path / "x", force=False),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     with pytest.raises(InputError, match="found a folder"):
@@ -334,17 +341,17 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
     read = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    with output_file.written(pipe, force=False) as descriptor:
+    with output_file.written_file(pipe, force=False) as descriptor:
         os.write(descriptor, b"text")
     reader.join(30)
     assert read == [b"text"]
-    with output_file.written(os.devnull, force=False) as descriptor:
+    with output_file.written_file(os.devnull, force=False) as descriptor:
         os.write(descriptor, b"text")
 
 
 def test_a_program_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom assay.text.files import output_file\n"
+        "import os, signal\nfrom assay.text.toml_file import output_file\n"
         "with output_file.written('x', force=False) as descriptor:\n"
         "    os.write(descriptor, b'half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -14,17 +14,12 @@ from assay.cli.output import rows as row_table
 from assay.errors import Bug, ExperimentError
 from assay.experiment import StorageChoice
 from assay.experiment import from_file as experiment_file
+from assay.report import comparison_report as compared
 from assay.report.build import build
-from assay.report.comparison_tables import comparison as compared
 from assay.report.forms import table
 from assay.report.summaries import first_look
-from assay.text import units
-from assay.text.ascii_forms import with_ascii_forms
-from assay.text.cut import cut, cut_within
-from assay.text.files import toml_file
-from assay.text.files.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
-from assay.text.files.toml_file import TomlTable
-from assay.text.line_width import LEAST, line_width
+from assay.text import toml_file, units
+from assay.text.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
 from assay.text.quantities import (
     CLIENTS,
     COUNT,
@@ -34,6 +29,8 @@ from assay.text.quantities import (
     WAIT_S,
     Duration,
 )
+from assay.text.terminal import LEAST_COLUMNS, cut, cut_within, line_width, with_ascii_forms
+from assay.text.toml_file import TomlTable
 from assay.text.units import size
 
 
@@ -75,7 +72,7 @@ def test_tables_with_wide_letters_fit(tmp_path: Path) -> None:
 
 
 def test_no_columns_are_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    for named, width in (("0", None), ("000", None), ("7", LEAST), ("120", 120)):
+    for named, width in (("0", None), ("000", None), ("7", LEAST_COLUMNS), ("120", 120)):
         monkeypatch.setenv("COLUMNS", named)
         assert line_width(io.StringIO()) == width
 

@@ -9,8 +9,7 @@ import pytest
 
 from assay.errors import ExperimentError, RunFailed
 from assay.experiment import from_file as experiment_file
-from assay.text import quantities
-from assay.text.files import toml_file
+from assay.text import quantities, toml_file
 
 
 def written(folder: Path, text: str) -> toml_file.TomlTable:

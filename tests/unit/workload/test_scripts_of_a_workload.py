@@ -10,7 +10,7 @@ import invented_records as invented
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
-from assay.lab.preflight.refusal import why_lacking
+from assay.lab.refusal import why_lacking
 from assay.lab.steps.dump import Dump
 from assay.lab.steps.overlap import Overlap
 from assay.plan import plan

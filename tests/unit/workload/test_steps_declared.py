@@ -16,8 +16,8 @@ from assay.drive.document import document_of
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge import derived_metrics
-from assay.judge.check.verdict import STATEMENT_LIMIT
+from assay.judge import client_service
+from assay.judge.result_checks import STATEMENT_LIMIT
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.workload import ad_hoc_script, reader
@@ -403,7 +403,7 @@ def _observation(**of_look: int) -> Observation:
 
 def _found(workload: reader.Workload, observation: Observation) -> DerivedValue:
     metrics = list(workload.derived.values())
-    (found,) = derived_metrics.of_run(metrics, observation, {}, workload.schema.file)
+    (found,) = client_service.derived_values(metrics, observation, {}, workload.schema.file)
     return found
 
 

@@ -20,7 +20,7 @@ from assay.experiment import Experiment
 from assay.load.bibsql import beebe, bibliography
 from assay.report.build import build
 from assay.report.declared import declaration
-from assay.text.files import toml_file
+from assay.text import toml_file
 from assay.workload import reader
 from assay.workload.values import Workload
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
-from assay.contracts.dialects.protocol import Partitioning
+from assay.contracts.dialects import Partitioning
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.errors import ArgumentError, AssayError, ExperimentError, ScriptError
-from assay.lab.authoring.problems import examined
-from assay.lab.preflight.preflight import preflight
+from assay.lab.authoring import examined
+from assay.lab.preflight import preflight
 from assay.plan import plan
 from assay.workload import reader
-from assay.workload.scripts.scripts import as_file
+from assay.workload.scripts import as_file
 from assay.workload.values import Workload
 
 

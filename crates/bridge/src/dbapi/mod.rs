@@ -27,7 +27,7 @@ pub fn python_drivers() -> Vec<&'static str> {
 // Takes a deployment; has Python import the module and connect; returns the session.
 
 /// The Python side of the driver.
-const MODULE: &str = "assay.provision.engine.dbapi.opening";
+const MODULE: &str = "assay.provision.engine.dbapi";
 
 /// Opens a session, and runs its first statements.
 ///

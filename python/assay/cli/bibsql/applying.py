@@ -20,42 +20,42 @@ from urllib.parse import quote
 from msgspec import Struct, structs
 
 from assay import _engine, registry
-from assay.cli.bibsql import reading_user, servers
-from assay.cli.bibsql.file_update import (
-    FileUpdate,
-    file_update,
-    rule_of,
-    update_options,
-)
-from assay.cli.bibsql.input_check import (
-    check,
+from assay.cli.bibsql import options as servers
+from assay.cli.bibsql import sql_script
+from assay.cli.bibsql.options import (
+    Parsed,
+    check_input,
     ended_by_signals,
+    files_without_entries,
     kept_rows_error,
     say_problems,
-    without_entries,
 )
-from assay.cli.bibsql.options import Parsed
 from assay.cli.bibsql.sql_script import script_document, table_options
-from assay.cli.bibsql.update_lock import lock_conflicts_named, update_lock
+from assay.cli.bibsql.updating import (
+    FileUpdate,
+    file_update,
+    lock_conflicts_named,
+    rule_of,
+    update_lock,
+    update_options,
+)
+from assay.cli.output.passwords import with_passwords
 from assay.cli.output.progress import progress
-from assay.cli.process.outcome import say
-from assay.cli.process.passwords import with_passwords
+from assay.cli.process import say
 from assay.contracts.deployment import Address, Deployment
-from assay.contracts.dialects.protocol import Dialect, LimitsWaiting, Table
+from assay.contracts.dialects import Dialect, LimitsWaiting, Table
 from assay.contracts.events import RowsSent, Sink, StageBegun, ignored
 from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import LimitsWaitingByOption, ReachedByUrl, WorksInProcess
 from assay.errors import ArgumentError, AssayError, SystemDied, SystemRefused
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.choices.checked_choices import system_choice
-from assay.load.bibsql.bibliography import counted, files_of
-from assay.load.bibsql.changed_files import LoadedTables, Replaced
-from assay.load.bibsql.documents import BibDocument
-from assay.load.bibsql.newer_than import NewerThan, now_ns, set_stamp
-from assay.load.fill import OnProgress, fill
+from assay.load.bibsql.bibliography import BibDocument, counted, files_of
+from assay.load.bibsql.updates import LoadedTables, NewerThan, Replaced, now_ns, set_stamp
+from assay.load.load import OnProgress, fill
 from assay.load.tables import count, drop, drops
-from assay.provision.engine.session import session
-from assay.text.files import paths
+from assay.provision.engine.engine_calls import session
+from assay.text import paths
 from assay.text.quantities import WAIT_S
 from assay.text.units import duration
 from assay.workload.values import Workload
@@ -327,7 +327,7 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     if changed or removed:
         with _read(parsed, workload, target, asked.files, named) as (source, said):
             read = {str(file): file.name for file in named}
-            bad = without_entries(source, read)
+            bad = files_without_entries(source, read)
             kept = {read[file] for file in bad}
             changed = [name for name in changed if name not in kept]
             if changed or removed:
@@ -431,7 +431,7 @@ def _read(
     )
     is_quiet = "quiet" in parsed.given
     with ended_by_signals():
-        scan = check(source)
+        scan = check_input(source)
     say_problems(scan["problems"], parsed.given, changed)
     total_bytes = scan["bytes"]
     with _shown_progress(is_quiet) as shown:
@@ -480,18 +480,18 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     """A user that is there keeps password and rights, and may read the tables as well."""
     if (name := parsed.last("reader")) is None:
         return None
-    dialect = reading_user.with_users(target.dialect, target.server.name, name)
+    dialect = sql_script.with_users(target.dialect, target.server.name, name)
     answer = target.rows(dialect.user_query(name))
-    reading_user.insist_on_login(name, answer)
-    password = None if answer else reading_user.new_password(name)
-    unused = " (the one given is not used)" if reading_user.is_password_given() else ""
+    sql_script.insist_on_login(name, answer)
+    password = None if answer else sql_script.new_password(name)
+    unused = " (the one given is not used)" if sql_script.is_password_given() else ""
     old = f", who was there and keeps the password{unused},"
     return _Reader(
         name,
         password,
-        reading_user.statements(name, dialect, workload, password),
+        sql_script.reader_statements(name, dialect, workload, password),
         f"{name}{old if answer else ', a new user,'} may read the tables",
-        reading_user.write_question(name, dialect, workload),
+        sql_script.write_question(name, dialect, workload),
     )
 
 

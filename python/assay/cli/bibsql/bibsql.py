@@ -24,15 +24,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from assay import env_vars
-from assay.cli.bibsql import servers
+from assay.cli.bibsql import options
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
-from assay.cli.process.outcome import outcome_of
-from assay.cli.process.streams import OutputLost
+from assay.cli.process import OutputLost, outcome_of
 from assay.contracts.deployment import Address
 from assay.contracts.systems.abilities import OwnClient
 from assay.errors import ArgumentError, SystemMissing
-from assay.text.files import toml_file
-from assay.text.nearest import did_you_mean
+from assay.text import toml_file
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import PORT
 from assay.workload import reader
 
@@ -67,7 +66,7 @@ def run(arguments: list[str]) -> int | None:
         sys.stdout.write(answer)
         return None
     workload = reader.read("bibsql")
-    server = servers.server(parsed.last("server") or workload.default_system)
+    server = options.server(parsed.last("server") or workload.default_system)
     address = _address(server, parsed)
     command, environment = _client_command(server, address)
     program = shutil.which(command[0])
@@ -88,11 +87,11 @@ def run(arguments: list[str]) -> int | None:
 
 
 def _client_command(
-    server: servers.Server, address: Address
+    server: options.Server, address: Address
 ) -> tuple[list[str], Mapping[str, str]]:
     """Its own client, or that of a server which speaks the same. Raises `SystemMissing`."""
     missing: SystemMissing | None = None
-    for one in servers.alike(server):
+    for one in options.servers_alike(server):
         if isinstance(one.system, OwnClient):
             try:
                 return one.system.client_command(address)
@@ -137,11 +136,11 @@ def profiles_file() -> Path:
     return folder / "assay" / "bibsql.toml"
 
 
-def _address(server: servers.Server, parsed: Parsed) -> Address:
+def _address(server: options.Server, parsed: Parsed) -> Address:
     section = _profile(server, parsed.last("profile"))
     # Every key is read, also one that an option outdoes: what is not read is an unknown key.
-    name, own = parsed.last("database"), section.text("database", servers.DEFAULT_DATABASE)
-    name = own if name is None else servers.database_name(name)
+    name, own = parsed.last("database"), section.text("database", options.DEFAULT_DATABASE)
+    name = own if name is None else options.database_name(name)
     user = section.text("user", "")
     address = Address(
         driver=server.system.driver,
@@ -159,7 +158,7 @@ def _address(server: servers.Server, parsed: Parsed) -> Address:
     return address
 
 
-def _profile(server: servers.Server, name: str | None) -> toml_file.TomlTable:
+def _profile(server: options.Server, name: str | None) -> toml_file.TomlTable:
     """The profile's table for this server; empty where nothing is said and none was asked for."""
     file = profiles_file()
     if not file.exists():
@@ -176,18 +175,18 @@ def _profile(server: servers.Server, name: str | None) -> toml_file.TomlTable:
         return toml_file.TomlTable(file, "", (), {})
     profile = top.section(name)
     for key in profile.names():
-        if servers.server(key).system.dialect.name == server.system.dialect.name:
+        if options.server(key).system.dialect.name == server.system.dialect.name:
             return profile.section(key)
     raise profile.error(
         f"profile {name!r} has no section for {server.name}", hint=_profile_hint(server, name)
     )
 
 
-def _profile_hint(server: servers.Server, name: str) -> str:
+def _profile_hint(server: options.Server, name: str) -> str:
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
     return (
         "a profile says how to reach a server, for example:\n"
-        f'[{key}.{server.system.name}]\ndatabase = "{servers.DEFAULT_DATABASE}"'
+        f'[{key}.{server.system.name}]\ndatabase = "{options.DEFAULT_DATABASE}"'
     )
 
 

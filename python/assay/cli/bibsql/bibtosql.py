@@ -22,28 +22,28 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from assay.cli.bibsql import applying, reading_user, servers
+from assay.cli.bibsql import applying, options, sql_script
 from assay.cli.bibsql.bibsql import standard_answer
-from assay.cli.bibsql.file_update import file_update
-from assay.cli.bibsql.input_check import (
-    check,
+from assay.cli.bibsql.options import (
+    Option,
+    Parsed,
+    check_input,
     ended_by_signals,
+    files_without_entries,
+    help_text,
     kept_rows_error,
+    parse,
     say_problems,
-    without_entries,
 )
-from assay.cli.bibsql.options import Option, Parsed, help_text, parse
 from assay.cli.bibsql.sql_script import script_document, script_without_rows
-from assay.cli.process import written_files
-from assay.cli.process.outcome import outcome_of
-from assay.cli.process.process_environment import refuse_other_encodings
-from assay.cli.process.streams import OutputLost
+from assay.cli.bibsql.updating import file_update
+from assay.cli.output import report_output
+from assay.cli.process import OutputLost, outcome_of, refuse_other_encodings
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
-from assay.load.bibsql.bibliography import files_of
-from assay.load.bibsql.documents import Problems, SqlDocument
-from assay.text.files import output_file
-from assay.text.files.paths import is_folder
+from assay.load.bibsql.bibliography import Problems, SqlDocument, files_of
+from assay.text import output_file
+from assay.text.paths import is_folder
 from assay.workload import reader
 from assay.workload.values import Workload
 
@@ -141,7 +141,7 @@ def run(arguments: list[str]) -> int | None:
 
 
 def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
-    server = servers.server(parsed.last("server") or workload.default_system)
+    server = options.server(parsed.last("server") or workload.default_system)
     update = file_update(parsed, parsed.rest)
     if update is not None:
         update.insist_on_stamp()
@@ -152,12 +152,12 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             for word in files
             for file in (files_of([word]) if is_folder(Path(word)) else [word])
         ]
-    user_statements = reading_user.lines(parsed.last("reader"), server, workload)
+    user_statements = sql_script.reader_lines(parsed.last("reader"), server, workload)
     document = script_document(workload, server, parsed, files, update, user_statements)
     bad: list[str] = []
     if update is not None:
         with ended_by_signals():
-            bad = without_entries(document.source, map(str, update.changed))
+            bad = files_without_entries(document.source, map(str, update.changed))
         if bad:
             left = tuple(file for file in update.changed if str(file) not in bad)
             update = replace(update, changed=left)
@@ -175,7 +175,7 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         return
     if files:
         with ended_by_signals():
-            check(document.source)
+            check_input(document.source)
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, _file(parsed))
     say_problems(report["problems"], parsed.given, update.changed if update else None)
@@ -199,7 +199,7 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
     file = _file(parsed)
     if file is not None:
         inputs: list[str | int] = [*files] if files else [STANDARD_INPUT]
-        with written_files.written(
+        with report_output.file_written(
             file, force="force" in parsed.given, inputs=inputs
         ) as descriptor:
             if parsed.last("reader") is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -228,7 +228,7 @@ class Written(TypedDict):
 
 def _write(document: SqlDocument, descriptor: int, file: str | None) -> Written:
     from assay import _engine
-    from assay.provision.engine.session import raise_as_ours
+    from assay.provision.engine.engine_calls import raise_as_ours
 
     try:
         report: Written = json.loads(_engine.bib_write_sql(document.json, descriptor))
@@ -246,7 +246,7 @@ def _help(workload: Workload) -> str:
         "bibtosql [OPTIONS] [FILE]...",
         "Write an SQL script that loads BibTeX files or standard input into a database.\n"
         f"Servers (upper or lower case; a unique abbreviation is enough):\n"
-        f"  {', '.join(servers.names())} [default: {workload.default_system}]",
+        f"  {', '.join(options.server_names())} [default: {workload.default_system}]",
         OPTIONS,
         EXAMPLES,
     )

@@ -1,19 +1,35 @@
-"""Takes the arguments of `bibtosql` and `bibsql`; returns their options, spelled as those allow.
-
-An option has one or two leading hyphens and may be cut to any leading part that is unique. Options
-of the original programs keep their short forms: where one of them and a new one begin alike,
-theirs is meant (``-s`` is ``--server``). Where the client gets what is unknown, its single letters
-come before its own: with anything beside it, ``-h`` is the client's host and no ``--help``.
-"""
+"""Takes the arguments of `bibtosql` and `bibsql`; returns their options, the system that a
+server's name means, and what is wrong with the files, which are read once before anything is
+written or sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import re
+import signal
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from assay.errors import ArgumentError
-from assay.text.nearest import did_you_mean
+from assay import registry
+from assay.cli.process import say
+from assay.contracts.dialects import SqlText
+from assay.contracts.systems.protocol import System
+from assay.errors import ArgumentError, RunFailed
+from assay.load.bibsql.bibliography import (
+    BibDocument,
+    Problems,
+    Scan,
+    ScanDocument,
+    counted,
+    skipped_text,
+)
+from assay.provision.machine.signals import TERMINATIONS
+from assay.text import paths
+from assay.text.phrases import did_you_mean
 
 
 class Option(Struct, frozen=True):
@@ -130,3 +146,187 @@ def help_text(usage: str, what: str, options: Iterable[Option], examples: str) -
             line += f" {word}"
         lines.append(line)
     return "\n".join([*lines, "", "Example:", examples])
+
+
+DEFAULT_DATABASE = "bibtex"
+_LONGEST_DATABASE_NAME = 63
+"""Some servers cut a longer one, and mean the database of the shorter name."""
+_DATABASE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_-]{{0,{_LONGEST_DATABASE_NAME - 1}}}")
+_DATABASE_LETTERS = re.compile(r"[A-Za-z0-9_-]")
+
+
+class Server(Struct, frozen=True):
+    """A system by the names these programs know it by."""
+
+    name: str
+    """The proper one, as a comment header prints it."""
+    system: System
+    dialect: SqlText
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.dialect.server_names, self.system.name)
+
+
+def servers() -> list[Server]:
+    """Every system whose dialect has a name for these programs."""
+    found = [system for _, system in registry.usable_systems()]
+    return [
+        Server(server.dialect.server_names[0], server, server.dialect)
+        for server in found
+        if isinstance(server.dialect, SqlText) and server.dialect.server_names
+    ]
+
+
+def server_names() -> list[str]:
+    """All names, for help and hints."""
+    return list(dict.fromkeys(name for server in servers() for name in server.dialect.server_names))
+
+
+def server(word: str) -> Server:
+    """The server that ``word`` is, or begins, whatever its letter case."""
+    wanted = word.lower()
+    matching: dict[str, Server] = {}
+    # A system of this name comes before one of the same dialect, which has it as an alias.
+    for known in sorted(servers(), key=lambda known: known.system.name != wanted):
+        lowered = [name.lower() for name in known.names]
+        if wanted in lowered:
+            return known
+        if wanted and any(name.startswith(wanted) for name in lowered):
+            # Systems of one dialect are the same server to these programs.
+            matching.setdefault(known.dialect.name, known)
+    if len(matching) > 1:
+        raise ArgumentError(
+            f"server {word!r} may mean {' or '.join(known.name for known in matching.values())}",
+            hint="give one more letter",
+        )
+    if not matching:
+        raise registry.unknown("server", word, server_names())
+    return next(iter(matching.values()))
+
+
+def servers_alike(chosen: Server) -> list[Server]:
+    """Those of the same dialect, which each other's clients reach as well; itself first."""
+    others = [one for one in servers() if one.system.name != chosen.system.name]
+    return [chosen, *(one for one in others if one.dialect.name == chosen.dialect.name)]
+
+
+def database_name(word: str) -> str:
+    """The word, where it is a name that every server takes letter by letter.
+
+    The original drops other characters, and then the database that has the name which is left.
+    """
+    if _DATABASE_NAME.fullmatch(word):
+        return word
+    left = "".join(_DATABASE_LETTERS.findall(Path(word).stem))
+    proposal = left.lstrip("-")[:_LONGEST_DATABASE_NAME] or "bibliography"
+    raise ArgumentError(
+        f"--database {word!r}: expected a name of letters (a to z), digits, _ and -, at most "
+        f"{_LONGEST_DATABASE_NAME} of them",
+        hint=f'of a file bibsql learns from a profile, file = "{word}"; bibtosql: --apply {word}'
+        if paths.is_file(Path(word))
+        else f"--database {proposal}",
+    )
+
+
+_SHOWN = 20
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """At once: a pipe without a writer is waited for inside the engine, where no Python
+    handler runs, and there is nothing yet to put away."""
+    handlers = [signal.signal(number, signal.SIG_DFL) for number in TERMINATIONS]
+    try:
+        yield
+    finally:
+        for number, handler in zip(TERMINATIONS, handlers, strict=True):
+            signal.signal(number, handler)
+
+
+def check_input(source: BibDocument) -> Scan:
+    """The engine's `Scan` of the files; raises `InputError` where they are bad. Costs a tenth of
+    writing them."""
+    from assay import _engine
+    from assay.provision.engine.engine_calls import raise_as_ours
+
+    document = ScanDocument(
+        files=source.files,
+        encoding=source.encoding,
+        keep_going=source.keep_going,
+        strict=source.strict,
+    )
+    try:
+        scan: Scan = json.loads(_engine.bib_scan(document.json))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+    return scan
+
+
+def files_without_entries(source: BibDocument, files: Iterable[str]) -> list[str]:
+    """Those of the files in which no entry is good, and something is bad: an update keeps the rows
+    that they had. Without ``keep_going`` they are errors."""
+    if not source.keep_going:
+        return []
+    found = []
+    with tempfile.NamedTemporaryFile("w", suffix=".bib") as good:
+        # Files without any entry are refused together: one entry is always there.
+        good.write("@Misc{good, title = {Good}}\n")
+        good.flush()
+        for file in files:
+            # A macro may be defined in another file.
+            scan = check_input(structs.replace(source, files=(good.name, file), strict=False))
+            if scan["problems"]["errors"] and scan["entries"] == 1:
+                found.append(file)
+    return found
+
+
+def kept_rows_error(files: Iterable[str]) -> RunFailed:
+    """What an update ends with that has left such files out."""
+    return RunFailed(
+        f"no entry can be read, and the rows that are there are kept: {', '.join(files)}",
+        hint="correct the errors above, and update again; the other files are done",
+    )
+
+
+def say_problems(
+    problems: Problems, given: Collection[str], changed: Iterable[Path] | None = None
+) -> None:
+    """What was wrong and did not stop the program: the first of it, and how much there is.
+    ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names only
+    what is wrong with these files; None: with all."""
+    if changed is not None:
+        problems = _of_files(problems, set(map(str, changed)))
+    if "quiet" in given:
+        kept = [problem for problem in problems["kept"] if problem["severity"] == "error"]
+        problems = {**problems, "kept": kept, "warnings": 0}
+    for line in _lines(problems, len(problems["kept"]) if "all-warnings" in given else _SHOWN):
+        say(line)
+
+
+def _of_files(problems: Problems, files: Collection[str]) -> Problems:
+    """All of them where the engine has not kept every one: those of the files may be missing."""
+    if len(problems["kept"]) < problems["errors"] + problems["warnings"]:
+        return problems
+    kept = [problem for problem in problems["kept"] if problem["file"] in files]
+    errors = sum(problem["severity"] == "error" for problem in kept)
+    return {**problems, "kept": kept, "errors": errors, "warnings": len(kept) - errors}
+
+
+def _lines(problems: Problems, most: int) -> list[str]:
+    lines = []
+    for problem in problems["kept"][:most]:
+        place = ":".join(
+            str(part) for part in (problem["file"], problem["line"], problem["column"]) if part
+        )
+        lines.append(f"{problem['severity']}: {place}: {problem['message']}")
+    if not lines:
+        return []
+    total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"
+    if skipped := skipped_text(problems):
+        total += f"; left out: {skipped}"
+    if len(lines) < problems["errors"] + problems["warnings"]:
+        total += f"; the first {len(lines)} are shown"
+        if len(lines) < len(problems["kept"]):
+            total += f": --all-warnings shows {len(problems['kept'])}"
+    return [*lines, total]

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import format_option, records_option
+from assay.cli.options.shared_options import NumberType, format_option, records_option
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
-from assay.cli.process.streams import status_at_least
+from assay.cli.process import say, status_at_least
 from assay.errors import ArgumentError
+from assay.experiment import setting_values as client_words
 from assay.experiment.choices.checked_choices import split
-from assay.experiment.settings import field_values as client_words
 from assay.lab import calibration
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.record import CalibrationRecord, Store
-from assay.record.machine.machine import build, machine
+from assay.record.machines import build, machine
 from assay.text import quantities, units
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
 
 COLUMNS = (
     "driver", "clients", "threads", "statements_per_s", "client_us_per_statement", "p50_us",
@@ -79,7 +77,7 @@ def command(
             raise ArgumentError(
                 f"unknown protocol {word!r}", hint=did_you_mean(word, calibration.protocols())
             )
-    numbers = client_words.counts(clients)
+    numbers = client_words.client_counts(clients)
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
     facts = machine()

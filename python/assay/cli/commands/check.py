@@ -8,16 +8,22 @@ from contextlib import AbstractContextManager, nullcontext
 import click
 
 from assay.cli.options import completers
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.contracts.experiment import SystemChoice
 from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment.choices import checked_choices, storage_words
-from assay.lab.authoring.preparing import never_prepared, refused_statements, scripts_of
-from assay.lab.authoring.problems import ExaminedWorkload, examined, examined_script
-from assay.lab.preflight.availability import look_for
-from assay.provision.install.in_use import in_use
+from assay.lab.authoring import (
+    ExaminedWorkload,
+    examined,
+    examined_script,
+    never_prepared,
+    refused_statements,
+    scripts_of,
+)
+from assay.lab.preflight import availability_of
+from assay.provision.install.cache import in_use
 from assay.provision.running_system import running_system
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 from assay.text.units import counted
 from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
@@ -60,7 +66,7 @@ def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...])
       assay check read.sql --set id=7 --on postgresql://me@db/shop
     """
     choices = checked_choices.system_choices(systems) if systems else ()
-    available = look_for(choices)
+    available = availability_of(choices)
     available.refuse_missing()
     with _examined(workload, variables) as found:
         if found.workload is not None and not found.problems and choices:

@@ -12,13 +12,13 @@ import click
 
 from assay.cli.options import completers
 from assay.cli.options.shared_options import COMPARISON_FORMS, format_option, records_option
-from assay.cli.process.outcome import say
-from assay.comparison.sides.differences import DESPITE
+from assay.cli.process import say
+from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from assay.comparison.fail_conditions import ConditionResult
-    from assay.comparison.sides.values import Comparison
+    from assay.comparison.conditions import ConditionResult
+    from assay.comparison.sides import Comparison
 
 _MET, _NOT_JUDGED, _NOT_DECIDED = 1, 2, 5
 _MOST_REASONS = 3
@@ -96,7 +96,8 @@ def command(
     from assay import comparison
     from assay.cli.options import experiment_references
     from assay.cli.output.report_output import insist_on_readable
-    from assay.comparison import conditions, fail_conditions
+    from assay.comparison import conditions
+    from assay.comparison import conditions as fail_conditions
 
     if form not in ("json", "csv"):
         insist_on_readable(form, hint=f"assay compare … --format {form} > comparison.{form}")
@@ -108,7 +109,7 @@ def command(
             sides.append(comparison.side(name, experiment_references.title(found, records), found))
     left, right = sides[0], sides[1] if len(sides) > 1 else None
     made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
-    judged = fail_conditions.judge(made, asked, despite=despite)
+    judged = fail_conditions.judge_conditions(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
     _insist_on_cells(made, (a, b) if b is not None and not between else None)
     for one in asked:
@@ -125,8 +126,8 @@ def command(
 
 def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, detail: bool) -> None:
     from assay import registry
-    from assay.report.comparison_tables import comparison as report
-    from assay.report.comparison_tables import comparison_document
+    from assay.report import comparison_document
+    from assay.report import comparison_report as report
 
     if form == "json":
         comparison_document.write_json(made, judged, sys.stdout)
@@ -140,11 +141,11 @@ def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, de
 def _insist_on_cells(made: Comparison, words: tuple[str, str] | None = None) -> None:
     """Raises `ArgumentError` where nothing could be compared. ``words``: the sides as they were
     named, where equal cells of two are compared."""
-    from assay.comparison.sides import setting_aside
-    from assay.comparison.sides.factors import factor_of
+    from assay.comparison import sides
+    from assay.comparison.factors import factor_of
 
     if not made.cells:
-        if words and (apart := setting_aside.between(made.a, made.b)):
+        if words and (apart := sides.factor_to_set_aside(made.a, made.b)):
             command = shlex.join(["assay", "compare", *words, "--between", apart])
             raise ArgumentError(
                 f"A and B have no cell in common: each differs in {apart.partition('=')[0]}",
@@ -179,7 +180,7 @@ def _passed_over(made: Comparison) -> str | None:
 
 
 def _status(judged: Sequence[ConditionResult]) -> int:
-    from assay.comparison.fail_conditions import ConditionAnswer
+    from assay.comparison.conditions import ConditionAnswer
 
     met = [one for one in judged if one.answer is ConditionAnswer.MET]
     unknown = [one for one in judged if one.answer is ConditionAnswer.UNKNOWN]

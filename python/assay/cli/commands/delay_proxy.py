@@ -8,12 +8,11 @@ from pathlib import Path
 import click
 
 from assay import _engine
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import format_option
-from assay.cli.process.outcome import say
-from assay.contracts.engine.document import read_answer
+from assay.cli.options.shared_options import NumberType, format_option
+from assay.cli.process import say
+from assay.contracts.documents import read_answer
 from assay.errors import ArgumentError
-from assay.provision.engine.delay import Delaying
+from assay.provision.running_system import Delaying
 from assay.text import quantities
 from assay.text.units import counted, short_duration
 

@@ -11,21 +11,19 @@ from msgspec import structs
 
 from assay import registry
 from assay.cli.options import completers
-from assay.cli.options.erase_option import erase_option, refuse_unused_erase
-from assay.cli.options.shared_options import format_option
+from assay.cli.options.shared_options import erase_option, format_option, refuse_unused_erase
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
-from assay.cli.process.streams import status_at_least
+from assay.cli.process import say, status_at_least
 from assay.contracts.durability import Durability
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storages.abilities import Inspectable, OwnDevice
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.choices import checked_choices, storage_words
-from assay.lab.preflight.availability import look_for, one_line
-from assay.probe.durability.measure import measure
-from assay.provision.install.in_use import in_use
+from assay.lab.preflight import availability_of, one_line
+from assay.probe.durability import measure_durability
+from assay.provision.install.cache import in_use
 from assay.provision.running_system import running_system
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.ledger import clear_leftovers
 
 COLUMNS = (
     "system", "storage", "class", "meaning", "commits", "flushed_before_answer",
@@ -81,7 +79,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     for choice, place in itertools.product(choices, places):
         storage_words.check_pair(choice, place)
     _refuse_what_cannot_be_measured(choices, places)
-    available = look_for(choices)
+    available = availability_of(choices)
     available.refuse_missing()
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
@@ -137,7 +135,7 @@ def _measurable() -> str:
 def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:
     say(f"measure {choice.label} on {storage.name}")
     with running_system(choice, storage, connections=None) as running:
-        return measure(running.deployment, running.system)
+        return measure_durability(running.deployment, running.system)
 
 
 def _row(choice: SystemChoice, storage: StorageChoice, durability: Durability) -> rows.Row:

@@ -9,18 +9,17 @@ from typing import TypedDict
 import click
 
 from assay import registry
-from assay.cli.options.experiment_options import experiment_options
-from assay.cli.options.grouped_help import Grouped
-from assay.cli.options.shared_options import format_option
+from assay.cli.options.shared_options import experiment_options, format_option
+from assay.cli.options.usage_errors import Grouped
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.contracts.factors import PROTOCOL
 from assay.drive.prepare import explained, scripts_of_all, sent_statements
 from assay.experiment import from_command_line as command_line
-from assay.lab.preflight.refusal import why_lacking
+from assay.lab.refusal import why_lacking
 from assay.plan import Plan, PlannedRun, plan
-from assay.text.visible import for_terminal, visible, visible_lines
-from assay.workload.scripts.scripts import as_file
+from assay.text.terminal import for_terminal, visible, visible_lines
+from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload
 
 COLUMNS = ("system", "script", "path", "text")

@@ -12,14 +12,13 @@ from msgspec import structs
 
 from assay import registry
 from assay.cli.options import completers
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import is_typed
+from assay.cli.options.shared_options import NumberType, is_typed
 from assay.cli.options.usage_errors import DestroyingOption
+from assay.cli.output import report_output
 from assay.cli.output.report_output import STANDARD_OUTPUT
-from assay.cli.process import written_files
-from assay.cli.process.streams import OutputLost
-from assay.contracts.dialects.protocol import Dialect, SqlText, Table
-from assay.contracts.engine.rows import ExportDocument, GeneratedDocument
+from assay.cli.process import OutputLost
+from assay.contracts.dialects import Dialect, SqlText, Table
+from assay.contracts.engine import ExportDocument, GeneratedDocument
 from assay.errors import ArgumentError
 from assay.load.row_sources.protocol import row_source
 from assay.text import quantities
@@ -224,7 +223,7 @@ def _output(file: str | None, force: bool, inputs: Sequence[Path]) -> Iterator[i
     if file is None or file == STANDARD_OUTPUT:
         yield sys.stdout.fileno()
         return
-    with written_files.written(file, force=force, inputs=inputs) as descriptor:
+    with report_output.file_written(file, force=force, inputs=inputs) as descriptor:
         yield descriptor
 
 

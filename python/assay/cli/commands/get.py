@@ -8,9 +8,9 @@ import click
 
 from assay import registry
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.load.row_sources.protocol import Download
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
 
 
 class DataSets(click.Group):

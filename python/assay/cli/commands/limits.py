@@ -10,10 +10,10 @@ from msgspec import structs
 
 from assay import registry
 from assay.cli.options import completers
-from assay.cli.options.limited_dialects import limited_dialects
+from assay.cli.options.completers import limited_dialects
 from assay.cli.options.shared_options import format_option
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.dialects.limits import Beyond, Limited, beyond
 from assay.errors import ArgumentError, RunFailed
 from assay.workload import reader

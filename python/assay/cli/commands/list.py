@@ -10,17 +10,20 @@ from pathlib import Path
 import click
 
 from assay import env_vars, registry
-from assay.cli.options.loading_options import datasets_option
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import format_option, is_typed, records_option
+from assay.cli.options.shared_options import (
+    NumberType,
+    datasets_option,
+    format_option,
+    is_typed,
+    records_option,
+)
 from assay.cli.output import rows
-from assay.cli.output.storage_rows import storage_option_rows, storage_rows
-from assay.cli.output.system_rows import system_rows
-from assay.cli.process.outcome import say
+from assay.cli.output.inventory import storage_option_rows, storage_rows, system_rows
+from assay.cli.process import say
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import AS_IS
 from assay.text import quantities
-from assay.text.files.paths import is_folder
+from assay.text.paths import is_folder
 from assay.workload.values import Test, Workload
 
 WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")

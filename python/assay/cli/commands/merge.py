@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from assay.cli.options.shared_options import records_option
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 
 _EVERY_S = 3.0
 """Between two lines that say how far it is."""

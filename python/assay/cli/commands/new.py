@@ -18,16 +18,15 @@ from msgspec import Struct, structs
 from assay import registry
 from assay.cli.commands import plan
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.output.storage_rows import storage_rows
-from assay.cli.output.system_rows import system_rows
-from assay.cli.process.outcome import say, say_error
+from assay.cli.output.inventory import storage_rows, system_rows
+from assay.cli.process import say, say_error
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import from_command_line as command_line
-from assay.experiment.choices import checked_choices, storage_names, system_words
+from assay.experiment.choices import checked_choices, identity, written_systems
 from assay.experiment.choices.storage_words import storage_choices
-from assay.experiment.command import patterns
-from assay.lab.preflight.optional_levels import plan_here
-from assay.lab.preflight.preflight import preflight
+from assay.experiment.origin import patterns
+from assay.lab.preflight import preflight
+from assay.lab.refusal import plan_here
 from assay.text.secrets import without_secrets
 from assay.workload import reader
 from assay.workload.parameters import Parameter
@@ -305,7 +304,7 @@ def experiment_text_of_words(words: command_line.Words, folder: Path) -> str:
             f"workload = {_quoted(name if is_known else _from(folder, name))}",
             f"tests = {_list(list(experiment.tests))}",
         ]
-    systems = [one for word in words.on for one in system_words.split_systems(word)]
+    systems = [one for word in words.on for one in written_systems.split_systems(word)]
     storages = [_storage(one) for word in words.storage for one in checked_choices.split(word)]
     lines = [
         "# Run it: assay run FILE; look at it first: assay plan FILE; shorter: --quick.",
@@ -338,7 +337,7 @@ def _storage(word: str) -> str:
         return word
     (choice,) = storage_choices((word,))
     name, equals, _ = before.partition("=")
-    return f"{name}{equals}{storage_names.written(choice)}"
+    return f"{name}{equals}{identity.written_storage(choice)}"
 
 
 def _list(words: list[str]) -> str:

@@ -10,11 +10,10 @@ from typing import Any
 import click
 
 from assay import _engine
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import is_typed
-from assay.cli.process.outcome import say
+from assay.cli.options.shared_options import NumberType, is_typed
+from assay.cli.process import say
 from assay.errors import ArgumentError
-from assay.systems.null.options import ENGINE_OPTIONS
+from assay.systems.null.server import ENGINE_OPTIONS
 from assay.text import quantities
 from assay.text.units import counted
 

@@ -11,7 +11,7 @@ import click
 
 from assay.cli.options.shared_options import of_records, records_option
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.errors import ArgumentError, YouError
 from assay.text.units import size
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from assay.record import ExperimentRecord
     from assay.record.capsule.named_files import NamedFiles
-    from assay.text.files.toml_file import TomlData
+    from assay.text.toml_file import TomlData
 
 
 @click.command("pack")
@@ -61,23 +61,20 @@ def command(
       assay pack 12
     """
     from assay.cli.options import experiment_references
-    from assay.cli.output.report_output import (
-        said_meanwhile,
-        without_garbage_collection,
-    )
-    from assay.cli.process import written_files
-    from assay.record.capsule import layout, writing
+    from assay.cli.output import report_output
+    from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+    from assay.record.capsule import capsule_file, packing
 
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
             found = experiment_references.experiments(reference, records)
         record = _insist_on_one(found, reference)
-        target = output or Path(f"experiment-{record.id}{layout.ENDING}")
-        with said_meanwhile("packing …"), writing.temporary_folder() as folder:
+        target = output or Path(f"experiment-{record.id}{capsule_file.ENDING}")
+        with said_meanwhile("packing …"), packing.temporary_folder() as folder:
             members = _members(record, folder, with_input=not without_input)
             with (
-                writing.packed(members, version("assay-db")) as packed,
-                written_files.written(target, force=force) as descriptor,
+                packing.packed(members, version("assay-db")) as packed,
+                report_output.file_written(target, force=force) as descriptor,
             ):
                 packed.copy(descriptor)
     say(
@@ -113,23 +110,24 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
 
 def _members(record: ExperimentRecord, folder: Path, *, with_input: bool) -> Mapping[str, Path]:
     """By their names, files in ``folder``."""
-    from assay.record.capsule import known_secrets, layout, writing
-    from assay.report.gallery import facts, report_page
+    from assay.record.capsule import capsule_file, packing
+    from assay.report import gallery
 
-    own = [layout.RECORD, layout.REPORT, layout.FACTS]
-    writing.record_of(record.path, record.id, folder / layout.RECORD)
-    (folder / layout.REPORT).write_bytes(report_page.report_page(record))
-    (folder / layout.FACTS).write_bytes(facts.text_of(facts.facts_of(record)))
+    own = [capsule_file.RECORD, capsule_file.REPORT, capsule_file.FACTS]
+    packing.record_of(record.path, record.id, folder / capsule_file.RECORD)
+    (folder / capsule_file.REPORT).write_bytes(gallery.report_page(record))
+    (folder / capsule_file.FACTS).write_bytes(gallery.text_of(gallery.facts_of(record)))
     names = [*own, *_experiment(record, folder, with_input=with_input)]
     members = {name: folder / name for name in names}
-    known_secrets.insist_on_none(members)
+    packing.insist_on_no_secrets(members)
     return members
 
 
 def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> list[str]:
     """The experiment file and what it names, which are read back to see that they plan the same
     runs."""
-    from assay.record.capsule import input_files, layout, named_files
+    from assay.record.capsule import capsule_file, named_files
+    from assay.record.capsule import named_files as input_files
 
     found = named_files.named_files(record, with_input=with_input)
     for name in (*found.texts, *found.inputs):
@@ -137,9 +135,9 @@ def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> 
     for name, text in found.texts.items():
         (folder / name).write_bytes(text.encode())
     for name, file in found.inputs.items():
-        input_files.copy(file, folder / name)
-    (folder / layout.EXPERIMENT_FOLDER).mkdir(exist_ok=True)
-    names = [*found.texts, *found.inputs, layout.EXPERIMENT]
+        input_files.copy_input(file, folder / name)
+    (folder / capsule_file.EXPERIMENT_FOLDER).mkdir(exist_ok=True)
+    names = [*found.texts, *found.inputs, capsule_file.EXPERIMENT]
     try:
         _read_back(record, found, found.quick, folder)
     except YouError:
@@ -154,25 +152,25 @@ def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> 
 
 def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData, folder: Path) -> None:
     from assay.experiment import as_file
-    from assay.record.capsule import layout
-    from assay.text.files.toml_text import toml_text
+    from assay.record.capsule import capsule_file
+    from assay.text.output_file import toml_text
 
     tables = as_file.tables_of(record.experiment, files.places, quick)
     text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
-    (folder / layout.EXPERIMENT).write_bytes((text + toml_text(tables)).encode())
-    _insist_on_the_same_runs(folder / layout.EXPERIMENT, record)
+    (folder / capsule_file.EXPERIMENT).write_bytes((text + toml_text(tables)).encode())
+    _insist_on_the_same_runs(folder / capsule_file.EXPERIMENT, record)
 
 
 def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     """Raises `ArgumentError` where the file plans others than these: other cells, repetitions or
     seeds. It is planned and not looked for on this machine, since it may have been run on
     another, whose optional levels were left out."""
+    from assay.contracts.documents import convert
     from assay.contracts.experiment import LeftOut
-    from assay.contracts.observation.parts.shape import convert
     from assay.experiment import from_command_line as command_line
-    from assay.lab.preflight import canonical_settings
+    from assay.lab import refusal
     from assay.plan import plan
-    from assay.record.capsule import input_files
+    from assay.record.capsule import named_files
     from assay.text.units import counted
 
     asked = record.experiment
@@ -182,9 +180,9 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     )
     experiment, workload = command_line.asked(words)
     if experiment.input_paths:
-        input_files.insist_on_the_same(record, experiment, workload)
+        named_files.insist_on_the_same_input(record, experiment, workload)
     left_out = convert(asked.get("left_out", []), tuple[LeftOut, ...], "left_out")
-    experiment = replace(canonical_settings.spelled(experiment), left_out=left_out)
+    experiment = replace(refusal.spelled_experiment(experiment), left_out=left_out)
     planned = plan(experiment, workload).runs
     known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
     lost = [

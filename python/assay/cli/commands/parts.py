@@ -9,14 +9,14 @@ import click
 
 from assay.cli.options.shared_options import format_option
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.contracts.observation import Observation
-from assay.contracts.observation.parts.outcomes import OUTCOMES
-from assay.drive.fleet import kept_parts
-from assay.drive.fleet.kept_parts import KeptPart, MergedParts
+from assay.contracts.observation.transactions import OUTCOMES
+from assay.drive import generators
+from assay.drive.generators import KeptPart, MergedParts
 from assay.errors import InputError
 from assay.judge.statistics import samples
-from assay.lab.driving.generators import folder_of_parts
+from assay.lab.driving import folder_of_parts
 from assay.text import units
 
 _LISTED = ("file", "run", "generator", "began", *OUTCOMES)
@@ -47,7 +47,7 @@ def command(files: tuple[Path, ...], form: str) -> None:
       assay parts run-12-*-generator-*.json
     """
     if files:
-        _show(kept_parts.merged([kept_parts.read(file) for file in files]), form)
+        _show(generators.merged_parts([generators.read_kept_part(file) for file in files]), form)
     else:
         _list(form)
 
@@ -57,7 +57,7 @@ def _list(form: str) -> None:
     listed: list[rows.Row] = []
     for file in sorted(folder.glob("*.json")):
         try:
-            part = kept_parts.read(file)
+            part = generators.read_kept_part(file)
         except InputError as error:
             say(f"warning: {error.message}")
         else:

@@ -10,43 +10,40 @@ from typing import Any
 import click
 from msgspec import Struct, field
 
-from assay.cli.options.grouped_help import Grouped
-from assay.cli.options.loading_options import refuse_unused_loading
-from assay.cli.options.probing_options import refuse_unused_probe
-from assay.cli.options.run_options import run_options
 from assay.cli.options.shared_options import (
     detail_option,
     format_option,
     is_typed,
     progress_option,
     records_option,
+    refuse_unused_loading,
+    refuse_unused_probe,
+    run_options,
 )
+from assay.cli.options.usage_errors import Grouped
 from assay.cli.output import rows
 from assay.cli.output.rows import Row, shown
-from assay.cli.process.outcome import say
-from assay.comparison.goal_bracket import CONFIRMED
+from assay.cli.process import say
+from assay.comparison.goals import CONFIRMED
 from assay.contracts.factors import PROTOCOL, VARIED_LEVELS, Scalar
 from assay.contracts.recorded import Command
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
-from assay.experiment.command import command_of, patterns
+from assay.experiment.origin import command_of, patterns
 from assay.lab.goal_search import first_trials, level_of
-from assay.lab.preflight.availability import one_line
-from assay.lab.preflight.data_size import DataSize, data_sizes, size_bytes_of
-from assay.lab.preflight.optional_levels import plan_here
-from assay.lab.preflight.preflight import Preflight, preflight
-from assay.load.load_options import Loading
+from assay.lab.preflight import Preflight, one_line, preflight
+from assay.lab.refusal import DataSize, data_sizes, plan_here, size_bytes_of
+from assay.load.dataset import Loading
 from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import Forecast
-from assay.probe.first_use import FirstUse
-from assay.provision.disk.copying import RESERVE_BYTES
+from assay.probe.measure import FirstUse
+from assay.provision.copying import RESERVE_BYTES
 from assay.record import Store
 from assay.record.file.faults import no_folder
-from assay.record.progress.estimates import UnfinishedExperiment
-from assay.systems.sourced import URL
-from assay.text import rates
-from assay.text.files import paths
+from assay.record.under_way import UnfinishedExperiment
+from assay.systems.urls import URL
+from assay.text import paths, rates
 from assay.text.units import counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
 

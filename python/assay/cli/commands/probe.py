@@ -8,23 +8,25 @@ import click
 
 from assay import registry
 from assay.cli.options import completers
-from assay.cli.options.erase_option import erase_option, refuse_unused_erase
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import format_option
+from assay.cli.options.shared_options import (
+    NumberType,
+    erase_option,
+    format_option,
+    refuse_unused_erase,
+)
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
-from assay.cli.process.streams import status_at_least
+from assay.cli.process import say, status_at_least
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEFAULT_S, Probe, fio
+from assay.probe import DEFAULT_S, Probe, measure
 from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED, probe
 from assay.provision.running_system import directory_on
-from assay.provision.undo.leftovers import clear_leftovers
-from assay.record.metrics import probed_flushes
+from assay.provision.undo.ledger import clear_leftovers
+from assay.record.metrics import resources
 from assay.report.columns import row
-from assay.report.storage_tables.probes import MEASURED
+from assay.report.sections.probes import MEASURED
 from assay.report.values import number_in
 from assay.text.quantities import PROBE_S
 from assay.text.units import digits
@@ -67,7 +69,7 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
     refuse_unused_erase(choices, erase)
     for choice in choices:
         registry.storage(choice.kind).check(choice)
-    if not fio.is_installed():
+    if not measure.is_installed():
         raise SystemMissing(NOT_INSTALLED, hint=HOW_TO_INSTALL)
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
@@ -78,7 +80,7 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
         with kind.prepare(choice) as prepared, directory_on(kind, prepared) as directory:
             found.append((prepared.facts, probe(directory, probe_seconds)))
     for _, probed in found:
-        if said := probed_flushes.uneven(probed.flushes):
+        if said := resources.uneven_flushes(probed.flushes):
             say(f"warning: {probed.storage}: {said}")
     failed = [probed for _, probed in found if probed.reason]
     with status_at_least(SystemUnderTestError.exit_code if failed else 0):

@@ -9,7 +9,7 @@ import click
 
 from assay.cli.options.shared_options import detail_option, records_option, report_format_option
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.errors import ArgumentError
 from assay.text.units import counted
 

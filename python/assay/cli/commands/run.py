@@ -10,27 +10,26 @@ from typing import TYPE_CHECKING
 import click
 
 from assay import registry
-from assay.cli.options.grouped_help import Grouped, Headed
-from assay.cli.options.loading_options import refuse_unused_loading
-from assay.cli.options.probing_options import refuse_unused_probe
-from assay.cli.options.run_options import run_options
 from assay.cli.options.shared_options import (
     detail_option,
     is_typed,
     of_records,
     progress_option,
     records_option,
+    refuse_unused_loading,
+    refuse_unused_probe,
     report_format_option,
+    run_options,
 )
-from assay.cli.process.outcome import say
-from assay.cli.process.streams import status_at_least
+from assay.cli.options.usage_errors import Grouped, Headed
+from assay.cli.process import say, status_at_least
 from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment import from_command_line as command_line
-from assay.experiment.command import command_of, patterns
-from assay.load.load_options import Loading
-from assay.probe.first_use import FirstUse
+from assay.experiment.origin import command_of, patterns
+from assay.load.dataset import Loading
+from assay.probe.measure import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -132,8 +131,8 @@ def measured(
     insist(experiment, workload)
     if experiment.is_confined:
         confine(experiment, words)
+    from assay.cli.output.passwords import with_passwords
     from assay.cli.output.progress import progress
-    from assay.cli.process.passwords import with_passwords
     from assay.lab import lab
     from assay.provision.machine.signals import STOP
 
@@ -202,23 +201,23 @@ class _UnderWay:
 def confine(experiment: Experiment, words: command_line.Words) -> None:
     """What is run is a capsule's, which may be anyone's. Raises `ArgumentError` where it allows its
     scripts what the user has not, `SystemUnderTestError` where this machine cannot confine it."""
-    from assay.provision.confinement import confinement
+    from assay.provision import confinement
     from assay.provision.install import cache
 
     insist_on_shell(experiment, words)
     needs_network = any(one.url is not None for one in experiment.systems)
-    confinement.begin(needs_network=needs_network, readable=(cache.folder(),))
+    confinement.begin(needs_network=needs_network, readable=(cache.cache_folder(),))
 
 
 def _insist_on_reach(experiment: Experiment, words: command_line.Words) -> None:
     """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
-    from assay.experiment import of_capsule
-    from assay.record.capsule import named_places
+    from assay.experiment import origin
+    from assay.record.capsule import unpacking
 
-    folder = of_capsule.folder_of(words.target)
+    folder = origin.capsule_folder_of(words.target)
     if folder is not None:
-        named_places.insist_on_named_places(experiment, words, folder)
-        named_places.insist_on_no_program(experiment, words, folder)
+        unpacking.insist_on_named_places(experiment, words, folder)
+        unpacking.insist_on_no_program(experiment, words, folder)
 
 
 def insist_on_shell(experiment: Experiment, words: command_line.Words) -> None:

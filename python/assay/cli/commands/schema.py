@@ -14,14 +14,14 @@ import msgspec
 
 from assay import _engine, registry
 from assay.contracts.observation import Observation
-from assay.contracts.storages.shared_options import SHARED_OPTIONS
+from assay.contracts.storages.protocol import SHARED_OPTIONS
 from assay.experiment.file_keys import EXPERIMENT
-from assay.experiment.settings.catalogue import OPTIONS
+from assay.experiment.settings_catalogue import OPTIONS
 from assay.record.file import schema as record_schema
-from assay.report.comparison_tables import comparison_document, trend_document
-from assay.report.json_schema import JsonSchema
+from assay.report import comparison_document, trend
+from assay.report.program_tables import JsonSchema
 from assay.report.tidy import schema as report_schema
-from assay.text.files.keys import (
+from assay.text.keys import (
     AnyText,
     Key,
     Keys,
@@ -201,7 +201,7 @@ DOCUMENTS: Mapping[str, Callable[[], JsonSchema]] = {
     "workload": partial(_of_file, "workload"),
     "report": report_schema.schema,
     "comparison": comparison_document.schema,
-    "trend": trend_document.schema,
+    "trend": trend.trend_schema,
     "observation": observation,
 }
 """Kind of file or document → its JSON Schema."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.errors import ArgumentError, AssayError, InputError, YouError
 from assay.text.units import counted
 
 if TYPE_CHECKING:
     from assay.record import ExperimentRecord
     from assay.record.capsule.capsule_file import Capsule
-    from assay.report.gallery.gallery import ListedCapsule
+    from assay.report.gallery import ListedCapsule
 
 _INDEX = "index.html"
 
@@ -51,11 +51,11 @@ def command(folder: Path, output: Path, title: str, force: bool) -> int:
     Example:
       assay site results/ -o public/
     """
-    from assay.cli.process import written_files
-    from assay.record.capsule import layout
-    from assay.report.gallery import gallery
+    from assay.cli.output import report_output
+    from assay.record.capsule import capsule_file
+    from assay.report import gallery
 
-    capsules = _capsules(folder, layout.ENDING)
+    capsules = _capsules(folder, capsule_file.ENDING)
     if output.exists() and not output.is_dir():
         raise InputError("expected a folder of the site, found a file", file=output)
     if output.exists() and any(output.iterdir()) and not force:
@@ -79,7 +79,9 @@ def command(folder: Path, output: Path, title: str, force: bool) -> int:
         )
     newest_first = sorted(entries, key=lambda capsule: -capsule.facts.begun_unix_ns)
     # Last, when all that it leads to is there.
-    written_files.write(output / _INDEX, gallery.page(title, newest_first).encode(), force=True)
+    report_output.write_file(
+        output / _INDEX, gallery.gallery_page(title, newest_first).encode(), force=True
+    )
     number = len(capsules) - len(entries)
     without = f"; {counted(number, 'file')} left out" if number else ""
     say(f"{counted(len(entries), 'result')} in {output / _INDEX}{without}")
@@ -111,10 +113,8 @@ def _read(path: Path) -> tuple[Capsule, ExperimentRecord]:
 def _written(capsule: Capsule, record: ExperimentRecord, folder: Path) -> ListedCapsule:
     """Its files are; returns what the first page says of it. The report and all that is said of it
     are made of the record, as a capsule of someone else might hold any page."""
-    from assay.cli.process import written_files
-    from assay.report.gallery.facts import facts_of
-    from assay.report.gallery.gallery import ListedCapsule
-    from assay.report.gallery.report_page import report_page
+    from assay.cli.output import report_output
+    from assay.report.gallery import ListedCapsule, facts_of, report_page
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,13 +122,13 @@ def _written(capsule: Capsule, record: ExperimentRecord, folder: Path) -> Listed
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     name, report = capsule.path.name, _report_of(capsule.path)
     entry = ListedCapsule(facts_of(record), report, name, capsule.size_bytes, capsule.sha256)
-    written_files.write(folder / report, report_page(record), force=True)
-    with written_files.written(folder / name, force=True) as descriptor:
+    report_output.write_file(folder / report, report_page(record), force=True)
+    with report_output.file_written(folder / name, force=True) as descriptor:
         capsule.copy(descriptor)
     return entry
 
 
 def _report_of(path: Path) -> str:
-    from assay.record.capsule import layout
+    from assay.record.capsule import capsule_file
 
-    return f"{path.name.removesuffix(layout.ENDING)}.html"
+    return f"{path.name.removesuffix(capsule_file.ENDING)}.html"

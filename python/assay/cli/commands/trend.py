@@ -12,14 +12,13 @@ import click
 
 from assay import env_vars
 from assay.cli.options import completers
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import COMPARISON_FORMS, format_option
+from assay.cli.options.shared_options import COMPARISON_FORMS, NumberType, format_option
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.errors import ArgumentError
-from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
+from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.text import quantities
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
 from assay.text.units import counted
 
 if TYPE_CHECKING:
@@ -89,8 +88,8 @@ def command(
     from assay import registry
     from assay.cli.output.report_output import write_charts
     from assay.comparison.trend import trends
-    from assay.report.comparison_tables import trend as report
-    from assay.report.comparison_tables import trend_document
+    from assay.report import trend
+    from assay.report import trend as report
 
     found = trends(_runs(cells, records, last), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
@@ -105,9 +104,9 @@ def command(
         count = write_charts(report.build(found, records), charts, force=force)
         say(f"{counted(count, 'chart')} in {charts}")
     if form == "json":
-        trend_document.write_json(found, sys.stdout)
+        trend.write_json(found, sys.stdout)
     elif form == "csv":
-        trend_document.write_csv(found, sys.stdout)
+        trend.write_csv(found, sys.stdout)
     else:
         registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
 

@@ -6,7 +6,7 @@ import click
 
 from assay.cli.commands.install import system_and_version, system_named
 from assay.cli.options import completers
-from assay.cli.process.outcome import say
+from assay.cli.process import say
 from assay.contracts.systems.abilities import Findable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -27,9 +27,9 @@ def command(system: str) -> None:
     """
     name, version = system_and_version(system)
     system_ = system_named(name)
-    if not cache.installed(name):
+    if not cache.installations(name):
         raise ArgumentError(
-            f"{name} was not installed by Assay in {cache.folder()}{_elsewhere(system_)}"
+            f"{name} was not installed by Assay in {cache.cache_folder()}{_elsewhere(system_)}"
         )
     for folder in install.uninstall(name, version, say):
         say(f"removed {folder}")

@@ -8,19 +8,17 @@ from collections import Counter
 import click
 
 from assay.cli.options import completers
-from assay.cli.options.erase_option import erase_option, refuse_unused_erase
-from assay.cli.options.shared_options import format_option
+from assay.cli.options.shared_options import erase_option, format_option, refuse_unused_erase
 from assay.cli.output import rows
-from assay.cli.process.outcome import say
-from assay.cli.process.streams import status_at_least
+from assay.cli.process import say, status_at_least
 from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError, RunFailed, SystemUnderTestError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.lab.conformance.requirement import Finding
 from assay.lab.conformance.verify import verify
-from assay.lab.preflight.availability import look_for, one_line
-from assay.provision.install.in_use import in_use
-from assay.provision.undo.leftovers import clear_leftovers
+from assay.lab.preflight import availability_of, one_line
+from assay.provision.install.cache import in_use
+from assay.provision.undo.ledger import clear_leftovers
 
 COLUMNS = ("system", "requirement", "result", "reason")
 
@@ -67,7 +65,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     storage_words.refuse_absent([storage])
     for choice in choices:
         storage_words.check_pair(choice, storage)
-    available = look_for(choices)
+    available = availability_of(choices)
     available.refuse_missing()
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options.numbers import NumberType
-from assay.cli.options.shared_options import records_option
-from assay.cli.process.outcome import say
+from assay.cli.options.shared_options import NumberType, records_option
+from assay.cli.process import say
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.text import quantities
 
@@ -49,7 +48,7 @@ def command(port: int | None, records: Path) -> None:
     from assay.cli.watching.address import address_of
     from assay.cli.watching.serving import serve
     from assay.record.reader import Reader
-    from assay.text.files import paths
+    from assay.text import paths
 
     if paths.exists(records):
         with suppress(SystemUnderTestError):  # another process holds it now

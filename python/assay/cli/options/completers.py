@@ -7,16 +7,17 @@ needs is imported: a list of names comes from the registry, which imports nothin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
 from assay import registry
-from assay.contracts import languages
-from assay.contracts.option_spec import OptionSpec
-from assay.contracts.storages.shared_options import SHARED_OPTIONS
+from assay.contracts import capabilities
+from assay.contracts.plugins import OptionSpec
+from assay.contracts.storages.protocol import SHARED_OPTIONS
+from assay.dialects.limits import Limited
 from assay.errors import AssayError
 
 Items = list[CompletionItem[str]]
@@ -81,7 +82,7 @@ def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
     there, or a built-in experiment."""
     name, dot, tests = typed.partition(".")
     if not dot or name not in registry.workloads():
-        files = _files(typed, (".toml", *languages.ENDINGS))
+        files = _files(typed, (".toml", *capabilities.ENDINGS))
         there = {item.value for item in files}
         built_in = (f"{one}.toml" for one in registry.experiments())
         named = [item for item in _beginning(typed, built_in) if item.value not in there]
@@ -105,7 +106,7 @@ def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
 
 def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """``PARAMETER=VALUE`` of the workload that is run, or ``SYSTEM.OPTION=VALUE``."""
-    from assay.experiment.choices.system_words import split_systems
+    from assay.experiment.choices.written_systems import split_systems
 
     words = [word for on in ctx.params.get("on") or () for word in split_systems(on) if word]
     chosen = [word.partition("[")[0].partition("@")[0] for word in words]
@@ -123,7 +124,7 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 
 def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of the dialects that declare limits."""
-    from assay.cli.options.limited_dialects import limited_dialects
+    pass
 
     return _beginning(typed, limited_dialects())
 
@@ -147,7 +148,7 @@ def factor(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items
     """``FACTOR``, or ``FACTOR=LEVEL,LEVEL``: of the sides that are named before, what has several
     levels."""
     from assay.cli.options import experiment_references
-    from assay.comparison.sides import factors
+    from assay.comparison import factors
 
     path = next(iter(_records(ctx)))
     words = [str(one) for one in (ctx.params.get("a"), ctx.params.get("b"), *ctx.args) if one]
@@ -186,7 +187,7 @@ def recorded_test(ctx: click.Context, _parameter: click.Parameter, typed: str) -
 
 def _records(ctx: click.Context) -> Iterable[Path]:
     """The record files of the words before."""
-    from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
+    from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 
     given = ctx.params.get("records") or (DEFAULT_FILE_NAME,)
     return [Path(one) for one in (given if isinstance(given, list | tuple) else [given])]
@@ -228,13 +229,13 @@ def _options_of_system(name: str) -> Iterable[OptionSpec]:
 
 
 def _versions(name: str) -> Iterable[str]:
-    from assay.provision.install import versions
+    from assay.provision.install import cache
 
     try:
-        known = versions.here(registry.system(name))
+        known = cache.programs_here(registry.system(name))
     except AssayError:
         return ()
-    return [f"{name}@{versions.numbers(one.version)}" for one in known]
+    return [f"{name}@{cache.version_numbers(one.version)}" for one in known]
 
 
 def _options_of_storage(kind: str) -> Iterable[OptionSpec]:
@@ -292,3 +293,8 @@ def _files(typed: str, endings: tuple[str, ...]) -> Items:
         elif entry.name.endswith(endings):
             found.append(f"{folder}{slash}{entry.name}")
     return [CompletionItem(name) for name in found]
+
+
+def limited_dialects() -> Mapping[str, Limited]:
+    """Those of systems, and those that a DB-API module can speak."""
+    return {name: one for name, one in registry.dialects().items() if isinstance(one, Limited)}

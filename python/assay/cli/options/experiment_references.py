@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.cli.output.rows import local_time
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, Store
-from assay.record.runs.several import together
+from assay.record.reader import joined_experiments
 
 _ONE = r"(?:latest(?:-\d{1,9})?|(?:(?:experiment|run)[ :]?)?\d{1,30})"
 _KINDS = ("experiment", "run")
@@ -43,7 +43,7 @@ def in_one_report(words: Sequence[str], records: Path) -> ExperimentRecord:
             raise ArgumentError(f"experiment {twice[0]} is named twice")
         found += of_word
         named |= dict.fromkeys((one.id for one in of_word), name)
-    return together(found, named)
+    return joined_experiments(found, named)
 
 
 def _with_their_kind(words: Sequence[str]) -> list[str]:

@@ -1,22 +1,59 @@
-"""Takes a mistake on the command line as click has it; returns a sentence that says what was
-expected and what was found."""
+"""Takes a mistake on the command line; returns a sentence that says what was expected and what was
+given; and the help of commands with many options, under headings."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from assay import registry
-from assay.cli.options.grouped_help import Headed
-from assay.cli.options.other_tools import meaning
-from assay.cli.options.typed_words import typed_words
+from assay.cli.options.typed_words import meaning_of_option, typed_words
+from assay.contracts.setting import Heading
 from assay.errors import AssayError
-from assay.text.files import paths
-from assay.text.nearest import nearest
+from assay.text import paths
+from assay.text.phrases import nearest
+
+_LONGEST_NAME = 26
+"""Columns of an option with its value; a longer one has its text below."""
+
+
+class Headed(click.Option):
+    """An option under a heading."""
+
+    def __init__(self, *given: Any, heading: Heading = Heading.OTHERS, **further: Any) -> None:
+        super().__init__(*given, **further)
+        self.heading = heading
+
+
+class Grouped(click.Command):
+    """A command with many options: its help has them under headings."""
+
+    def option_groups(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Each heading with its options and their texts, without those headings that have none."""
+        by_heading: dict[Heading, list[click.Option]] = {heading: [] for heading in Heading}
+        for option in self.params:
+            if not isinstance(option, click.Option):
+                continue
+            heading = option.heading if isinstance(option, Headed) else Heading.OTHERS
+            by_heading[heading].append(option)
+        for heading, options in by_heading.items():
+            if heading is Heading.OUTPUT and (own := self.get_help_option(ctx)):
+                options.append(own)
+            if records := [record for one in options if (record := one.get_help_record(ctx))]:
+                yield heading, records
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, records in self.option_groups(ctx):
+            with formatter.section(heading):
+                # Padded, so that the texts of all headings begin in the same column.
+                padded = [(f"{name:<{_LONGEST_NAME}}", text) for name, text in records]
+                formatter.write_dl(padded, col_max=_LONGEST_NAME)
 
 
 class DestroyingOption(Headed):
@@ -40,9 +77,11 @@ def sentence(error: click.UsageError) -> str:
         params = _context(error).command.params
         if parameter := _parameter(error.option_name, _context(error)):
             return f"there is no option {error.option_name}; {parameter}"
-        if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
+        if meant := meaning_of_option(
+            error.option_name, [one for param in params for one in param.opts]
+        ):
             return f"there is no option {error.option_name}; {meant}"
-        from assay.experiment.settings.other_names import setting_known_as
+        from assay.experiment.setting_mistakes import setting_known_as
 
         setting = setting_known_as(error.option_name.removeprefix("--"))
         if setting is not None and any(setting.option in param.opts for param in params):
@@ -119,7 +158,7 @@ def _context(error: click.UsageError) -> click.Context:
 def _levels(param: click.Parameter | None) -> str:
     if param is None or not isinstance(param.type, click.Choice):
         return ""
-    from assay.text.alternatives import alternatives
+    from assay.text.phrases import alternatives
 
     return alternatives(map(str, param.type.choices))
 

@@ -1,4 +1,5 @@
-"""Takes a form of a report and where it is to go; writes it there, or says what that needs."""
+"""Takes a form of a report and where it is to go; writes it there, or says what that needs. No
+file that a command writes replaces a record file."""
 
 from __future__ import annotations
 
@@ -7,11 +8,14 @@ import gc
 import io
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay import registry
 from assay.errors import ArgumentError, InputError
+from assay.record.file.schema import insist_on_no_record
 from assay.report.values import Report
+from assay.text import output_file
 
 STANDARD_OUTPUT = "-"
 """In place of the name of a file."""
@@ -69,9 +73,9 @@ def write(
         return
     text = io.StringIO()
     render(report, text, detail=detail)
-    from assay.cli.process import written_files
+    pass
 
-    written_files.write(output, text.getvalue().encode("utf-8"), force=force)
+    write_file(output, text.getvalue().encode("utf-8"), force=force)
 
 
 def write_charts(report: Report, folder: Path, *, force: bool) -> int:
@@ -81,7 +85,7 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
     files = {figure.file_name: figure for section in report.sections for figure in section.figures}
     if not force:
         _insist_on_new(folder / f"{name}{end}" for name in files for end in (".svg", ".png"))
-    from assay.report.charts import draw
+    from assay.report import charts
 
     with _removed_on_failure() as new:
         try:
@@ -90,15 +94,15 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
                 new.append(folder)
         except OSError as error:
             raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
-        from assay.cli.process import written_files
+        pass
 
         for name, figure in files.items():
             for path, content in (
-                (folder / f"{name}.svg", draw.svg(figure).encode("utf-8")),
-                (folder / f"{name}.png", draw.png(figure)),
+                (folder / f"{name}.svg", charts.svg(figure).encode("utf-8")),
+                (folder / f"{name}.png", charts.png(figure)),
             ):
                 is_new = not path.exists()
-                written_files.write(path, content, force=force)
+                write_file(path, content, force=force)
                 new += [path] if is_new else []
     return len(files)
 
@@ -117,10 +121,26 @@ def _removed_on_failure() -> Iterator[list[Path]]:
 
 
 def _insist_on_new(paths: Iterable[Path]) -> None:
-    from assay.text.files import output_file
+    from assay.text import output_file
 
     for path in paths:
         if path.exists():
             raise InputError(
                 "already exists and is not overwritten", file=path, hint=output_file.REPLACE_HINT
             )
+
+
+@contextmanager
+def file_written(
+    file: str | Path, *, force: bool, inputs: Iterable[str | int | Path] = ()
+) -> Iterator[int]:
+    """See `output_file.written`."""
+    insist_on_no_record(Path(file))
+    with output_file.written_file(file, force=force, inputs=inputs) as descriptor:
+        yield descriptor
+
+
+def write_file(file: str | Path, content: bytes, *, force: bool) -> None:
+    """See `output_file.write`."""
+    insist_on_no_record(Path(file))
+    output_file.write_file(file, content, force=force)

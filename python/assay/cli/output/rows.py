@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import TextIO
 
 from assay.contracts.factors import Scalar
-from assay.text import csv_lines, display_width, markdown_lines, terminal_lines
-from assay.text.line_width import line_width
-from assay.text.terminal_lines import BETWEEN, whole
-from assay.text.visible import visible, visible_lines
+from assay.text import table_forms, terminal
+from assay.text.table_forms import BETWEEN, whole_table
+from assay.text.terminal import line_width, visible, visible_lines
 
 CellValue = (
     Scalar | Sequence[str] | Sequence[int] | Mapping[str, Scalar | Sequence[str] | None] | None
@@ -62,13 +61,13 @@ def _is_number(values: Sequence[object]) -> bool:
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
     cells = ([shown(row.get(column)) for column in columns] for row in rows)
-    for line in markdown_lines.table_lines(columns, cells):
+    for line in table_forms.markdown_lines(columns, cells):
         stream.write(f"{line}\n")
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
     fields = ([_text(row.get(column)) for column in columns] for row in rows)
-    csv_lines.write(stream, columns, fields)
+    table_forms.write_csv(stream, columns, fields)
 
 
 def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
@@ -159,7 +158,7 @@ def row_table_lines(
     cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in headings]
     columns = list(zip(headings, cells, is_number, strict=True))
     full = [_size(column) for column in columns]
-    if width is None or not rows or whole(full) <= width:
+    if width is None or not rows or whole_table(full) <= width:
         yield from _row_table(columns, full)
         return
     shared, columns = _apart(columns, len(rows))
@@ -186,7 +185,7 @@ def _apart(columns: Columns, rows: int) -> tuple[list[str], Columns]:
 
 
 def _size(column: tuple[str, list[str], bool]) -> int:
-    return max(map(display_width.width, (column[0], *column[1])))
+    return max(map(terminal.display_width, (column[0], *column[1])))
 
 
 def _widths(columns: Columns, width: int, ends: re.Pattern[str]) -> list[int] | None:
@@ -195,7 +194,7 @@ def _widths(columns: Columns, width: int, ends: re.Pattern[str]) -> list[int] | 
     least = [_least(column, ends) for column in columns]
     if _size(columns[0]) <= width // 2:  # what a row is about stays whole
         least[0] = widths[0]
-    while whole(widths) > width:
+    while whole_table(widths) > width:
         room = [size - one for size, one in zip(widths, least, strict=True)]
         if not any(room):
             return None
@@ -209,8 +208,8 @@ def _least(column: tuple[str, list[str], bool], ends: re.Pattern[str]) -> int:
     # A single row with broken headings is harder to read than a block.
     head = max(map(len, _PARTS_OF_A_HEADING.split(heading) if len(cells) > 1 else [heading]))
     if is_number:
-        return max(head, *map(display_width.width, cells))
-    longest = max(display_width.width(part) for cell in cells for part in ends.split(cell))
+        return max(head, *map(terminal.display_width, cells))
+    longest = max(terminal.display_width(part) for cell in cells for part in ends.split(cell))
     if ends is _PARTS:
         longest = min(longest, _LONGEST_PART)
     return min(_size(column), max(head, longest, _LEAST_OF_TEXT))
@@ -219,23 +218,23 @@ def _least(column: tuple[str, list[str], bool], ends: re.Pattern[str]) -> int:
 def _row_table(columns: Columns, widths: Sequence[int]) -> Iterator[str]:
     rows = zip(*([heading, *cells] for heading, cells, _ in columns), strict=True)
     wrapped = ([*map(_wrapped, row, widths)] for row in rows)
-    yield from terminal_lines.table_lines(wrapped, widths, [one for _, _, one in columns])
+    yield from table_forms.table_lines(wrapped, widths, [one for _, _, one in columns])
 
 
 def _blocks(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    names = max(map(display_width.width, headings))
+    names = max(map(terminal.display_width, headings))
     for place, row in enumerate(rows):
         if place:
             yield ""
         for heading, text in zip(headings, row, strict=True):
             found = _wrapped(text, max(_LEAST_OF_TEXT, width - names - BETWEEN))
-            yield from terminal_lines.table_lines([([heading], found)], (names, 0), (False, False))
+            yield from table_forms.table_lines([([heading], found)], (names, 0), (False, False))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    if display_width.width(text) <= width:
+    if terminal.display_width(text) <= width:
         return [text]
-    return display_width.wrapped(_Wrapper(width, break_on_hyphens=False), text) or [""]
+    return terminal.wrapped_to_columns(_Wrapper(width, break_on_hyphens=False), text) or [""]
 
 
 class _Wrapper(textwrap.TextWrapper):

@@ -11,8 +11,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from assay.text.cut import cut, cut_within
-from assay.text.display_width import width
+from assay.text.terminal import cut, cut_within, display_width
 
 _BAR_COLUMNS = 24
 _LEAST_NAME_COLUMNS = 16
@@ -40,15 +39,15 @@ class _Line:
         name, detail, left = task.description, task.fields["detail"], task.fields["left"]
         elapsed = str(rich.progress.TimeElapsedColumn().render(task))
         # A space stands between columns, and the last column of a terminal stays empty.
-        room = options.max_width - 1 - len("⠋ ") - (width(left) + 1 if left else 0)
+        room = options.max_width - 1 - len("⠋ ") - (display_width(left) + 1 if left else 0)
         shows_elapsed = room > len(elapsed) + 1
         room -= len(elapsed) + 1 if shows_elapsed else 0
-        wanted = min(width(name), _LEAST_NAME_COLUMNS) + 1 + width(detail)
+        wanted = min(display_width(name), _LEAST_NAME_COLUMNS) + 1 + display_width(detail)
         shows_bar = room >= wanted + 1 + _BAR_COLUMNS
         room -= _BAR_COLUMNS + 1 if shows_bar else 0
-        for_detail = room - 1 - min(width(name), _LEAST_NAME_COLUMNS)
+        for_detail = room - 1 - min(display_width(name), _LEAST_NAME_COLUMNS)
         detail = cut(detail, for_detail) if for_detail > 1 else ""
-        name = cut_within(name, max(1, room - (width(detail) + 1 if detail else 0)))
+        name = cut_within(name, max(1, room - (display_width(detail) + 1 if detail else 0)))
         parts: list[RenderableType] = [self._spinner.render(task.get_time()), Text(name)]
         if shows_bar:
             parts.append(rich.progress.BarColumn(bar_width=_BAR_COLUMNS).render(task))

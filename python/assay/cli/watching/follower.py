@@ -15,32 +15,31 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from assay.contracts.engine.drive import ClientsSoFar
+from assay.contracts.engine import ClientsSoFar
 from assay.contracts.observation import Interval, MachineSecond, Observation
 from assay.errors import AssayError
 from assay.experiment import Driving
-from assay.judge.evidence.so_far import SoFar
+from assay.judge import run_warnings
+from assay.judge.evidence import SoFar
 from assay.judge.run import CalibrationRecord, Run, RunSummary
-from assay.judge.warnings import run_warnings
-from assay.provision.machine.identity import ProcessIdentity
-from assay.record.progress import generators, under_way
-from assay.record.progress.generators import GeneratorsOfStep
-from assay.record.progress.under_way import (
+from assay.provision.machine.process_table import ProcessIdentity
+from assay.record import under_way
+from assay.record.reader import Reader
+from assay.record.runs import reading, typed
+from assay.record.runs.records import END_STATES
+from assay.record.under_way import (
     Connection,
     ExperimentUnderWay,
+    GeneratorsOfStep,
     KeptWarning,
     ListedExperiment,
     Mark,
     Place,
 )
-from assay.record.reader import Reader
-from assay.record.runs import calibrations, reading
-from assay.record.runs.records import END_STATES
-from assay.report.cells import shown_seconds
-from assay.report.cells.shown_seconds import ShownSecond
+from assay.report.figures import over_time
+from assay.report.figures.over_time import ShownSecond
 from assay.report.live.charts import Drawn, LiveChart, LiveCharts, charts_text
-from assay.report.live.status import NOTHING, Stage, Status, status
-from assay.report.live.warned import warning_lines
+from assay.report.live.status import NOTHING, Stage, Status, status, warning_lines
 
 # Takes the path of a record; looks at it again and again, and gives what is new. In one thread.
 
@@ -71,7 +70,7 @@ class LiveWarnings:
         elif stage.state != "checking":
             run, self._position = stage.run, stage.number - 1
             self._calibrated = reader.read(
-                lambda connection: calibrations.of_experiment(connection, experiment)
+                lambda connection: typed.calibrations_of_experiment(connection, experiment)
             )
             self._run = reader.read(lambda connection: _unobserved(connection, run))
             self._arising = self._judged(self._run)
@@ -85,7 +84,7 @@ class LiveWarnings:
         if (place, observation.elapsed_ns) == self._judged_at:
             return
         self._judged_at = (place, observation.elapsed_ns)
-        nearest = calibrations.nearest_to(self._calibrated, run.deployment, observation, None)
+        nearest = typed.nearest_calibration(self._calibrated, run.deployment, observation, None)
         self._arising = self._judged(replace(run, observation=observation, calibration=nearest))
         self._say()
 
@@ -143,8 +142,10 @@ class Passed(Struct):
             else:
                 for groups, machine in found:
                     self._add_live(groups, machine)
-                self.clients = generators.clients_so_far(connection, self.place)
-            if fleet := generators.of_step(connection, self.place, has_ended=self.is_whole):
+                self.clients = under_way.clients_so_far(connection, self.place)
+            if fleet := under_way.generators_of_step(
+                connection, self.place, has_ended=self.is_whole
+            ):
                 self.fleet = fleet
                 self.generators = msgspec.json.encode(fleet).decode()
 
@@ -153,7 +154,7 @@ class Passed(Struct):
     def _add_live(self, groups: tuple[Interval, ...], machine: MachineSecond | None) -> None:
         if self.so_far is not None:
             groups = self.so_far.add(groups, machine)
-        one = shown_seconds.shown(groups, self.driving, machine)
+        one = over_time.shown_second(groups, self.driving, machine)
         if self.charts is not None:
             self.charts.add(one)
         self._add(one)
@@ -161,7 +162,7 @@ class Passed(Struct):
     def _observed(self, connection: Connection) -> None:
         """The step has ended: all of them, in place of what was known when each had passed."""
         every, _ = under_way.seconds(connection, self.place, -1)
-        shown = [shown_seconds.shown(groups, self.driving, machine) for groups, machine in every]
+        shown = [over_time.shown_second(groups, self.driving, machine) for groups, machine in every]
         self.numbers, self.texts = [], []
         for one in shown:
             self._add(one)

@@ -24,20 +24,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from assay import registry
-from assay.cli.output.storage_rows import storage_rows
-from assay.cli.output.system_rows import system_rows
+from assay.cli.output.inventory import storage_rows, system_rows
 from assay.cli.watching.address import PageAddress
-from assay.cli.watching.commands import Over, ended
+from assay.cli.watching.commands import Answers, Over, Starting, Vega, ended_command, vega_name
 from assay.cli.watching.follower import Cursor, Follower
-from assay.cli.watching.starting import Answers, Starting
-from assay.cli.watching.vega import Vega
-from assay.cli.watching.vega import name as vega_name
 from assay.errors import ArgumentError, AssayError
 from assay.provision.machine.signals import expects, run_signal
 from assay.record.runs.records import END_STATES
-from assay.report.live.experiments import experiments_page
-from assay.report.live.new import Suggestion, new_page
-from assay.report.live.page import page
+from assay.report.live.page import Suggestion, experiments_page, live_page, new_page
 from assay.text.secrets import without_secrets
 from assay.workload import reader
 
@@ -299,7 +293,7 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
     vega = Vega(follower.over)
 
     async def live(_request: Request) -> Response:
-        return _own_page(lambda nonce: page(str(records), vega_name(), nonce))
+        return _own_page(lambda nonce: live_page(str(records), vega_name(), nonce))
 
     async def drawing(_request: Request) -> Response:
         try:
@@ -472,7 +466,7 @@ class _Reports:
         words = (*words, "--format", "html", "--records", str(self._records))
         async with self._one:
             try:
-                done = await ended(words, self._over)
+                done = await ended_command(words, self._over)
             except ArgumentError as error:
                 return PlainTextResponse(f"{error}\n", 503)
         if not done.written:

@@ -7,74 +7,77 @@ of all versions.
 
 from __future__ import annotations
 
-from assay.contracts.observation.observation import VERSION, EngineObservation, Observation
-from assay.contracts.observation.parts.cache_state import CacheState
-from assay.contracts.observation.parts.clients import ClientEnd, Unfinished
-from assay.contracts.observation.parts.comparisons import ConnectReport, ReferenceReport
-from assay.contracts.observation.parts.costs import (
+from assay.contracts.documents import ShapeError
+from assay.contracts.observation.clients import (
+    Arrival,
+    ClientEnd,
+    ConnectReport,
+    EndpointReport,
+    GeneratorReport,
+    GroupReport,
+    LittlesLaw,
+    Outage,
+    ReferenceReport,
+    ServerReport,
+    StalenessReport,
+    Standstill,
+    TransactionsPerClient,
+    Unfinished,
+    clients_left,
+)
+from assay.contracts.observation.costs import (
+    CacheState,
     ClientCost,
     DataInMemory,
     DeviceCost,
+    Interval,
     MachineCost,
+    MachineSecond,
     ServerCost,
 )
-from assay.contracts.observation.parts.declared_results import (
-    PERCENTILES,
-    DerivedValue,
-    Headline,
-    ResponseLimit,
-)
-from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import GeneratorReport, clients_left
-from assay.contracts.observation.parts.groups import Arrival, EndpointReport, GroupReport
-from assay.contracts.observation.parts.intervals import Interval
-from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
-from assay.contracts.observation.parts.machine_seconds import MachineSecond
-from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
-from assay.contracts.observation.parts.results import (
-    AnswerReport,
-    AnswerSumReport,
-    FirstAnswersReport,
-    ResultReport,
-)
-from assay.contracts.observation.parts.servers import ServerReport
-from assay.contracts.observation.parts.service import (
-    LittlesLaw,
-    Outage,
-    Standstill,
-    TransactionsPerClient,
-)
-from assay.contracts.observation.parts.shape import ShapeError
-from assay.contracts.observation.parts.staleness import StalenessReport
-from assay.contracts.observation.parts.transactions import (
-    MOST_PASS_TIMES,
-    AllOk,
-    Passes,
-    PassTime,
-    StatementReport,
-    TransactionReport,
-)
-from assay.contracts.observation.step_reports.other_reports import (
+from assay.contracts.observation.observation import VERSION, EngineObservation, Observation
+from assay.contracts.observation.step_reports import (
     Answered,
     BackupReport,
     LimitReport,
     MadeBackupReport,
     NativeClientsReport,
+    Observed,
     PlansReport,
     RestoredBackupReport,
     SpaceReuseReport,
     StatementPlan,
-    UpdateReport,
-)
-from assay.contracts.observation.step_reports.step_report import (
-    Observed,
     StepReport,
     StepTable,
     UnreadReport,
+    UpdateReport,
     decode_observation,
     decode_observed,
     read_observation,
     read_observed,
+)
+from assay.contracts.observation.transactions import (
+    MOST_PASS_TIMES,
+    PERCENTILES,
+    AllOk,
+    AnswerReport,
+    AnswerSumReport,
+    DerivedValue,
+    EncodedHistogram,
+    ErrorReport,
+    FirstAnswersReport,
+    Headline,
+    Latency,
+    Outcomes,
+    Passes,
+    PassTime,
+    Resolution,
+    ResponseLimit,
+    ResultReport,
+    StatementReport,
+    TransactionOutcomes,
+    TransactionReport,
+    WarmUpOutcomes,
 )
 
 __all__ = [

@@ -6,30 +6,44 @@ from typing import Annotated
 
 import msgspec
 
-from assay.contracts.observation.parts.cache_state import CacheState
-from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished, end_of_all
-from assay.contracts.observation.parts.comparisons import ConnectReport, ReferenceReport
-from assay.contracts.observation.parts.costs import (
-    ClientCost,
-    DataInMemory,
-    DeviceCost,
-    LogReport,
-    MachineCost,
-    ServerCost,
-)
-from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
-from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import (
+from assay.contracts.documents import Shape
+from assay.contracts.observation.clients import (
     BOUND_NOT_KNOWN,
+    Arrival,
+    CarriedOver,
+    ClientEnd,
+    ConnectReport,
+    EndedBy,
     GeneratorReport,
+    GroupReport,
+    InFlight,
+    LittlesLaw,
+    Outage,
+    ReferenceReport,
+    ServerReport,
+    SharedNumbersDocument,
+    StalenessReport,
+    Standstill,
+    TransactionsPerClient,
+    Unfinished,
+    arrival_of_all,
+    end_of_all,
+    numbers_of_all,
     with_lost,
     without_lost,
 )
-from assay.contracts.observation.parts.groups import Arrival, GroupReport, arrival_of_all
-from assay.contracts.observation.parts.intervals import Interval
-from assay.contracts.observation.parts.latency import Latency, Resolution
-from assay.contracts.observation.parts.machine_seconds import MachineSecond
-from assay.contracts.observation.parts.merged import (
+from assay.contracts.observation.costs import (
+    CacheState,
+    ClientCost,
+    DataInMemory,
+    DeviceCost,
+    Interval,
+    LogReport,
+    MachineCost,
+    MachineSecond,
+    ServerCost,
+)
+from assay.contracts.observation.field_merge import (
     KNOWN_PARTS,
     PARTS,
     WHOLE,
@@ -43,32 +57,26 @@ from assay.contracts.observation.parts.merged import (
     sum_or_none,
     union,
 )
-from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
-from assay.contracts.observation.parts.results import (
+from assay.contracts.observation.transactions import (
+    AllOk,
     AnswerReport,
     AnswerSumReport,
-    ResultReport,
-    result_of_all,
-)
-from assay.contracts.observation.parts.servers import ServerReport
-from assay.contracts.observation.parts.service import (
-    CarriedOver,
-    InFlight,
-    LittlesLaw,
-    Outage,
-    Standstill,
-    TransactionsPerClient,
-)
-from assay.contracts.observation.parts.shape import Shape
-from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument, numbers_of_all
-from assay.contracts.observation.parts.staleness import StalenessReport
-from assay.contracts.observation.parts.transactions import (
-    AllOk,
     BegunLevelReport,
+    DerivedValue,
+    ErrorReport,
+    Headline,
+    Latency,
+    Outcomes,
     Passes,
     PassTime,
+    Resolution,
+    ResponseLimit,
+    ResultReport,
     StatementReport,
+    TransactionOutcomes,
     TransactionReport,
+    WarmUpOutcomes,
+    result_of_all,
 )
 
 VERSION = 3

@@ -1,24 +1,28 @@
-"""Optional abilities of storages, each a protocol of its own.
-
-Callers test a kind of storage with ``isinstance`` and pass what its `prepare` yielded. A kind
-without an ability has none of its methods.
-"""
+"""Optional abilities of storages, each a protocol of its own; takes a kind of storage, reports
+every violation of the contract of `Storage` and of its abilities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.members import protocols_of
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.plugins import (
+    ContractBroken,
+    half_an_ability,
+    members_broken,
+    options_broken,
+    protocols_of,
+)
+from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.contracts.systems.abilities import AlsoCalled
+from assay.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from assay.contracts.storages.group_limits import GroupLimit
+    from assay.contracts.storages.protocol import GroupLimit
 
 
 @runtime_checkable
@@ -254,3 +258,36 @@ class FileSystemKnown(Protocol):
 
 
 ABILITIES = (AlsoCalled, *protocols_of(__name__))
+
+
+_NO_OPTION = "an_option_that_no_storage_has"
+
+
+def validate(storage: Any) -> None:
+    """Raises `ContractBroken` with every violation that can be found without creating anything."""
+    violations = list(_violations(storage))
+    if violations:
+        raise ContractBroken(f"the storage {getattr(storage, 'name', storage)!r}", violations)
+
+
+def _violations(storage: Any) -> Iterator[str]:
+    broken = members_broken(storage, Storage)
+    yield from broken.values()
+    for ability in ABILITIES:
+        yield from half_an_ability(storage, ability)
+    if {"name", "check", "option_specs"} & broken.keys():
+        return
+    if not isinstance(storage.option_specs, tuple | list):
+        found = type(storage.option_specs).__name__
+        yield f"option_specs: expected a tuple of OptionSpec, found {found}"
+        return
+    yield from options_broken(storage.option_specs)
+    choice = StorageChoice(storage.name, storage.name, options={_NO_OPTION: "1"})
+    try:
+        storage.check(choice)
+    except ArgumentError:
+        return
+    except Exception as error:
+        yield f"check() raises {type(error).__name__} for an unknown option, not ArgumentError"
+    else:
+        yield "check() accepts an unknown option"

@@ -1,15 +1,19 @@
-"""The contract of a storage: it is created, described and removed."""
+"""The contract of a storage: it is created, described and removed; the options that every storage
+has, and a limit of a control group by which a storage limits processes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypedDict
 
 from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
+from assay.text.quantities import RTT_S
+from assay.text.units import exact_duration
 
 
 class PreparedStorage(Struct, frozen=True):
@@ -43,6 +47,72 @@ class Storage(Protocol):
 
         At the end everything that was created is removed, and a directory that existed before is
         kept. What must be removed even after a kill is recorded before it is created
-        (`undone_at_end` of `assay.provision.undo.clean_up`). Raises as `check` does.
+        (`undone_at_end` of `assay.provision.undo.ledger`). Raises as `check` does.
         """
         ...
+
+
+RTT_OPTION: Final = OptionSpec(
+    name="rtt",
+    default="0",
+    levels=(),
+    help="Round-trip time that is added between clients and a server on this storage (1ms), as "
+    "--rtt does for all: that of a network disk, or of another machine. 0: none of its own.",
+    quantity=RTT_S,
+    spelling=lambda word: exact_duration(RTT_S.of_word(word)),
+)
+ROLE_OPTION: Final = OptionSpec(
+    name="role",
+    default="",
+    levels=("", "disk", "solid-state", "memory"),
+    help="What it is: the column of a paper's table in which it stands. Empty: what its model or "
+    "the kernel says, which is often wrong on a virtual machine.",
+)
+SHARED_OPTIONS: Final = (RTT_OPTION, ROLE_OPTION)
+
+
+class SharedFields(TypedDict, total=False):
+    """Fields of `StorageChoice`."""
+
+    rtt_s: float
+    role: str
+
+
+def shared_fields_of(options: Mapping[str, str]) -> SharedFields:
+    """The fields of `StorageChoice` for those of the options that every storage has, as they were
+    checked."""
+    fields = SharedFields()
+    if RTT_OPTION.name in options:
+        fields["rtt_s"] = RTT_S.of_word(options[RTT_OPTION.name])
+    if ROLE_OPTION.name in options:
+        fields["role"] = options[ROLE_OPTION.name]
+    return fields
+
+
+def asked_options_of(choice: StorageChoice) -> dict[str, str]:
+    """What was asked for: of its kind, and of every storage, as it is written."""
+    shared = {
+        **({RTT_OPTION.name: exact_duration(choice.rtt_s)} if choice.rtt_s else {}),
+        **({ROLE_OPTION.name: choice.role} if choice.role else {}),
+    }
+    return {**choice.options, **shared}
+
+
+Lines = tuple[tuple[str, str], ...]
+"""Name of a file and what is written to it, in this order."""
+
+
+class GroupLimit(Struct, frozen=True):
+    """Of a storage (requests to its device), or of the machine that a server is given (memory, CPU
+    time). All limits of a server are set on the same groups: in version 2 a process can be in one
+    group only."""
+
+    controller: str
+    """By its name in version 2: ``cpu``, ``io``, ``memory``."""
+    version_1: Lines
+    version_2: Lines
+    optional_files: frozenset[str] = frozenset()
+    """Files that a kernel may lack; nothing is written there then."""
+
+    def lines(self, version: int) -> Lines:
+        return self.version_1 if version == 1 else self.version_2

@@ -14,13 +14,13 @@ from msgspec import Struct, field
 
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.members import protocols_of
+from assay.contracts.plugins import protocols_of
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory, System
 from assay.env_vars import EnvVar
 
 if TYPE_CHECKING:
-    from assay.contracts.installing import Prefix, Report
+    from assay.contracts.systems.protocol import Prefix, ReportInstalling
 
 
 @runtime_checkable
@@ -462,12 +462,13 @@ class Installable(Protocol):
     install_bytes: int
     """Free space that the installation needs, temporary files included."""
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         """Fills ``prefix.folder``, which becomes ``prefix.becomes``; says what it does by
         ``report``. What it leaves there on an error or an interruption is removed.
 
         Raises `ArgumentError` for a version that cannot be had, and
-        `assay.provision.install.client.InstallFailed` where the package client does not bring it.
+        `assay.provision.install.package_clients.InstallFailed` where the package client does not
+        bring it.
         """
         ...
 

@@ -1,19 +1,20 @@
-"""The contract of a system under test, and the values it uses."""
+"""The contract of a system under test and of a family of systems, the values it uses, and where
+its programs are put while they are installed."""
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 
 __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
@@ -127,3 +128,68 @@ class System(Protocol):
         Raises `SystemMissing` (its hint names the packages), `SystemRefused`, `SystemDied`.
         """
         ...
+
+
+class SystemFamily(Protocol):
+    """Found by the entry-point group ``assay.system_families``."""
+
+    name: str
+    """As before the colon."""
+    help: str
+    """What it is and how its members are named, for references."""
+    member_word: str
+    """What stands behind the colon, for messages: ``MODULE``."""
+    known_members: Sequence[str]
+    """What lists show; others can be named too."""
+
+    null_member: str
+    """One that answers every statement at once with one row, for calibration."""
+
+    dialects: Mapping[str, Dialect]
+    """Those that its members may speak, by name."""
+
+    also_called: Mapping[str, str]
+    """Name of a system, in lower case → the member by which it is reached."""
+
+    def member(self, word: str) -> System:
+        """The system of that name, which is ``FAMILY:WORD``. Raises `ArgumentError`."""
+        ...
+
+    def url(self, word: str, given: Mapping[str, str]) -> str:
+        """The URL of a choice from what stands in brackets and is no option of the system: systems
+        of a family are reached, not started. Raises `ArgumentError`, also for a password, which
+        belongs in no command line."""
+        ...
+
+
+@runtime_checkable
+class TakesDialectFiles(Protocol):
+    """Ability of a family: a member may speak a dialect that is a file."""
+
+    def dialect_of_file(self, file: Path) -> Dialect:
+        """The dialect, which is among `SystemFamily.dialects` from then on. Raises
+        `ExperimentError` with the line, `ArgumentError` where another dialect is called so."""
+        ...
+
+    def dialect_content(self, word: str) -> str:
+        """Digest of the file that a member's name ends with, behind a plus sign; empty: of none."""
+        ...
+
+
+ReportInstalling = Callable[[str], None]
+"""Takes one line for the person at the terminal."""
+
+
+class Prefix(Struct, frozen=True):
+    """A folder that becomes the installation when everything in it is complete."""
+
+    folder: Path
+    """Where to write. Exists, is empty, and is removed if the installation fails."""
+    becomes: Path
+    """The path it is renamed to at the end: for files that hold absolute paths."""
+    identity: str
+    """The mark of the processes that write into it (`assay.provision.install.package_clients`)."""
+
+    def final(self, path: Path) -> Path:
+        """The path that a file of the folder has at the end."""
+        return self.becomes / path.relative_to(self.folder)

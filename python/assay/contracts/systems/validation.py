@@ -11,10 +11,9 @@ from typing import Any
 
 from assay import _engine
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.members import ContractBroken, half_an_ability, members_broken
-from assay.contracts.option_spec import options_broken
+from assay.contracts.plugins import ContractBroken, half_an_ability, members_broken, options_broken
 from assay.contracts.systems.abilities import (
     ABILITIES,
     ReachedByUrl,

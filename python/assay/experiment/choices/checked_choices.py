@@ -1,9 +1,5 @@
-"""Takes systems, storages and settings as written; returns the choices, with every name checked.
-
-A system is ``NAME``, ``NAME@VERSION``, ``NAME[key=value,…]`` or the URL of a running server. A
-setting is ``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values separated by commas
-are the levels of a factor; a value that contains a comma is written in double quotes.
-"""
+"""Takes systems, storages and settings as written, and what an experiment file says of them;
+returns the choices, with every name checked."""
 
 from __future__ import annotations
 
@@ -11,24 +7,25 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.factors import Scalar
-from assay.contracts.option_spec import spelled
+from assay.contracts.plugins import spelled
 from assay.contracts.server_url import is_url, without_password
 from assay.contracts.systems.abilities import (
     CompletesUrls,
     ReachedByUrl,
 )
 from assay.errors import ArgumentError
-from assay.experiment.choices import profiles, system_names, url_storages
+from assay.experiment.choices import identity, profiles, written_systems
+from assay.experiment.choices.identity import identity_of_choice
 from assay.experiment.choices.profiles import PROFILE
-from assay.experiment.choices.system_words import called, split_systems
-from assay.text.mentions import Mention, phrase
+from assay.experiment.choices.written_systems import called_system, split_systems
+from assay.text.phrases import Mention, phrase
 from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
 
@@ -44,7 +41,7 @@ Levels = dict[str, tuple[str, ...]]
 def system_choice(word: str) -> SystemChoice:
     """The system choice for one word of ``--on``. Raises `ArgumentError`, also for the name of
     another system, under which the report would show what was not measured."""
-    name, own = called(word)
+    name, own = called_system(word)
     if not name:
         return _system_choice(word)
     choice = _system_choice(own)
@@ -67,8 +64,8 @@ def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
         try:
             yield system_choice(word)
         except ArgumentError as error:
-            _, own = called(word)
-            name = called(following)[1].partition("[")[0]
+            _, own = called_system(word)
+            name = called_system(following)[1].partition("[")[0]
             is_cut = is_url(own) and not (is_url(name) or name in ("", *registry.systems()))
             if is_cut:
                 whole = f"{without_password(word)}%2C{following}"
@@ -79,16 +76,16 @@ def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
 
 def _system_choice(word: str) -> SystemChoice:
     if is_url(word):
-        url, bracket = url_storages.url_and_bracket(word)
+        url, bracket = written_systems.url_and_bracket(word)
         choice = _choice_by_url(url)
         given = _given(without_password(word), choice.name, bracket[1:]) if bracket else {}
-        if not {*given} <= {*url_storages.OPTIONS}:
+        if not {*given} <= {*written_systems.OPTIONS}:
             raise ArgumentError(
                 f"settings of a server by URL cannot be changed by Assay, found {bracket}",
                 hint="change them in the server, and leave the brackets out; a name for what is "
                 "compared: NAME=URL; for the storage that it is on: URL[storage=NAME]",
             )
-        return url_storages.on_storage(choice, {key: one[0] for key, one in given.items()})
+        return written_systems.on_storage(choice, {key: one[0] for key, one in given.items()})
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
@@ -177,7 +174,7 @@ def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
     place = {key: values[0] for key, values in given.items() if key not in specs}
     of_family = registry.family(family)
     content = ""
-    from assay.contracts.systems.families import TakesDialectFiles
+    from assay.contracts.systems.protocol import TakesDialectFiles
 
     if isinstance(of_family, TakesDialectFiles):
         content = of_family.dialect_content(member)
@@ -223,9 +220,9 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
             "no system under test",
             hint=phrase("{--on NAME} with one of: {}", ", ".join(registry.systems())),
         )
-    system_names.insist_on_own_names(choices)
-    url_storages.insist_on_one_storage(choices)
-    return system_names.named(choices)
+    identity.insist_on_own_names(choices)
+    written_systems.insist_on_one_storage(choices)
+    return identity.named_systems(choices)
 
 
 def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
@@ -253,8 +250,8 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
     settings; of a server by URL what its storage is."""
     specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
     if choice.url is not None:
-        of_storage = {*url_storages.OPTIONS} - {*specs}
-        choice = url_storages.on_storage(
+        of_storage = {*written_systems.OPTIONS} - {*specs}
+        choice = written_systems.on_storage(
             choice, {key: value for key, value in given.items() if key in of_storage}
         )
         given = {key: value for key, value in given.items() if key not in of_storage}
@@ -438,3 +435,65 @@ def key_and_values(
             hint=written(key, "VALUE"),
         )
     return key, levels
+
+
+def with_settings_of_file(
+    choices: Iterable[SystemChoice],
+    of_file: Mapping[str, Levels],
+    said: Collection[str],
+) -> tuple[SystemChoice, ...]:
+    """Each choice with every combination of the levels that the file has for its system. Those of
+    ``said``, ``SYSTEM.KEY``, and what a choice says itself go before. A server by URL has the
+    settings that it has."""
+    result: list[SystemChoice] = []
+    for choice in choices:
+        several = [choice]
+        for name in choice.names if _is_configured(choice) else ():
+            own = {*_own(choice), *_own_of_names(choice, said), *_of_urls(choice)}
+            levels = of_file.get(name, {})
+            left = {key: values for key, values in levels.items() if key not in own}
+            several = varied(several, name, left)
+        result += several
+    return tuple(result)
+
+
+def each_once(choices: Sequence[SystemChoice], said: Collection[str]) -> tuple[SystemChoice, ...]:
+    """Without those that differ from an earlier one in keys alone that are ``said``, which are
+    replaced."""
+    return tuple({_without(one, said): one for one in reversed(choices)}.values())[::-1]
+
+
+def _without(choice: SystemChoice, said: Iterable[str]) -> str:
+    own = _own_of_names(choice, said)
+    if PROFILE in own and choice.profile:
+        choice = profiles.applied(choice, profiles.NONE)
+    options, settings = (
+        {key: value for key, value in given.items() if key not in own}
+        for given in (choice.options, choice.settings)
+    )
+    return identity_of_choice(replace(choice, options=options, settings=settings))
+
+
+def _is_configured(choice: SystemChoice) -> bool:
+    return choice.url is None or choice.name.partition(":")[0] in registry.families()
+
+
+def _own(choice: SystemChoice) -> set[str]:
+    profile = {PROFILE} if choice.profile else set()
+    return {*choice.options, *choice.settings, *choice.at_default, *profile}
+
+
+def _own_of_names(choice: SystemChoice, said: Iterable[str]) -> set[str]:
+    """The keys of this system among ``SYSTEM.KEY``."""
+    return {
+        key.removeprefix(f"{name}.")
+        for key in said
+        for name in choice.names
+        if key.startswith(f"{name}.")
+    }
+
+
+def _of_urls(choice: SystemChoice) -> set[str]:
+    """What is said of a server by URL alone."""
+    specs = {spec.name for spec in registry.system(choice.name).option_specs}
+    return {*written_systems.OPTIONS} - specs

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from assay.contracts.experiment import StorageChoice, StoragePrice, SystemChoice, SystemPrice
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import split
-from assay.text.mentions import Mention, phrase
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import PRICE_PER_GB, SYSTEM_PRICE, Real, shown
 
 FORM = phrase(

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from assay import registry
 from assay.contracts.experiment import SystemChoice, UsedProfile
-from assay.contracts.option_spec import OptionSpec
+from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.errors import ArgumentError
-from assay.text.mentions import Mention, phrase
+from assay.text.phrases import Mention, phrase
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""

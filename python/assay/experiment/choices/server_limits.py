@@ -18,8 +18,8 @@ from assay.contracts.systems.abilities import (
     capabilities_of,
 )
 from assay.errors import ArgumentError
-from assay.text.mentions import Mention, phrase
-from assay.text.sizes import size_word
+from assay.text.phrases import Mention, phrase
+from assay.text.units import size_word
 
 FACTORS: Final = tuple(OF_MACHINE)
 """What a server is given: the options and the keys of an experiment file."""

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from assay import env_vars, registry
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.contracts.factors import NOT_LIMITED
-from assay.contracts.option_spec import spelled
+from assay.contracts.plugins import spelled
 from assay.contracts.storages.abilities import (
     ErasesDevice,
     FreeSpace,
@@ -28,10 +28,7 @@ from assay.contracts.storages.abilities import (
     RawDevice,
     SizeChosen,
 )
-from assay.contracts.storages.shared_options import (
-    SHARED_OPTIONS,
-    fields_of,
-)
+from assay.contracts.storages.protocol import SHARED_OPTIONS, shared_fields_of
 from assay.contracts.systems.abilities import TakesRawDevice, WorksInProcess
 from assay.errors import (
     ArgumentError,
@@ -42,9 +39,8 @@ from assay.errors import (
 )
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.checked_choices import in_bracket, key_and_values, split
-from assay.experiment.choices.storage_names import QUOTE, written
-from assay.text.mentions import Mention, phrase
-from assay.text.nearest import did_you_mean
+from assay.experiment.choices.identity import QUOTE, written_storage
+from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import shown
 from assay.text.units import counted, size
 
@@ -186,8 +182,8 @@ def declared_choice(
     own = [spec.name for spec in storage.option_specs]
     in_order = {key: options[key] for key in own if key in options}
     shared = {key: value for key, value in options.items() if key not in own}
-    choice = StorageChoice(name, kind, place, in_order, may_erase, **fields_of(shared))
-    label = name or written(replace(choice, directory=shown_place))
+    choice = StorageChoice(name, kind, place, in_order, may_erase, **shared_fields_of(shared))
+    label = name or written_storage(replace(choice, directory=shown_place))
     if isinstance(storage, Labelled) and storage.label_note not in label:
         label = f"{label} ({storage.label_note})"
     return replace(choice, name=label)

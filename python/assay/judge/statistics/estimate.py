@@ -1,22 +1,13 @@
-"""Takes the values of two cells or sides; returns the ratio B/A with its confidence interval.
-
-All is done on logarithms, since a ratio is asked for: the estimate is the ratio of the geometric
-means. *Paired*: the k-th values of both sides were measured one after the other; the mean of their
-log-ratios has a t interval with n - 1 degrees of freedom, and what changes slowly on the machine
-cancels in each pair. *Independent*: Welch's t interval of the difference of the mean logarithms
-(B. L. Welch, Biometrika 34, 1947), which allows each side its own variance. *Single*: one value on
-a side, so that nothing is known of how values vary, and there is no interval.
-
-Two or three values may be equal by chance, where they are counts or rounded. So the variance of a
-side is taken to be at least what counting or rounding alone causes (`LeastDeviation`).
-"""
+"""Takes the values of cells; returns the ratio of two with its confidence interval, the order of
+several, and the contrasts of a grid."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from itertools import combinations
 
 from msgspec import Struct
 
@@ -202,3 +193,241 @@ def _uncertainty(variances: Sequence[float], counts: Sequence[int]) -> tuple[flo
     squares = sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
     variance = sum(parts)
     return variance, variance**2 / squares if squares else sum(counts) - 2
+
+
+CONFIDENCE_OF_ORDER = 0.95
+
+
+class ConfidenceInterval(Struct, frozen=True):
+    """A number, and where the true one lies."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """None: too few repetitions to know."""
+    why_undecided: str = ""
+    """Why nothing is decided by it, however narrow it is; empty: it may be."""
+
+    @property
+    def is_known(self) -> bool:
+        return self.low is not None and self.high is not None
+
+    def is_above(self, limit: float) -> bool:
+        return self.low is not None and self.low > limit
+
+    def reaches(self, limit: float) -> bool:
+        """Whether it is certainly as large as that, or larger."""
+        return self.low is not None and self.low >= limit
+
+    def keeps_to(self, limit: float) -> bool:
+        """Whether it is certainly no larger than that."""
+        return self.high is not None and self.high <= limit
+
+    def is_below(self, limit: float) -> bool:
+        return self.high is not None and self.high < limit
+
+
+def ratio_of_means(
+    values: Sequence[float],
+    divided_by: Sequence[float],
+    least_deviation: LeastDeviation = exact,
+    *,
+    is_paired: bool = False,
+    why_undecided: str = "",
+) -> ConfidenceInterval:
+    """Of the geometric means, which the interval is of as well; all values are above 0. With less
+    than two of either, no interval. ``is_paired``: the k-th values of both are of one block of
+    runs."""
+    estimate = paired if is_paired else independent
+    found = estimate(divided_by, values, least_deviation)
+    low, high = found.interval(CONFIDENCE_OF_ORDER) or (None, None)
+    return ConfidenceInterval(found.ratio, low, high, why_undecided)
+
+
+def growth(
+    sizes: Sequence[float], values: Sequence[float], beside: Sequence[float] | None = None
+) -> ConfidenceInterval:
+    """The exponent of growth: 1 where the value grows as the size does, 0 where it does not grow.
+    A size for each value; two different sizes at least. With less than three values no interval.
+
+    ``beside``: for each value what is expected at its size. Then the interval is of how much the
+    exponent differs from the expected one: where both bend in the same way, that is no doubt about
+    it."""
+    across, up = ([math.log(one) for one in of] for of in (sizes, values))
+    slope = statistics.linear_regression(across, up).slope
+    if len(values) < 3:
+        return ConfidenceInterval(slope)
+    left = up if beside is None else [y - math.log(one) for y, one in zip(up, beside, strict=True)]
+    line = statistics.linear_regression(across, left)
+    middle = statistics.fmean(across)
+    off = (y - line.intercept - line.slope * x for x, y in zip(across, left, strict=True))
+    rest = sum(one**2 for one in off)
+    variance = rest / (len(values) - 2) / sum((x - middle) ** 2 for x in across)
+    wide = t_quantile(len(values) - 2, (1 + CONFIDENCE_OF_ORDER) / 2) * math.sqrt(variance)
+    return ConfidenceInterval(slope, slope - wide, slope + wide)
+
+
+Place = tuple[int, ...]
+"""Of a cell: the number of its level of each factor."""
+_LEAST_POOLED = 4
+"""Degrees of freedom of an error that is estimated from interactions of three and more factors."""
+
+ERROR_OF_POOLED = (
+    "each cell was run once: the error is estimated from interactions of three and more factors, "
+    "which are taken for noise"
+)
+
+
+class Factorial(Struct, frozen=True):
+    """Cells with their logarithms."""
+
+    logs: Mapping[Place, Sequence[float]]
+    variances: Mapping[Place, float]
+    """Of a single value in the cell; empty: not known."""
+    freedom: Mapping[Place, float]
+    """Degrees of freedom of each variance."""
+    is_pooled: bool = False
+    """One variance for all cells, from interactions of three and more factors: each was run
+    once."""
+
+    @property
+    def has_error(self) -> bool:
+        return bool(self.variances)
+
+
+def factorial(
+    values: Mapping[Place, Sequence[float]],
+    *,
+    in_blocks: bool,
+    least_deviation: LeastDeviation = exact,
+) -> Factorial:
+    """``values`` are positive, one at least in each cell. ``in_blocks``: the k-th values of all
+    cells were measured together."""
+    logs = {place: [math.log(value) for value in of_cell] for place, of_cell in values.items()}
+    if all(len(of_cell) == 1 for of_cell in logs.values()):
+        return _run_once(logs)
+    if any(len(of_cell) < 2 for of_cell in logs.values()):
+        return Factorial(logs, {}, {})
+    residuals, share = _residuals(logs, in_blocks=in_blocks)
+    variances = {}
+    for place, of_cell in residuals.items():
+        least = statistics.fmean(least_deviation(value) ** 2 for value in values[place])
+        squares = sum(one**2 for one in of_cell)
+        variances[place] = max(squares / ((len(of_cell) - 1) * share), least)
+    return Factorial(logs, variances, {place: len(of_cell) - 1 for place, of_cell in logs.items()})
+
+
+def effect(
+    grid: Factorial, factor: int, level: int, compared_with: int
+) -> tuple[Estimate, int] | None:
+    """The result at a level, divided by that at another one: the estimate, and in how many
+    combinations of the other factors both levels are there. None: in none."""
+    return _mean_contrast(grid, [(factor, level, compared_with)])
+
+
+def interaction(
+    grid: Factorial, first: tuple[int, int, int], second: tuple[int, int, int]
+) -> tuple[Estimate, int] | None:
+    """The effect of the first at the level of the second, divided by that at the level that the
+    second is compared with. Each is (factor, level, compared with)."""
+    return _mean_contrast(grid, [first, second])
+
+
+def _mean_contrast(
+    grid: Factorial, sides: Sequence[tuple[int, int, int]]
+) -> tuple[Estimate, int] | None:
+    """Over the combinations of the other factors in which all cells are there."""
+    corners = _corners(sides)
+    factors = {factor for factor, _, _ in sides}
+    rests = {
+        tuple((k, at) for k, at in enumerate(place) if k not in factors) for place in grid.logs
+    }
+    width = len(next(iter(grid.logs)))
+    whole: list[list[tuple[float, Place]]] = []
+    for rest in rests:
+        cells = [
+            (sign, tuple({**dict(rest), **at}[k] for k in range(width))) for sign, at in corners
+        ]
+        if all(place in grid.logs for _, place in cells):
+            whole.append(cells)
+    if not whole:
+        return None
+    weights = {place: sign / len(whole) for cells in whole for sign, place in cells}
+    return _contrast_estimate(grid, weights), len(whole)
+
+
+def _corners(sides: Sequence[tuple[int, int, int]]) -> list[tuple[float, dict[int, int]]]:
+    """The cells of a contrast, each with its sign and its levels of the factors."""
+    corners: list[tuple[float, dict[int, int]]] = [(1.0, {})]
+    for factor, level, compared_with in sides:
+        corners = [
+            (sign * own, {**at, factor: place})
+            for sign, at in corners
+            for own, place in ((1.0, level), (-1.0, compared_with))
+        ]
+    return corners
+
+
+def _contrast_estimate(grid: Factorial, weights: Mapping[Place, float]) -> Estimate:
+    log_ratio = math.fsum(
+        weight * statistics.fmean(grid.logs[place]) for place, weight in weights.items()
+    )
+    if not grid.has_error:
+        return Estimate(Design.SINGLE, log_ratio, None, None, None)
+    parts = {
+        place: weight**2 * grid.variances[place] / len(grid.logs[place])
+        for place, weight in weights.items()
+    }
+    variance = math.fsum(parts.values())
+    if grid.is_pooled:
+        freedom = next(iter(grid.freedom.values()))
+    else:
+        squares = math.fsum(part**2 / grid.freedom[place] for place, part in parts.items())
+        freedom = variance**2 / squares if squares else sum(grid.freedom[one] for one in parts)
+    return Estimate(Design.INDEPENDENT, log_ratio, math.sqrt(variance), freedom, None)
+
+
+def _residuals(
+    logs: Mapping[Place, Sequence[float]], *, in_blocks: bool
+) -> tuple[dict[Place, list[float]], float]:
+    """What each value has beside the mean of its cell (and of its block), and the share of its
+    variance that is left in it."""
+    means = {place: statistics.fmean(of_cell) for place, of_cell in logs.items()}
+    residuals = {
+        place: [value - means[place] for value in of_cell] for place, of_cell in logs.items()
+    }
+    if not in_blocks or len({len(of_cell) for of_cell in logs.values()}) > 1 or len(logs) < 3:
+        return residuals, 1.0
+    blocks = [statistics.fmean(block) for block in zip(*residuals.values(), strict=True)]
+    within = {
+        place: [value - block for value, block in zip(of_cell, blocks, strict=True)]
+        for place, of_cell in residuals.items()
+    }
+    return within, (len(logs) - 1) / len(logs)
+
+
+def _run_once(logs: Mapping[Place, Sequence[float]]) -> Factorial:
+    """With the error of a model of all effects and interactions of two factors."""
+    import numpy as np
+
+    places = list(logs)
+    terms_of = [set(_subsets(place)) for place in places]
+    terms = sorted(set().union(*terms_of))
+    design = np.array([[float(term in own) for term in terms] for own in terms_of])
+    found = np.array([logs[place][0] for place in places])
+    rank = int(np.linalg.matrix_rank(design))
+    freedom = len(places) - rank
+    if freedom < _LEAST_POOLED:
+        return Factorial(logs, {}, {})
+    fitted = design @ np.linalg.lstsq(design, found, rcond=None)[0]
+    variance = float(((found - fitted) ** 2).sum()) / freedom
+    return Factorial(
+        logs, dict.fromkeys(places, variance), dict.fromkeys(places, freedom), is_pooled=True
+    )
+
+
+def _subsets(place: Place) -> Iterable[tuple[tuple[int, int], ...]]:
+    """The levels of no, one and two factors."""
+    levels = list(enumerate(place))
+    for size in range(3):
+        yield from combinations(levels, size)

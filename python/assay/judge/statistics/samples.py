@@ -1,23 +1,17 @@
-"""Says what a percentile of times is: how many samples it needs, and when no time is so long.
-
-Percentiles are of all transactions that were due. In an open loop those that were skipped, or of
-which the outcome is unknown, had no answer: their latency is above every limit. Where the rank of a
-percentile is among them it is not reached, and neither are the mean and the greatest time. All
-outputs read times by `time_ns`.
-
-A percentile of a sample says something about the process only if the sample reaches beyond it. The
-least count for which order statistics bound the p-quantile from above at the 97.5 % level (the
-upper half of a two-sided 95 % interval) is the smallest n with p^n ≤ 0.025: 6 for the median, 36,
-72, 368 and 3688 for p90, p95, p99 and p99.9 (J.-Y. Le Boudec, Performance Evaluation of Computer
-and Communication Systems, 2010, section 2.2).
-"""
+"""Takes samples, or the values of repetitions; returns percentiles, medians, spreads, ranks and how
+precisely a mean is known, and how many samples each needs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from msgspec import Struct
 
 from assay.contracts.observation import Latency, Observation
+from assay.judge.run import Run
 from assay.text import units
 
 SHARES: Mapping[str, float] = {
@@ -80,13 +74,13 @@ def why_null(times: Latency) -> str:
     return "; ".join(said)
 
 
-def missing(n: int) -> list[str]:
+def missing_samples(n: int) -> list[str]:
     """Names of the percentiles up to p99 that n samples cannot give; few runs are long enough for
     more."""
     return [name for name, share in SHARES.items() if share <= 0.99 and n < samples_needed(share)]
 
 
-def few(repetitions: Iterable[Observation]) -> str:
+def few_samples(repetitions: Iterable[Observation]) -> str:
     """Which percentiles of a transaction type have too few samples, by the type and repetition that
     has the fewest; empty: none."""
     counts = [
@@ -95,10 +89,142 @@ def few(repetitions: Iterable[Observation]) -> str:
         for one in observation.transactions
         if one.outcome == "ok"
     ]
-    if not counts or not (names := missing(min(counts))):
+    if not counts or not (names := missing_samples(min(counts))):
         return ""
     needed = samples_needed(SHARES[names[-1]])
     return (
         f"{', '.join(names)}: {units.counted(min(counts), 'sample')} of a transaction type, "
         f"{names[-1]} needs {needed}"
     )
+
+
+class Spread(Struct, frozen=True):
+    """Median, smallest, largest. No mean: one disturbed repetition must not move the number."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def relative(self) -> float:
+        """(largest - smallest) / median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+
+def middle_places(values: Sequence[float]) -> tuple[int, ...]:
+    """Where the one value stands that the median is, or the two of which it is the mean."""
+    places = sorted(range(len(values)), key=values.__getitem__)
+    return tuple(dict.fromkeys((places[(len(places) - 1) // 2], places[len(places) // 2])))
+
+
+def median_of_all(values: Iterable[float | None]) -> float | None:
+    """The median of repetitions; None where one of them has no such number."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return statistics.median(known) if known and len(known) == len(found) else None
+
+
+def median_and_spread(values: Sequence[float]) -> Spread:
+    """``values`` holds at least one."""
+    return Spread(statistics.median(values), min(values), max(values), len(values))
+
+
+NEARLY_EQUAL = 1.1
+"""A single measurement says nothing of its own spread: what differs by less than this ratio has no
+certain order, however often it was measured."""
+
+
+def ranks(values: Sequence[Spread]) -> list[int]:
+    """From 1; of values that share a rank, the next one leaves as many out."""
+    found = [0] * len(values)
+    order = sorted(range(len(values)), key=lambda place: -values[place].median)
+    first = 0
+    for number, place in enumerate(order):
+        if not number or not _are_near(values[order[first]], values[place]):
+            first = number
+        found[place] = first + 1
+    return found
+
+
+def _are_near(greater: Spread, less: Spread) -> bool:
+    return less.high >= greater.low or greater.median < NEARLY_EQUAL * less.median
+
+
+LEAST_PAIRS = 3
+"""Two things have only two orders: their correlation says nothing."""
+
+
+def kendall_tau(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Kendall's tau-b: 1 for the same order, -1 for the opposite one, with a correction for ties
+    (M. G. Kendall, Rank Correlation Methods, 1948). None for fewer than `LEAST_PAIRS` pairs, and
+    where all numbers of one side are equal."""
+    if len(pairs) < LEAST_PAIRS:
+        return None
+    together = first_untied = second_untied = 0
+    for (x1, y1), (x2, y2) in combinations(pairs, 2):
+        by_first, by_second = _sign(x1 - x2), _sign(y1 - y2)
+        together += by_first * by_second
+        first_untied += abs(by_first)
+        second_untied += abs(by_second)
+    if not (first_untied and second_untied):
+        return None
+    return together / math.sqrt(first_untied * second_untied)
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+CONFIDENCE_OF_MEAN = 0.95
+
+
+def judged_number(run: Run) -> float | None:
+    """The number of a run that is judged: its throughput; where there are no transactions, its
+    elapsed time. None where it was not measured to its end."""
+    observation = run.observation
+    if not run.is_measured or observation is None:
+        return None
+    if isinstance(observation, Observation):
+        return observation.throughput_per_s
+    return float(observation.elapsed_ns or 0) or None
+
+
+def number_to_be_precise(run: Run) -> float | None:
+    """The number of a run whose mean over the repetitions has to be precise: the same; in an open
+    loop, where the throughput is what was offered, the mean latency."""
+    if run.driven is None or not run.driving.is_open:
+        return judged_number(run)
+    latency = run.driven.of_clients.all_ok.latency
+    return latency.mean_ns if run.is_measured and latency.count else None
+
+
+def half_width_of_mean(numbers: Sequence[float]) -> float | None:
+    """Half the width of the interval of the mean, as a share of it; None for fewer than two
+    numbers, and where the mean is 0."""
+    n = len(numbers)
+    mean = statistics.fmean(numbers) if n else 0.0
+    if n < 2 or not mean:
+        return None
+    from scipy.special import stdtrit  # here: a report without repetitions does without SciPy
+
+    factor = float(stdtrit(n - 1, (1 + CONFIDENCE_OF_MEAN) / 2))
+    return factor * statistics.stdev(numbers) / math.sqrt(n) / abs(mean)
+
+
+def is_precise(numbers: Sequence[float], asked: float) -> bool:
+    """Whether the interval is narrow enough now, and was one repetition before."""
+    now, before = half_width_of_mean(numbers), half_width_of_mean(numbers[:-1])
+    return now is not None and before is not None and max(now, before) <= asked
+
+
+def middle_repetition(observations: Sequence[Observation | None]) -> int | None:
+    """The place of the one with the median throughput; of an even number, of the faster of the
+    middle two. None where no clients were driven."""
+    timed = [
+        (one.elapsed_ns / max(1, one.of_clients.outcomes.ok), place)
+        for place, one in enumerate(observations)
+        if one is not None
+    ]
+    timed.sort(key=lambda timed_run: timed_run[0])
+    return timed[(len(timed) - 1) // 2][1] if timed else None

@@ -13,30 +13,20 @@ from assay import _engine, registry
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.systems.abilities import BufferSize
 from assay.errors import ArgumentError, AssayError
-from assay.lab.conformance import (
-    column_types,
-    loading,
-    server,
-    sessions,
-    statements,
-    texts,
-    transactions,
-)
-from assay.lab.conformance.failures import CannotBeTried, NotMet
-from assay.lab.conformance.requirement import Finding, Requirement
-from assay.lab.conformance.subject import Subject
+from assay.lab.conformance import statements, transactions, values
+from assay.lab.conformance.requirement import CannotBeTried, Finding, NotMet, Requirement, Subject
 from assay.provision.running_system import running_system
 from assay.systems.options import BUFFER
 
 REQUIREMENTS: tuple[Requirement, ...] = (
-    *server.REQUIREMENTS[:1],
-    *column_types.REQUIREMENTS,
-    *texts.REQUIREMENTS,
-    *statements.REQUIREMENTS,
-    *transactions.REQUIREMENTS,
-    *loading.REQUIREMENTS,
-    *sessions.REQUIREMENTS,
-    *server.REQUIREMENTS[1:],
+    *transactions.OF_SERVER[:1],
+    *values.OF_COLUMN_TYPES,
+    *values.OF_TEXTS,
+    *statements.OF_STATEMENTS,
+    *transactions.OF_TRANSACTIONS,
+    *statements.OF_LOADING,
+    *statements.OF_SESSIONS,
+    *transactions.OF_SERVER[1:],
 )
 
 _CONNECTIONS = 50

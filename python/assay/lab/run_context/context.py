@@ -1,8 +1,12 @@
-"""What the steps of a run can use: the context that all runs of an experiment share, and the state
-of the current run."""
+"""What the steps of a run can use: the context that all runs of an experiment share, the state
+of the current run, and the consistency checks of its test."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -11,29 +15,29 @@ from msgspec.structs import replace
 from assay import registry
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
-from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
+from assay.contracts.observation.clients import SharedNumbersDocument
 from assay.contracts.stop import Stop
 from assay.drive.prepare import Compiled
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
-from assay.judge.cells import Cells
-from assay.judge.check.answers import Check
-from assay.judge.check.questions import Questions
+from assay.experiment import Scalar
+from assay.judge.agreement import Questions
+from assay.judge.ended_runs import Cells
+from assay.judge.result_checks import Check, check_consistency, chosen_rules, not_run
 from assay.lab.pool import CommitDurability, Pool, PooledSystem
+from assay.load.dataset import SameData
 from assay.load.row_sources.protocol import ExperimentRows
-from assay.load.same_data import SameData
 from assay.plan import PlannedRun
 from assay.probe import Probe
 from assay.record import Store
 from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:
-    # It imports all metrics, also those of other packages, whose steps import this module.
-    from assay.comparison.excess import Excess
+    from assay.comparison.goals import Excess
     from assay.drive.query import StatementAnswer
-    from assay.lab.backup.kept import KeptBackup
+    from assay.lab.backup import KeptBackup
     from assay.load.dataset import Dataset
-    from assay.load.row_sources.request import DataRequest
+    from assay.load.row_sources.protocol import DataRequest
 
 
 class EarlierFindings(Struct):
@@ -161,3 +165,68 @@ class RunState(Struct):
         """Keeps the checks of the current step; a step calls this once."""
         self.checks += checks
         self.context.store.checked(checks)
+
+
+_NO_LETTER = re.compile(r"\W")
+_OF_COUNTS = re.compile(r":(?:ok|unknown)_\w")
+"""Of a lost generator it is not known how many transactions of each type it did."""
+
+
+def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
+    """The result of each consistency check, run now, with the counts of the run so far."""
+    workload, pooled = state.workload, state.up()
+    observations = [one for one in state.reports.values() if isinstance(one, Observation)]
+    known = chosen_rules(workload.checks_for(pooled.system.dialect), state.test.checks)
+    lost = [name for one in observations for name in one.lost_generators]
+    not_counted = [one for one in known if lost and _OF_COUNTS.search(one.text)]
+    found = check_consistency(
+        pooled.deployment,
+        [one for one in known if one not in not_counted],
+        counts_of_outcomes(workload, state.planned.cell.clients, observations)
+        | workload.with_defaults(parameters),
+        workload.identifiers_for(parameters),
+        pooled.system.dialect,
+        workload.folder,
+    )
+    why = f"it counts transactions of each type, and {', '.join(lost)}"
+    found += [not_run(Path(one.path).stem, one.title, why) for one in not_counted]
+    for check in found:
+        check["title"] = workload.checks[check["id"]].title
+    return found
+
+
+def counts_of_outcomes(
+    workload: Workload, clients: int, observations: Iterable[Observation]
+) -> dict[str, Scalar]:
+    """Name → value of what a check may use beside the parameters: ``:clients``, and for each script
+    ``:ok_SCRIPT`` and ``:unknown_SCRIPT``, how many of its transactions ended so since the data
+    were loaded, the warm-up included. A ``-`` or other sign of its name is a ``_``."""
+    ok: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    for observation in observations:
+        for measured in observation.outcomes_by_transaction:
+            ok[measured.name] += measured.ok
+            unknown[measured.name] += measured.unknown
+        for warm in observation.warm_up:
+            ok[warm.name] += warm.ok
+            unknown[warm.name] += warm.unknown
+    counted: dict[str, Scalar] = {"clients": clients}
+    for name in workload.scripts:
+        word = _NO_LETTER.sub("_", name)
+        counted |= {f"ok_{word}": ok[name], f"unknown_{word}": unknown[name]}
+    return counted
+
+
+def rules_not_expressible(state: RunState) -> list[Check]:
+    """The checks of the test that have no text in the system's language, each with the reason."""
+    workload, dialect = state.workload, state.up().system.dialect
+    return [
+        not_run(
+            check.name,
+            check.title,
+            workload.why_not_expressible(check.name, dialect)
+            or f"it has no text in {dialect.language}",
+        )
+        for check in chosen_rules(workload.checks.values(), state.test.checks)
+        if not workload.is_spoken(check.name, dialect)
+    ]

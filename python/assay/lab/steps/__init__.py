@@ -11,13 +11,7 @@ import contextlib
 from collections.abc import Iterator
 
 from assay import registry
-from assay.lab.run_context import (
-    existing_data,
-    outcome_of_run,
-    read_only_server,
-    replicas,
-    session_durability,
-)
+from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, RunState
 
 
@@ -33,13 +27,13 @@ def within_its_limits(state: RunState) -> Iterator[None]:
     with contextlib.ExitStack() as limited:
         if state.pooled is not None:
             limited.enter_context(state.pooled.in_its_memory(state.planned.cell.clients))
-        read_only_server.refuse_writes(state)
-        replicas.refuse_reads(state)
-        existing_data.keep_before(state)
-        session_durability.note_before(state)
+        outcome.refuse_writes(state)
+        outcome.refuse_reads_at_replicas(state)
+        outcome.keep_tables_before(state)
+        outcome.note_durability_before(state)
         yield
-        session_durability.note_after(state)
-        existing_data.keep_after(state)
+        outcome.note_durability_after(state)
+        outcome.keep_tables_after(state)
 
 
 def take_steps(state: RunState) -> None:
@@ -52,9 +46,9 @@ def take_steps(state: RunState) -> None:
         state.steps_taken = position + 1
         checks, state.new_report, state.seconds_measured = len(state.checks), None, 0
         registry.step(step.do).take(step, state)
-        failed = outcome_of_run.why_step_failed(state, state.new_report, state.checks[checks:])
+        failed = outcome.why_step_failed(state, state.new_report, state.checks[checks:])
         _end(context, failed)
-        if outcome_of_run.is_over(state):
+        if outcome.is_over(state):
             break
     context.stop.check()
 
@@ -62,11 +56,11 @@ def take_steps(state: RunState) -> None:
 def check(state: RunState) -> None:
     """The consistency checks after the last step; answers are compared by the steps that get
     them."""
-    if outcome_of_run.has_rules(state):
+    if outcome.has_rules(state):
         state.context.store.begin_step(state.steps_taken, "check")
         checks = len(state.checks)
-        outcome_of_run.ask_rules(state)
-        failed = outcome_of_run.why_step_failed(state, None, state.checks[checks:])
+        outcome.ask_rules(state)
+        failed = outcome.why_step_failed(state, None, state.checks[checks:])
         _end(state.context, failed)
 
 

@@ -1,5 +1,5 @@
-"""Backs the system up in the way that a parameter names, while clients work; restores the backup
-and compares it with what was there."""
+"""Backs the system up in the way that a parameter names, while clients work or for a later step;
+restores the backup, and compares it with what was there."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from assay import registry
-from assay.contracts.dialects.protocol import SingleRows
-from assay.lab.backup import WAYS
-from assay.lab.backup.back_up import observe
+from assay.contracts.dialects import SingleRows
+from assay.contracts.observation import MadeBackupReport, RestoredBackupReport
+from assay.lab import backup
+from assay.lab.backup import WAYS, back_up
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
+from assay.text.keys import TEXT, Key
+from assay.text.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -57,7 +58,7 @@ class Backup(StepWithWay):
         name = str(parameters[self.way])
         tables = state.workload.tables_for(parameters, pooled.system.dialect.language)
         pooled.forget()  # its data are restored, which is for this step to judge
-        report = observe(name, WAYS[name], pooled, tables, state.context.events.stage)
+        report = back_up(name, WAYS[name], pooled, tables, state.context.events.stage)
         state.must_be_discarded = not report.equals_source
         state.observed(self.label, report)
 
@@ -74,3 +75,49 @@ def _way_of(section: TomlTable, names: Names) -> str:
             hint=f"a parameter with some of these levels: {', '.join(WAYS)}",
         )
     return way
+
+
+@dataclass(frozen=True)
+class MakeBackup(StepWithWay):
+    """A backup that a later step restores."""
+
+    do: ClassVar[str] = "make_backup"
+    found_as: ClassVar[str] = "backup"
+
+    def take(self, state: RunState) -> None:
+        pooled, parameters = state.up(), state.planned.cell.parameters
+        name = str(parameters[self.way])
+        tables = state.workload.tables_for(parameters, pooled.system.dialect.language)
+        state.must_be_discarded = True  # its folder has the backup
+        state.context.events.stage(f"back up ({name})")
+        made = backup.make_kept_backup(str(state.steps_taken), name, WAYS[name], pooled, tables)
+        state.backups[self.label] = made
+        state.observed(
+            self.label,
+            MadeBackupReport(name, made.made.size_bytes, made.made.shares_blocks, made.made_ns),
+        )
+
+
+@dataclass(frozen=True)
+class RestoreBackup(Step):
+    """Brings back what the system held when the backup was made."""
+
+    do: ClassVar[str] = "restore_backup"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("backup", TEXT, "The name of the step that made it.", is_required=True),
+    )
+    needs: ClassVar[str] = "restart"
+    changes_data: ClassVar[bool] = True
+    backup: str = field(kw_only=True)
+
+    @classmethod
+    def read(cls, section: TomlTable, names: Names) -> Self:
+        made = [step.label for step in names.before if step.found_as == "backup"]
+        return cls(backup=section.choice("backup", made), **common(section, names))
+
+    def take(self, state: RunState) -> None:
+        backup = state.backups.pop(self.backup)
+        state.context.events.stage(f"restore ({backup.way_name})")
+        state.up().forget()  # its data are restored, which is for this step to judge
+        took_ns, is_equal = backup.restore()
+        state.observed(self.label, RestoredBackupReport(backup.way_name, took_ns, is_equal))

@@ -15,46 +15,52 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from msgspec import UNSET, UnsetType, structs
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.engine.drive import DriveDocument, LogDocument
+from assay.contracts.engine import DriveDocument, LogDocument
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink, ignored
 from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.observation import Observation
-from assay.contracts.observation.parts.shared_numbers import numbers_of_all
+from assay.contracts.observation.clients import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
-from assay.drive.commits import commits
+from assay.drive import staleness
 from assay.drive.document import document_of, scripts_of
-from assay.drive.endpoints import sessions_at_each
-from assay.drive.goes_without import lacking
-from assay.drive.isolation import other_isolation
-from assay.drive.monitoring.sampler import TimedSample
-from assay.drive.parts import number_of
-from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
-from assay.drive.staleness import meter
+from assay.drive.observe import number_of_parts, sessions_at_each
+from assay.drive.prepare import (
+    WHY_REFUSED,
+    committed_transactions,
+    may_change_data,
+    read_only_statements,
+)
+from assay.drive.sampling import TimedSample
+from assay.drive.substitutes import lacking_capabilities, other_isolation
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
-from assay.judge import derived_metrics
-from assay.judge.check.answers import Check, check_answers, not_run
-from assay.judge.check.questions import compare, compare_results, what_is_asked
-from assay.judge.check.verdict import cancelled
-from assay.judge.evidence.durability import as_it_held
-from assay.lab.driving import cache, generators, native_clients
-from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
-from assay.lab.driving.early_end import EarlyEnd
+from assay.judge import client_service
+from assay.judge.agreement import compare_digests, compare_results, what_is_asked
+from assay.judge.result_checks import Check, cancelled_types, check_answers, not_run
+from assay.judge.storage_evidence import durability_that_held
+from assay.lab import driving
+from assay.lab.driving import (
+    DrivenDocument,
+    EarlyEnd,
+    documents_of_parts,
+    joined_observation,
+    keep_samples,
+)
 from assay.lab.run_context.context import RunState
 from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
-from assay.record.runs.step_of_numbers import IS_RESULT
+from assay.record.runs.records import IS_RESULT
 from assay.text import units
-from assay.text.files.keys import Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.driving_keys import DRIVE_STEP
+from assay.text.keys import Key
+from assay.text.toml_file import TomlTable
+from assay.workload.declared_steps import read_drive
+from assay.workload.file_keys import DRIVE_STEP
 from assay.workload.steps import Drive, Names, Step
-from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload
 
 if TYPE_CHECKING:
-    from assay.load.row_sources.request import DataRequest
+    from assay.load.row_sources.protocol import DataRequest
 
 _DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
 
@@ -76,13 +82,13 @@ class DriveStep(Drive):
         expected = expected_rows(workload, state.request, scripts, state.planned.cell.parameters)
         if state.planned.cell.level(CLIENT_PROGRAM) == NATIVE:
             statements = _session_statements(state, planned)
-            native_clients.take(state, self, planned, scripts, expected, statements)
+            driving.run_native_clients(state, self, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
         measured: list[DrivenDocument] = []
         early_end = EarlyEnd(state, self)
-        for part in documents_of(state.test, planned, document):
-            cached = cache.prepare(state, partial(_run_once, state, planned, part))
+        for part in documents_of_parts(state.test, planned, document):
+            cached = driving.prepare_caches(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
                 state.context.store.driving({**document.plain, **as_result})
@@ -95,14 +101,14 @@ class DriveStep(Drive):
             if observation.ended_by != "stop":
                 break
         test = state.test
-        in_all = whole(measured)
+        in_all = joined_observation(measured)
         of_test = [one for one in workload.derived.values() if one.test == test.name]
         constants = workload.with_defaults(state.planned.cell.parameters) if of_test else {}
         observation = structs.replace(
             in_all,
             headline=test.headline,
             response_limits=test.response_limits,
-            derived=derived_metrics.of_run(of_test, in_all, constants, workload.schema.file),
+            derived=client_service.derived_values(of_test, in_all, constants, workload.schema.file),
         )
         state.observed(self.label, observation)
         keep_samples(state, measured)
@@ -131,14 +137,14 @@ def _checks(
 ) -> list[Check] | None:
     """What the answers are worth; None where nothing is known of the data."""
     test, known, label = state.test, state.context.known, state.up().deployment.label
-    stop, of_limit = planned.run.cell.driving.stop, cancelled(observation)
+    stop, of_limit = planned.run.cell.driving.stop, cancelled_types(observation)
     if test.compare_results:
         if "duration_s" in stop:  # said on the command line: a faster system is asked more
             return None
         asked = what_is_asked(planned.run, stop, planned.order)
         sums = observation.answer_sums
         digests = _known_digests(state, planned)
-        return compare(
+        return compare_digests(
             known.questions, state.planned, asked, label, sums, titles, digests, of_limit
         )
     if state.request is None:
@@ -168,7 +174,7 @@ def _bound(state: RunState, name: str) -> str:
     if (script := state.workload.scripts.get(name)) is None:
         return ""
     known = state.workload.with_defaults(state.planned.cell.parameters)
-    from assay.workload.scripts.scripts import needed_values
+    from assay.workload.scripts import needed_values
 
     values = {one: known[one] for one in needed_values(script) if one in known}
     return f" {json.dumps(values, sort_keys=True)}" if values else ""
@@ -186,7 +192,9 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
         statements,
         pooled.why_it_died,
         state.context.stop,
-        generators.of_cell(planned.run.cell, pooled.deployment, state.context.store.run_id()),
+        driving.generators_of_cell(
+            planned.run.cell, pooled.deployment, state.context.store.run_id()
+        ),
     )
     state.context.stop.check()
 
@@ -194,7 +202,7 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
 def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
     """What each session of the clients begins with."""
     dialect, isolation = state.up().system.dialect, planned.run.cell.driving.isolation_level
-    reading = session_statements(state.workload, state.planned, dialect)
+    reading = read_only_statements(state.workload, state.planned, dialect)
     return [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
 
 
@@ -216,7 +224,7 @@ def observe(
         )
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
-    is_read_only = bool(session_statements(state.workload, state.planned, dialect))
+    is_read_only = bool(read_only_statements(state.workload, state.planned, dialect))
     name = "" if step.label == step.do else f", {step.label}"
     context.events.stage(
         f"drive {cell.test_name}{name}{_processes(cell, pooled.deployment, document)}"
@@ -226,7 +234,7 @@ def observe(
             pooled.system.refuse_too_many(endpoint, sessions)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
-    from assay.drive import reserved_names
+    from assay.drive import prepare
 
     try:
         with (
@@ -241,26 +249,26 @@ def observe(
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
-                generators.of_cell(cell, pooled.deployment, context.store.run_id()),
+                driving.generators_of_cell(cell, pooled.deployment, context.store.run_id()),
             )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
         if error.hint is None:
             tables = state.workload.tables_for(cell.parameters, dialect.language)
-            error.hint = reserved_names.hint(tables, document.scripts, dialect)
+            error.hint = prepare.hint_at_reserved_name(tables, document.scripts, dialect)
         raise
     state.next_transaction = max(state.next_transaction, observation.next_transaction)
     state.shared_numbers = numbers_of_all((state.shared_numbers, observation.shared_numbers))
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
-    committed = commits(observation, writing)
+    committed = committed_transactions(observation, writing)
     _withdraw_contradicted(state, observation.clients, committed, samples)
     found = {"script_warnings": warned, "commits": committed, **of_replicas(observation)}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
-    found["went_without"] = lacking(state.test, cell.system)
+    found["went_without"] = lacking_capabilities(state.test, cell.system)
     found["declared_atomic"] = tuple(
         one.name
         for one in document.scripts
@@ -322,7 +330,7 @@ def _withdraw_contradicted(
     measured = pooled.deployment.durability
     if measured is None or not flushes:
         return
-    held = as_it_held(measured, commits, clients, flushes[-1] - flushes[0])
+    held = durability_that_held(measured, commits, clients, flushes[-1] - flushes[0])
     if held != measured:
         pooled.note_durability(held)
         state.context.store.deployment_changed(pooled.deployment)
@@ -333,7 +341,7 @@ def _processes(cell: Cell, deployment: Deployment, document: DriveDocument) -> s
     machines = cell.level(GENERATORS)
     if machines > 1:
         return f" from {units.counted(machines, 'generator')}"
-    number = number_of(document, deployment)
+    number = number_of_parts(document, deployment)
     if number is None:
         return ""
     client_processes = units.counted(number, "client process", "client processes")
@@ -366,7 +374,7 @@ Findings = Callable[[Observation], dict[str, Any]]
 def measured(state: RunState, document: DriveDocument) -> Iterator[Findings]:
     """A block in which the clients work."""
     pooled = state.up()
-    with meter.measured(
+    with staleness.measured(
         pooled.deployment,
         pooled.system.dialect,
         document,
@@ -375,6 +383,6 @@ def measured(state: RunState, document: DriveDocument) -> Iterator[Findings]:
         is_first=not any(isinstance(one, Observation) for one in state.reports.values()),
     ) as found:
         yield lambda observation: {
-            "staleness": meter.reports(found.names, found.findings, observation),
+            "staleness": staleness.reports(found.names, found.findings, observation),
             "why_no_staleness": found.why_not,
         }

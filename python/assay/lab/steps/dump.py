@@ -1,4 +1,5 @@
-"""Keeps the rows that a query returns, to be compared with those of another dump."""
+"""Keeps the rows that a query returns; compares two dumps, which must hold the same rows in the
+same order."""
 
 from __future__ import annotations
 
@@ -6,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
+from assay.contracts.observation import ReferenceReport
 from assay.drive import query
 from assay.drive.query import StatementAnswer
 from assay.experiment import Scalar
+from assay.judge.result_checks import check_dumps
 from assay.lab.run_context.context import Dumps, RunState
 from assay.plan.drives import parameters_of
-from assay.text.files.keys import TEXT, in_file
-from assay.workload.steps import Step
-from assay.workload.tests import step_keys
+from assay.text.keys import TEXT, in_file
+from assay.workload import steps
+from assay.workload.steps import Step, earlier_of_key
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,14 @@ class Dump(Step):
 
     do: ClassVar[str] = "dump"
     found_as: ClassVar[str] = "dump"
-    script: Annotated[str, in_file(TEXT, "The script file that is run.", step_keys.script)] = field(
-        kw_only=True
+    script: Annotated[str, in_file(TEXT, "The script file that is run.", steps.script_of_key)] = (
+        field(kw_only=True)
     )
     own: Annotated[
         str,
-        in_file(TEXT, "The script that reads what no other client can change.", step_keys.script),
+        in_file(
+            TEXT, "The script that reads what no other client can change.", steps.script_of_key
+        ),
     ] = ""
     """The script that reads the part of a client's rows that other clients cannot change; empty:
     none. Where dumps differ and this part does not, clients overtook one another and no update was
@@ -69,3 +76,37 @@ def _answers(
         )
         for number in numbers
     )
+
+
+@dataclass(frozen=True)
+class Compare(Step):
+    """Two dumps must hold the same rows in the same order."""
+
+    do: ClassVar[str] = "compare"
+    expected: Annotated[
+        str, in_file(TEXT, "The dump with the rows that are expected.", earlier_of_key("dump"))
+    ] = field(kw_only=True)
+    found: Annotated[str, in_file(TEXT, "The dump that is compared.", earlier_of_key("dump"))] = (
+        field(kw_only=True)
+    )
+
+    def take(self, state: RunState) -> None:
+        """Keeps a check for each answer; sets ``reference`` of the last observation, which counts
+        the equal ones."""
+        dump = next(
+            step for step in state.test.steps if isinstance(step, Dump) and step.label == self.found
+        )
+        expected, found = state.dumps[self.expected], state.dumps[self.found]
+        checks = check_dumps(
+            expected.answers,
+            found.answers,
+            list(zip(expected.own, found.own, strict=False)),
+            dump.each or self.found,
+            state.workload.scripts[dump.script].title,
+        )
+        state.checked(checks)
+        verdicts = [check["ok"] for check in checks]
+        counts = {"equal_dumps": verdicts.count(True), "overtaken": verdicts.count(None)}
+        if state.observation is not None:
+            reference = state.observation.reference or ReferenceReport()
+            state.add(reference=replace(reference, **counts))

@@ -1,4 +1,5 @@
-"""Fills the system with the data set of the run; data that are loaded already are kept."""
+"""Fills the system with the data set of the run, where they are not loaded already; or changes
+some of the input, updates the rows to match, and compares them with a fresh load."""
 
 from __future__ import annotations
 
@@ -7,23 +8,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect
-from assay.drive.prepare import sent_statements
-from assay.drive.read_only import may_change_data
-from assay.errors import InputError, RunFailed, SystemDied
+from assay.contracts.dialects import Dialect
+from assay.drive.prepare import may_change_data, sent_statements
+from assay.errors import Bug, InputError, RunFailed, SystemDied
 from assay.experiment import Scalar
-from assay.judge.check.answers import is_not_run
-from assay.judge.check.verdict import wrong_answers
+from assay.judge.result_checks import is_not_run, wrong_answers
 from assay.lab.pool import PooledSystem
-from assay.lab.preflight.refusal import why_refused
-from assay.lab.run_context.consistency import broken_rules
-from assay.lab.run_context.context import Context, RunState
+from assay.lab.refusal import why_refused
+from assay.lab.run_context.context import Context, RunState, broken_rules
 from assay.load.dataset import Dataset
-from assay.load.row_sources.protocol import Asked, request_of
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import Asked, DataRequest, UpdatesRows, request_of
 from assay.plan import PlannedRun
 from assay.plan.drives import parameters_of
-from assay.text.files.keys import Key
+from assay.text.keys import Key
 from assay.workload.steps import Step
 
 
@@ -130,3 +127,31 @@ class _RunSystem:
 
     def statements(self) -> list[str]:
         return [text for _, text in sent_statements(self.context.workload, self.planned)]
+
+
+@dataclass(frozen=True)
+class Update(Step):
+    """Changes some input files, updates the rows to match, and compares them with a fresh load."""
+
+    do: ClassVar[str] = "update"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
+    changes_data: ClassVar[bool] = True
+    loads: ClassVar[bool] = True
+    updates_rows: ClassVar[bool] = True
+
+    def take(self, state: RunState) -> None:
+        """Keeps the time of the update, and whether the rows equal those of a fresh load."""
+        context, pooled, planned = state.context, state.up(), state.planned
+        rows = context.rows
+        if not isinstance(rows, UpdatesRows):
+            raise Bug(f"the rows of {state.workload.name} cannot be updated")
+        context.events.stage("update")
+        pooled.forget()  # from here on its data differ from what was loaded
+        observation = rows.update(
+            pooled.deployment,
+            pooled.system,
+            state.workload.tables,
+            planned.cell.parameters,
+            planned.seed,
+        )
+        state.observed(self.label, observation)

@@ -16,21 +16,20 @@ from msgspec import structs
 
 from assay.contracts.driving import DrivingChanges
 from assay.contracts.observation import Observation, ReferenceReport
-from assay.drive import pacing
+from assay.drive import observe as pacing
 from assay.drive.document import document_of, scripts_of
-from assay.drive.observe import first_error
-from assay.drive.pacing import Pace
+from assay.drive.observe import Pace, first_error
 from assay.errors import RunFailed
-from assay.judge.check.answers import Check
-from assay.lab.driving.driven_parts import DrivenDocument, keep_samples
+from assay.judge.result_checks import Check
+from assay.lab.driving import DrivenDocument, keep_samples
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
-from assay.text.files.keys import TEXT, NumberWithin, in_file
+from assay.text.keys import TEXT, NumberWithin, in_file
+from assay.workload import steps
 from assay.workload.steps import Drive, Step
-from assay.workload.tests import step_keys
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Overlap(Step):
         in_file(
             TEXT,
             "The drive by one client, which measures how long the work takes.",
-            step_keys.earlier("drive"),
+            steps.earlier_of_key("drive"),
         ),
     ] = field(kw_only=True)
     stagger: Annotated[
@@ -56,7 +55,7 @@ class Overlap(Step):
         in_file(
             TEXT,
             "The parameter that holds the seconds between the starts of two clients.",
-            step_keys.seconds,
+            steps.seconds_of_key,
         ),
     ] = field(kw_only=True)
     """0: computed, as the time
@@ -66,7 +65,7 @@ class Overlap(Step):
         in_file(
             TEXT,
             "The parameter that holds the seconds of pause after a transaction.",
-            step_keys.seconds,
+            steps.seconds_of_key,
         ),
     ] = field(kw_only=True)
     """0: computed; on a fast system a short stall of the machine could otherwise make clients

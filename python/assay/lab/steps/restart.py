@@ -1,14 +1,15 @@
-"""Restarts the server on its data, so that its buffer is cold; where asked, the operating system's
-page cache is cold as well."""
+"""Restarts the server on its data, so that its buffer is cold, and, where asked, the operating
+system's page cache; or waits for a fixed time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from assay.lab.run_context.context import RunState
-from assay.provision.disk import page_cache
-from assay.text.files.keys import FLAG, in_file
+from assay.provision import page_cache
+from assay.text import quantities
+from assay.text.keys import FLAG, NumberWithin, in_file
 from assay.workload.steps import Step
 
 
@@ -29,5 +30,23 @@ class Restart(Step):
     def take(self, state: RunState) -> None:
         """Raises `ArgumentError` where Assay did not start the server."""
         state.context.events.stage("restart")
-        restarted = state.up().restart(page_cache.drop if self.drop_page_cache else None)
+        restarted = state.up().restart(page_cache.drop_cached if self.drop_page_cache else None)
         state.context.store.deployment_changed(restarted)
+
+
+@dataclass(frozen=True)
+class Wait(Step):
+    """Waits for ``duration_s``."""
+
+    do: ClassVar[str] = "wait"
+    duration_s: Annotated[
+        float,
+        in_file(
+            NumberWithin(quantities.WAIT_S),
+            "How long to wait: seconds, or with a unit (500ms, 5s, 2min, 1h).",
+        ),
+    ] = field(kw_only=True)
+
+    def take(self, state: RunState) -> None:
+        state.context.events.stage(f"wait {self.duration_s:g} s")
+        state.context.stop.wait(self.duration_s)

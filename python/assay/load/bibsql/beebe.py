@@ -19,15 +19,15 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from assay.errors import InputError
-from assay.load.row_sources.data_folder import PLACE_HINT, input_folder
+from assay.load.row_sources.protocol import PLACE_HINT, input_folder
 from assay.provision.install.debian_prefix import APT_GET, DPKG_DEB
 from assay.provision.machine.program import Program
-from assay.provision.processes.programs import ending
+from assay.provision.processes import ending_of_output
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import UnfinishedPackage
-from assay.text.files import toml_file
-from assay.text.mentions import phrase
+from assay.text import toml_file
+from assay.text.phrases import phrase
 from assay.text.quantities import COUNT
 
 OnProgress = Callable[[str], None]
@@ -309,5 +309,7 @@ def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:
         except tarfile.TarError as error:
             raise PackageUnavailable(f"{archive.name} is damaged: {error}") from error
     if process.returncode != 0:
-        raise PackageUnavailable(f"{archive.name}: {ending('dpkg-deb', process.returncode)}")
+        raise PackageUnavailable(
+            f"{archive.name}: {ending_of_output('dpkg-deb', process.returncode)}"
+        )
     return found

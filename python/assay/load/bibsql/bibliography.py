@@ -1,31 +1,33 @@
-"""Takes what an experiment says of its input; returns the bibliography that its runs are loaded
-with.
-
-``--bib`` names files; without it the workload's own data set is used, fetched if need be; and where
-that is missing, a synthetic one of the same statistics, which every report then says.
-"""
+"""Takes what an experiment and a workload say of bibliographies; returns the one that runs are
+loaded with, and the documents of it that the engine takes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypedDict
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from assay import _engine
+from assay.contracts.documents import EngineDocument
 from assay.errors import InputError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe
-from assay.load.bibsql.documents import BibDocument, Problems, Replicas, Scan, ScanDocument
-from assay.load.row_sources.data_folder import PLACE_HINT, input_folder
-from assay.load.row_sources.protocol import ProgressReceiver
-from assay.load.row_sources.request import DataRequest
-from assay.provision.engine.session import raise_as_ours
-from assay.text.files.paths import exists, is_folder, is_something_else
-from assay.text.files.text_file import shown_if_not_utf8
-from assay.text.mentions import phrase
+from assay.load.row_sources.protocol import (
+    PLACE_HINT,
+    DataRequest,
+    Problem,
+    ProgressReceiver,
+    input_folder,
+)
+from assay.provision.engine.engine_calls import raise_as_ours
+from assay.text.paths import exists, is_folder, is_something_else, shown_if_not_utf8
+from assay.text.phrases import did_you_mean, phrase
+from assay.text.toml_file import TomlTable
+from assay.workload.schema import Schema
 from assay.workload.values import Workload
 
 SYNTHETIC_SEED = 1
@@ -228,3 +230,120 @@ def _scan(files: Sequence[Path], encoding: str, keep_going: bool) -> Scan:
 def _described(files: Sequence[Path]) -> str:
     names = ", ".join(file.name for file in files[:3])
     return f"{len(files)} files: {names}, …" if len(files) > 3 else names
+
+
+class Replicas(EngineDocument, frozen=True, kw_only=True):
+    """How a bibliography is enlarged."""
+
+    count: int
+    variant: str | UnsetType = UNSET
+    seed: int
+    reported: tuple[tuple[str | None, str | None], ...] | UnsetType = UNSET
+    """(file, label) of entries without replicas."""
+
+
+class BibDocument(EngineDocument, frozen=True, kw_only=True):
+    """Where the rows come from."""
+
+    kind: str | UnsetType = UNSET
+    """``bib``, where there are sources of other kinds."""
+    files: tuple[str, ...]
+    encoding: str
+    keep_going: bool
+    strict: bool | UnsetType = UNSET
+    replicas: Replicas | UnsetType | None = UNSET
+    only: tuple[str, ...] | UnsetType | None = UNSET
+    """Names of the files whose rows are made; None: all."""
+
+
+class ScanDocument(EngineDocument, frozen=True, kw_only=True):
+    """Files that are read, and nothing is made of them."""
+
+    files: tuple[str, ...]
+    encoding: str
+    keep_going: bool
+    strict: bool | UnsetType = UNSET
+
+
+class TableName(EngineDocument, frozen=True, kw_only=True):
+    """As the dialect writes it."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
+class SqlDocument(EngineDocument, frozen=True, kw_only=True):
+    """All that an SQL script says, and where its rows come from."""
+
+    source: BibDocument
+    literal_style: str
+    carriage_return: str | None
+    header: tuple[str, ...]
+    create: tuple[str, ...]
+    begin: str
+    commit: str
+    rollback: str
+    tables: tuple[TableName, ...]
+
+
+class Problems(TypedDict):
+    """The first hundred, and how many there are."""
+
+    kept: list[Problem]
+    errors: int
+    warnings: int
+    skipped_entries: int
+    skipped_bytes: int
+    """Up to the places where reading continued."""
+
+
+class Scan(TypedDict):
+    """Of all files together, as far as it is read here."""
+
+    bytes: int
+    entries: int
+    """Without those left out."""
+    problems: Problems
+    fingerprint: str
+
+
+class FileRows(Struct, frozen=True):
+    """How rows follow their files, so that only those of changed files are replaced."""
+
+    table: str
+    """The table whose rows belong to one file each."""
+    key: str
+    """Its column that holds the file's name."""
+    rebuilt: tuple[str, ...] = ()
+    """Tables over all files, which are emptied and filled anew."""
+
+
+class DeclaredInput(Struct, frozen=True):
+    default_input: str
+    """Name of the data set that is used where no files are named; empty: there is none."""
+    update: FileRows | None
+    """None: the data cannot be brought up to date by file."""
+
+
+def read_declared_input(data: TomlTable, schema: Schema) -> DeclaredInput:
+    return DeclaredInput(data.text("default_input", ""), _update(data, schema))
+
+
+def _update(data: TomlTable, schema: Schema) -> FileRows | None:
+    if "update" not in data:
+        return None
+    section = data.section("update")
+    known = {rule.name: rule.table for rule in schema.declared}
+    names = list(known)
+    table = section.choice("table", names)
+    key = section.choice("key", [column.name for column in known[table].columns])
+    rebuilt = section.texts("rebuilt", ())
+    for name in rebuilt:
+        if name not in names:
+            raise section.error(
+                f"rebuilt names the unknown table {name!r}",
+                "rebuilt",
+                hint=did_you_mean(name, names),
+            )
+    section.done()
+    return FileRows(table, key, rebuilt)

@@ -17,27 +17,36 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.dialects import Dialect, Table
 from assay.contracts.experiment import Experiment
 from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
-from assay.contracts.observation.step_reports.other_reports import UpdatedTable
+from assay.contracts.observation.step_reports import UpdatedTable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError
-from assay.load.bibsql import beebe, declared
-from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
-from assay.load.bibsql.changed_files import LoadedTables, Replaced
-from assay.load.bibsql.declared import DeclaredInput, FileRows
-from assay.load.bibsql.documents import BibDocument
-from assay.load.bibsql.newer_than import newer_than, now_ns, set_stamp
-from assay.load.digest import table_digests
-from assay.load.load import load
-from assay.load.reuse import table_files_bytes
-from assay.load.row_sources.protocol import Asked, Download, ProgressReceiver, RowSource, RowsSize
-from assay.load.row_sources.request import DataRequest
-from assay.provision.engine.session import session
-from assay.text.files.toml_file import TomlTable
-from assay.text.mentions import phrase
+from assay.load.bibsql import beebe, bibliography
+from assay.load.bibsql.bibliography import (
+    BibDocument,
+    Bibliography,
+    DeclaredInput,
+    FileRows,
+    files_of,
+    resolve,
+)
+from assay.load.bibsql.updates import LoadedTables, Replaced, newer_than, now_ns, set_stamp
+from assay.load.load import load, table_files_bytes
+from assay.load.row_sources.protocol import (
+    Asked,
+    DataRequest,
+    Download,
+    ProgressReceiver,
+    RowSource,
+    RowsSize,
+)
+from assay.load.tables import table_digests
+from assay.provision.engine.engine_calls import session
+from assay.text.phrases import phrase
+from assay.text.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
 
@@ -196,7 +205,7 @@ class BibSource(RowSource):
     downloads = (_BEEBE,)
 
     def declared(self, data: TomlTable, schema: Schema) -> DeclaredInput:
-        return declared.read(data, schema)
+        return bibliography.read_declared_input(data, schema)
 
     def check_input(self, paths: Sequence[str]) -> None:
         files_of(paths)

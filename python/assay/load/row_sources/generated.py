@@ -11,12 +11,17 @@ from typing import Any
 from msgspec import Struct, structs
 
 from assay import _engine
-from assay.contracts.engine.document import read_answer
-from assay.contracts.engine.rows import GeneratedDocument, Measure, TableMeasure
+from assay.contracts.documents import read_answer
+from assay.contracts.engine import GeneratedDocument, Measure, TableMeasure
 from assay.contracts.experiment import Experiment
 from assay.contracts.stop import look
-from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource, RowsSize
-from assay.load.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import (
+    Asked,
+    DataRequest,
+    ProgressReceiver,
+    RowSource,
+    RowsSize,
+)
 from assay.workload.parameters import Scalar
 from assay.workload.schema import placed
 from assay.workload.values import Workload

@@ -9,7 +9,7 @@ from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource
 from assay.workload.values import Workload
 
 if TYPE_CHECKING:
-    from assay.load.row_sources.request import DataRequest
+    from assay.load.row_sources.protocol import DataRequest
 
 
 class NoSource(RowSource):
@@ -27,7 +27,7 @@ class NoSource(RowSource):
 class NoRows:
     def request(self, asked: Asked) -> DataRequest:
         del asked
-        from assay.load.row_sources.request import DataRequest
+        from assay.load.row_sources.protocol import DataRequest
 
         return DataRequest(dict, "generated", "no rows", "none", 0, rows_expected={})
 

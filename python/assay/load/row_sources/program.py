@@ -28,12 +28,18 @@ from msgspec import Struct
 
 from assay.contracts.experiment import Experiment
 from assay.errors import ExperimentError, InputError, SystemUnderTestError
-from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource, RowsSize
-from assay.load.row_sources.request import Cell, DataRequest
-from assay.provision.install import cache, python_wheel
-from assay.provision.processes.programs import ending
-from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
+from assay.load.row_sources.protocol import (
+    Asked,
+    Cell,
+    DataRequest,
+    ProgressReceiver,
+    RowSource,
+    RowsSize,
+)
+from assay.provision.install import cache, package_clients
+from assay.provision.processes import ending_of_output
+from assay.text.phrases import did_you_mean
+from assay.text.toml_file import TomlTable
 from assay.workload.parameters import Scalar
 from assay.workload.schema import Expression, Schema, evaluate
 from assay.workload.values import Workload
@@ -204,7 +210,7 @@ def _run(words: Sequence[str], folder: Path) -> None:
     if done.returncode:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         raise InputError(
-            f"{ending(Path(words[0]).name, done.returncode)}: "
+            f"{ending_of_output(Path(words[0]).name, done.returncode)}: "
             f"{said[-1] if said else 'it said nothing'}",
             file="",
             hint=f"the command is {' '.join(words)}",
@@ -215,14 +221,14 @@ def _program(declared: DeclaredProgram, listener: ProgressReceiver) -> Path:
     """Of the package, which is brought where it is not here."""
     name = declared.command[0]
     report = listener.stage
-    with cache.locked(declared.package, report):
+    with cache.locked_installation(declared.package, report):
         there = [
-            one for one in cache.installed(declared.package) if one.version == declared.version
+            one for one in cache.installations(declared.package) if one.version == declared.version
         ]
         if not there:
             with cache.new_prefix(declared.package, declared.version) as prefix:
                 requirement = f"{declared.package}=={declared.version}"
-                python_wheel.unpack(requirement, prefix.folder, prefix, report)
+                package_clients.unpack_wheel(requirement, prefix.folder, prefix, report)
             there = [cache.Installed(declared.package, declared.version, prefix.becomes)]
     program = there[0].folder / "bin" / name
     if not program.is_file():

@@ -1,7 +1,6 @@
-"""Takes documents with a deployment; has the engine run them in this process, or in another where
-the driver calls Python modules, which this process never does itself. While it waits, the token of
-the work is looked at, and so is whether the system still lives. What a capsule runs is confined: in
-a thread that has no rights."""
+"""Takes documents with a deployment, or an `Address`; has the engine run them in this process, or
+in another where the driver calls Python modules, and opens sessions for schema, counts and
+queries."""
 
 from __future__ import annotations
 
@@ -9,21 +8,34 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import msgspec
 from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Address, host_and_port
-from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.engine.document import read_answer
-from assay.contracts.engine.drive import DriveDocument
+from assay.contracts.documents import read_answer
+from assay.contracts.engine import DeploymentDocument, DriveDocument
 from assay.contracts.stop import look
-from assay.errors import SystemUnderTestError
-from assay.provision.confinement import confinement
+from assay.errors import (
+    RESOURCES,
+    AssayError,
+    Bug,
+    InputError,
+    MachineLimit,
+    RunFailed,
+    ScriptError,
+    SystemDied,
+    SystemRefused,
+    SystemUnderTestError,
+    resources_hint,
+)
+from assay.provision import confinement
 from assay.provision.engine import python_calls
 from assay.provision.engine.silence import (
     Silence,
@@ -33,9 +45,11 @@ from assay.provision.engine.silence import (
     ticks_of_processes,
     waiting,
 )
+from assay.text.phrases import phrase
 
 if TYPE_CHECKING:
-    from assay.contracts.engine.load import LoadDocument, LoadReport
+    from assay.contracts.engine import LoadDocument, LoadReport
+
 
 # Runs calls of the engine in a thread that is confined, with the threads that they start.
 #
@@ -246,7 +260,7 @@ def load(
     """As `_engine.load`."""
     silence = silence_of(document.deployment)
 
-    from assay.contracts.engine.load import LoadProgress
+    from assay.contracts.engine import LoadProgress
 
     def progressed(text: str) -> None:
         look()
@@ -261,7 +275,7 @@ def load(
         text = once(lambda thread: _load_confined(thread, document, source, progressed), inputs)
     else:
         text = _engine.load(document.json, source, progressed)
-    from assay.contracts.engine.load import LoadReport
+    from assay.contracts.engine import LoadReport
 
     return read_answer(text, LoadReport)
 
@@ -301,7 +315,7 @@ def _ticks(deployment: DeploymentDocument) -> int | None:
         return ticks_of_children()
     if _is_library(deployment):
         return ticks_of_libraries()
-    from assay.provision.machine.listeners import listener
+    from assay.provision.machine.ports import listener
 
     return ticks_of_processes([listener(_address(deployment)).pid])
 
@@ -369,3 +383,77 @@ class _ConfinedSession:
     def close(self) -> None:
         self._thread.call(self._opened.close)
         self._thread.end()
+
+
+LOST = "lost connection"
+"""The engine's error class for a lost session."""
+
+CREATED_BY_SCRIPT = phrase(
+    "statements are prepared before the run; if the script itself creates the "
+    "object, add {--protocol extended}"
+)
+BRIEF_ANSWER_S = 15.0
+"""The timeout of each query of a `brief_session`."""
+_RESPONSE_S = 3.0
+
+
+@contextmanager
+def session(address: Address) -> Iterator[Session]:
+    """An open session, closed at the end; the engine's errors come out as Assay's."""
+    try:
+        opened = open_session(address.for_engine())
+        try:
+            yield opened
+        finally:
+            opened.close()
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def brief_session(address: Address) -> AbstractContextManager[Session]:
+    """A session for queries that a server answers at once. Raises `SystemDied` where it does not:
+    one that is stopped keeps its sessions open and never answers."""
+    return session(replace(address, answer_timeout_s=BRIEF_ANSWER_S))
+
+
+def responds(address: Address) -> bool:
+    """Whether the system opens a session within a few seconds."""
+    try:
+        with session(replace(address, connect_timeout_s=_RESPONSE_S)):
+            return True
+    except SystemUnderTestError:
+        return False
+
+
+def raise_as_ours(error: _engine.EngineError) -> NoReturn:
+    """Raises the engine's error as the matching exception of `assay.errors`."""
+    raise as_ours(error) from error
+
+
+def as_ours(error: _engine.EngineError) -> AssayError:
+    """The matching exception of `assay.errors` for the engine's error."""
+    if error.kind == "script":
+        return ScriptError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        )
+    if error.kind == "source":
+        return InputError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        )
+    if error.kind == "statement" and error.error_class not in (LOST, RESOURCES):
+        # As where it is refused during the measurement: with another protocol it would be.
+        hint = CREATED_BY_SCRIPT if error.error_class == "unknown object" else None
+        return RunFailed(error.message, code=error.code, hint=error.hint or hint)
+    if error.kind == "machine":
+        return MachineLimit(error.message, hint=error.hint)
+    if error.kind in ("system", "statement"):
+        if error.error_class == LOST:
+            return SystemDied(error.message, hint=error.hint)
+        is_out = error.error_class == RESOURCES
+        return SystemRefused(
+            f"{error.message} ({RESOURCES})" if is_out else error.message,
+            error_class=error.error_class,
+            code=error.code,
+            hint=error.hint or (resources_hint(error.message) if is_out else None),
+        )
+    return Bug(error.message, hint=error.hint)

@@ -3,7 +3,7 @@ part of the clients. A module may block for ever, end the program or crash: that
 process.
 
 Standard input and standard output hold a JSON document in each line
-(`assay.contracts.engine.messages`). A request has ``call`` (`Calls`) and its arguments; what
+(`assay.contracts.engine`). A request has ``call`` (`Calls`) and its arguments; what
 it is answered by has one key: ``value`` or ``error``, and before it any number of ``progress``,
 ``clock``, ``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an
 instant on this machine's monotonic clock) and ``rows``.
@@ -12,7 +12,7 @@ It imports nothing of Assay but the engine and the forms of its messages, so tha
 ends with the process that started it. A drive with a lease ends in order: where that process is
 gone, or nothing was heard of it for so long, the clients finish what is under way, begin nothing
 and close their sessions, and what they measured is written to a file. It belongs to one run and
-epoch (`assay.drive.fleet.at_once`): what is said for another is not heard.
+epoch (`assay.drive.fleet`): what is said for another is not heard.
 """
 
 from __future__ import annotations
@@ -33,13 +33,7 @@ from pathlib import Path
 from typing import TextIO
 
 from assay import _engine
-from assay.contracts.engine.messages import (
-    ClockReading,
-    EngineRequest,
-    Examined,
-    PlaceInFleet,
-    TextRows,
-)
+from assay.contracts.engine import ClockReading, EngineRequest, Examined, PlaceInFleet, TextRows
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",

@@ -16,15 +16,20 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from assay import _engine
-from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.engine.drive import DriveDocument
-from assay.contracts.engine.messages import EngineRequest, ErrorFields, Examined, Message
-from assay.contracts.observation.parts.shape import convert
+from assay.contracts.documents import convert
+from assay.contracts.engine import (
+    DeploymentDocument,
+    DriveDocument,
+    EngineRequest,
+    ErrorFields,
+    Examined,
+    Message,
+)
 from assay.errors import SystemDied, SystemMissing
 
 if TYPE_CHECKING:
-    from assay.contracts.engine.load import LoadDocument
-    from assay.provision.engine.child_process import ChildProcess
+    from assay.contracts.engine import LoadDocument
+    from assay.provision.engine.engine_programs import ChildProcess
 
 Value = TypeVar("Value")
 
@@ -222,7 +227,7 @@ def _begun(module: str) -> ChildProcess:
         return idle
     if idle is not None:
         idle.kill()
-    from assay.provision.engine.child_process import ChildProcess
+    from assay.provision.engine.engine_programs import ChildProcess
 
     return ChildProcess(module)
 

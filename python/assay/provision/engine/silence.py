@@ -1,30 +1,40 @@
-"""Takes what is waited for from a system; ends the wait when the system shows no sign of life.
-
-A statement may take hours, so time alone ends no wait. Each time a third of the limit has passed
-without progress, a sign of life is looked for: the system opens another session, or it has used CPU
-time since the last look. A wait ends after three looks in a row without such a sign.
-"""
+"""Takes what is waited for from a system, or a client program of it that is run; ends the wait
+when the system shows no sign of life."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.contracts.stop import look
-from assay.errors import SystemDied
-from assay.provision.machine.family import (
+from assay.contracts.systems.protocol import ServerDirectory
+from assay.errors import RunFailed, SystemDied
+from assay.provision.machine.process_table import (
     STATE,
     SYSTEM_TICKS,
     USER_TICKS,
     Fields,
     family_of,
+    process_file,
     ticks_of,
 )
-from assay.provision.machine.identity import process_file
+from assay.provision.processes import (
+    ending_of_output,
+    last_lines,
+    program_command,
+    surroundings,
+    with_last_words,
+)
 
 LIMIT_S = 180.0
 """How long a system may show no sign of life while it is waited for."""
@@ -144,3 +154,63 @@ def ticks_of_children() -> int:
     """CPU time of the processes that this one has started, and of their descendants."""
     own = os.getpid()
     return sum(ticks_of(fields) for pid, fields in family_of(own).items() if pid != own)
+
+
+_LOOK_EVERY_S = 0.05
+
+
+@contextlib.contextmanager
+def started_client(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    directory: ServerDirectory,
+    *,
+    reads: Path | None,
+    writes: Path,
+    errors: Path,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, with its standard input, output and error in files; at the end of the block it
+    is killed if it still runs. Raises `SystemMissing` if it is not there."""
+    as_ourselves = not directory.is_confined
+    around = surroundings(directory, environment, as_ourselves)
+    unlimited = replace(directory, control_groups=())
+    with contextlib.ExitStack() as files:
+        if reads is not None:
+            around["stdin"] = files.enter_context(reads.open("rb"))
+        child = subprocess.Popen(
+            program_command(words, None, signal.SIGKILL, unlimited, as_ourselves),
+            stdout=files.enter_context(writes.open("wb")),
+            stderr=files.enter_context(errors.open("wb")),
+            **around,
+        )
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+
+
+def run_client_to_end(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    directory: ServerDirectory,
+    *,
+    reads: Path | None,
+    writes: Path,
+) -> None:
+    """Raises `RunFailed` with the end of what it wrote to standard error, where its status is
+    not 0, and `SystemDied` where neither it nor its server works any more."""
+    errors = directory.run / "client-program.log"
+    with started_client(
+        words, environment, directory, reads=reads, writes=writes, errors=errors
+    ) as child:
+        program = Path(words[0]).name
+        silence = Silence(program, None, ticks_of_children, "it has written nothing")
+        while (status := child.poll()) is None:
+            look()
+            silence.progressed(writes.stat().st_size)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_LOOK_EVERY_S)
+    if status != 0:
+        raise RunFailed(with_last_words(ending_of_output(program, status), last_lines(errors)))

@@ -1,8 +1,6 @@
-"""The folder in which installed systems are kept: ``systems/NAME/VERSION``, complete or not there.
-
-A prefix is filled under a temporary name, which the ledger of clean-up knows, and renamed when it
-is complete. The folder of a system is locked meanwhile.
-"""
+"""The folder in which installed systems are kept: ``systems/NAME/VERSION``, complete or not there;
+the programs of a system that are there or on this machine, and the locks that keep them while a
+run uses them."""
 
 from __future__ import annotations
 
@@ -10,23 +8,34 @@ import contextlib
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assay import env_vars
+from assay import env_vars, registry
+from assay.contracts.experiment import VERSION, SystemChoice
+from assay.contracts.systems.abilities import (
+    Findable,
+    FoundPrograms,
+    Installable,
+    OfReleases,
+    SeveralVersions,
+)
+from assay.contracts.systems.protocol import System
 from assay.env_vars import CACHE
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.provision.machine.users import first_unreachable, server_user
 from assay.provision.undo import ledger
-from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import TaggedProcesses, UnfinishedPackage
-from assay.text.files import text_file
+from assay.text import paths
 
 if TYPE_CHECKING:
-    from assay.contracts.installing import Prefix, Report
+    from assay.contracts.systems.protocol import Prefix, ReportInstalling
+
 
 _OF_ROOT = Path("/var/cache/assay")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
@@ -42,15 +51,15 @@ class Installed(Struct, frozen=True):
 
     @property
     def size_bytes(self) -> int:
-        from assay.provision.disk.size import allocated_bytes
+        from assay.provision.copying import allocated_bytes
 
         return allocated_bytes(self.folder)
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     """The cache folder; need not exist. Raises `ArgumentError` where there is no place for one."""
     found = _folder()
-    if text_file.shown_if_not_utf8(str(found)) is not None:
+    if paths.shown_if_not_utf8(str(found)) is not None:
         raise ArgumentError(
             "the name of the cache folder is not UTF-8", hint=f"name another in {CACHE.name}"
         )
@@ -71,20 +80,20 @@ def _folder() -> Path:
     return home / ".cache" / "assay"
 
 
-def installed(system: str) -> list[Installed]:
+def installations(system: str) -> list[Installed]:
     """Every version of a system that is installed, the newest first."""
     try:
         entries = [path for path in _shelf(system).iterdir() if path.is_dir()]
     except (OSError, ArgumentError):
         return []
     versions = [path for path in entries if _VERSION.fullmatch(path.name)]
-    versions.sort(key=lambda path: order(path.name), reverse=True)
+    versions.sort(key=lambda path: version_order(path.name), reverse=True)
     return [Installed(system, path.name, path) for path in versions]
 
 
 def newest(system: str) -> Path | None:
     """The folder of the newest installed version."""
-    return next((one.folder for one in installed(system)), None)
+    return next((one.folder for one in installations(system)), None)
 
 
 def check_version(version: str) -> None:
@@ -97,7 +106,7 @@ def check_version(version: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(system: str, report: Report) -> Iterator[None]:
+def locked_installation(system: str, report: ReportInstalling) -> Iterator[None]:
     """Keeps other processes from installing or removing this system; waits until they are done.
 
     Raises `SystemUnderTestError` where the folder cannot be made.
@@ -112,7 +121,7 @@ def locked(system: str, report: Report) -> Iterator[None]:
         os.close(lock)
 
 
-def _lock(shelf: Path, report: Report) -> int:
+def _lock(shelf: Path, report: ReportInstalling) -> int:
     is_reported = False
     while True:
         try:
@@ -155,7 +164,7 @@ def _make(shelf: Path) -> None:
 
 def _unusable(why: object) -> SystemUnderTestError:
     return SystemUnderTestError(
-        f"the cache folder {folder()} cannot be written: {why}",
+        f"the cache folder {cache_folder()} cannot be written: {why}",
         hint=f"name another in {CACHE.name}",
     )
 
@@ -176,7 +185,8 @@ def new_prefix(system: str, version: str) -> Iterator[Prefix]:
     shelf = _shelf(system)
     if blocked := first_unreachable(shelf, server_user()):
         raise ArgumentError(
-            f"the cache folder {folder()} is of no use: servers run as another user, who may not "
+            f"the cache folder {cache_folder()} is of no use: "
+            "servers run as another user, who may not "
             f"enter {blocked}",
             hint=f"name another in {CACHE.name}, or allow it: chmod o+x {blocked}",
         )
@@ -188,14 +198,14 @@ def new_prefix(system: str, version: str) -> Iterator[Prefix]:
         incomplete = Path(package.path)
         incomplete.mkdir()
         incomplete.chmod(0o755)
-        from assay.contracts.installing import Prefix
+        from assay.contracts.systems.protocol import Prefix
 
         prefix = Prefix(incomplete, shelf / version, identity)
         yield prefix
         prefix.folder.rename(prefix.becomes)
 
 
-def remove(installed: Installed) -> None:
+def remove_installation(installed: Installed) -> None:
     """Removes a prefix; also where this is interrupted, nothing half removed is found afterwards.
     To be called `locked` and `in_use.unused`."""
     identity = ledger.new_id()
@@ -207,14 +217,170 @@ def remove(installed: Installed) -> None:
 
 def shelves() -> Path:
     """The folder of the folders of systems."""
-    return folder() / "systems"
+    return cache_folder() / "systems"
 
 
 def _shelf(system: str) -> Path:
     return shelves() / system
 
 
-def order(version: str) -> list[tuple[int, int, str]]:
+def version_order(version: str) -> list[tuple[int, int, str]]:
     """9.10 is after 9.9."""
     parts = _NUMBERS.findall(version)
     return [(1, int(one), "") if one.isdecimal() else (0, 0, one) for one in parts]
+
+
+_LOCKS = Path("/proc/locks")
+
+
+@contextlib.contextmanager
+def in_use(places: Iterable[str]) -> Iterator[None]:
+    """Within the block no installation is removed in which one of the places is: the programs of
+    a system, as it finds them. Other places are passed over."""
+    with contextlib.ExitStack() as locks:
+        for folder in {found for place in places if (found := _prefix_of(Path(place)))}:
+            # Gone again: who starts the programs says so.
+            with contextlib.suppress(FileNotFoundError):
+                locks.enter_context(_locked(folder, fcntl.LOCK_SH))
+        yield
+
+
+@contextlib.contextmanager
+def unused_installation(installed: Installed) -> Iterator[None]:
+    """Within the block no process begins to use the installation. Raises `ArgumentError` where one
+    uses it already, with the numbers of the processes."""
+    try:
+        with _locked(installed.folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            yield
+    except BlockingIOError:
+        who = _users(installed.folder)
+        processes = f"process {', '.join(map(str, who))}" if who else "another process"
+        raise ArgumentError(
+            f"{installed.system} {installed.version} is in use by {processes}",
+            hint="wait until it has ended, or end it",
+        ) from None
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, how: int) -> Iterator[None]:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, how)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _prefix_of(place: Path) -> Path | None:
+    """The installation that holds the place; None for what `assay install` did not bring."""
+    try:
+        within = place.resolve().relative_to(shelves().resolve())
+    except (ValueError, ArgumentError):
+        return None
+    return shelves().joinpath(*within.parts[:2]) if len(within.parts) > 1 else None
+
+
+def _users(folder: Path) -> list[int]:
+    """The processes that hold a lock on the folder, as far as the kernel shows them."""
+    inode = str(folder.stat().st_ino)
+    found = []
+    with contextlib.suppress(OSError):
+        for line in _LOCKS.read_text("utf-8").splitlines():
+            # 1: FLOCK  ADVISORY  READ  1234 08:01:5678 0 EOF; "->" stands before those that wait.
+            words = line.split()
+            if words[1] == "FLOCK" and words[5].rpartition(":")[2] == inode:
+                found.append(int(words[4]))
+    return sorted(set(found) - {0})
+
+
+_BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
+
+
+def programs_of(choice: SystemChoice) -> FoundPrograms | None:
+    """What a private system would be started from; None: nothing is looked for here. Raises
+    `SystemMissing` where it, or its version, is not on this machine."""
+    system = registry.system(choice.name)
+    if choice.url is not None or not isinstance(system, Findable):
+        return None
+    if not choice.version:
+        return system.find()
+    if choice.programs and isinstance(system, SeveralVersions):
+        return system.find_at(choice.programs)
+    return _of_version(system, choice.version)
+
+
+def with_programs(choice: SystemChoice) -> SystemChoice:
+    """The choice with the place of its programs and the whole version that they are; without a
+    version, as it is. Raises as `programs_of`."""
+    if not choice.version or choice.programs:
+        return choice
+    found = programs_of(choice)
+    return choice if found is None else replace(_at(choice, found), programs=found.place)
+
+
+def in_its_version(choice: SystemChoice) -> SystemChoice:
+    """As `with_programs`; without a version, with the one that it would be started in."""
+    found = None if choice.version else programs_of(choice)
+    return with_programs(choice if found is None else _at(choice, found))
+
+
+def _at(choice: SystemChoice, programs: FoundPrograms) -> SystemChoice:
+    return replace(choice, options={**choice.options, VERSION: version_numbers(programs.version)})
+
+
+def programs_here(system: System) -> list[FoundPrograms]:
+    """Each version that is here and can be used, the newest first; of one that is here twice what
+    is looked for first."""
+    of_numbers: dict[str, FoundPrograms] = {}
+    for found in _found(system):
+        of_numbers.setdefault(version_numbers(found.version), found)
+    return [of_numbers[one] for one in sorted(of_numbers, key=version_order, reverse=True)]
+
+
+def version_numbers(version: str) -> str:
+    """Without what a package adds behind them."""
+    return _BEHIND_THE_NUMBERS.sub("", version)
+
+
+def _found(system: System) -> Iterator[FoundPrograms]:
+    if isinstance(system, SeveralVersions):
+        named = system.chosen_by.get()
+        for place in [*([named] if named else []), *system.places()]:
+            with contextlib.suppress(SystemUnderTestError):
+                yield system.find_at(place)
+    if isinstance(system, Installable):
+        for installed in installations(system.name):
+            with contextlib.suppress(SystemUnderTestError):
+                yield system.find_in(installed.folder)
+
+
+def _of_version(system: System, asked: str) -> FoundPrograms:
+    wanted = version_numbers(asked)
+    known = programs_here(system)
+    for found in known:
+        if _is_of(version_numbers(found.version), wanted):
+            return found
+    has = ", ".join(version_numbers(found.version) for found in known)
+    fixes = []
+    if isinstance(system, Installable):
+        releases = system.installable_releases if isinstance(system, OfReleases) else ()
+        can_be_had = not releases or any(_is_of(wanted, one) for one in releases)
+        from assay.text.phrases import alternatives
+
+        fixes.append(
+            f"assay install {system.name}@{asked}"
+            if can_be_had
+            else f"assay install brings {system.name} {alternatives(releases)}"
+        )
+    if isinstance(system, SeveralVersions):
+        fixes.append(f"name where its programs are in {system.chosen_by.name}")
+    raise SystemMissing(
+        f"{system.name} {asked} is not on this machine, which has "
+        + (f"{system.name} {has}" if has else "no version of it"),
+        hint="; or ".join(fixes) or None,
+    )
+
+
+def _is_of(version: str, release: str) -> bool:
+    """Whether its first numbers are those: ``15.18`` is of ``15``."""
+    return f"{version}.".startswith(f"{release}.")

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay.contracts.installing import Prefix, Report
-from assay.provision.install import client
-from assay.provision.install.client import InstallFailed, VersionUnknown
+from assay.contracts.systems.protocol import Prefix, ReportInstalling
+from assay.provision.install import package_clients
+from assay.provision.install.package_clients import InstallFailed, VersionUnknown
 from assay.provision.machine.program import Program
 
 APT_GET = Program("apt-get", "apt")
@@ -72,7 +72,7 @@ Description: not needed by the programs that are used
 def unpack(
     packages: Sequence[str],
     prefix: Prefix,
-    report: Report,
+    report: ReportInstalling,
     *,
     release: str,
     without: Iterable[str] = (),
@@ -87,13 +87,15 @@ def unpack(
     Raises `InstallFailed` where there is no apt, no mirror of Debian, or no such version.
     """
     for program in (APT_GET, APT_CACHE, DPKG_DEB, DPKG, TAR):
-        client.need(program, _BRING)
+        package_clients.need_client(program, _BRING)
     root = prefix.folder / ".apt"
     _make_root(root, release, without, prefix)
     environment = {"APT_CONFIG": str(root / "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}
 
     def apt(*words: str) -> str:
-        return client.run([APT_GET.name, "-q", "-y", *words], prefix, environment=environment)
+        return package_clients.run_client(
+            [APT_GET.name, "-q", "-y", *words], prefix, environment=environment
+        )
 
     report(f"fetching the package index of Debian {release}")
     # Else an index that cannot be fetched is a warning.
@@ -141,9 +143,11 @@ def use_own_libraries(
         "--set-rpath",
         ":".join(str(prefix.final(path)) for path in libraries),
     ]
-    client.run([*patchelf, "--set-interpreter", prefix.final(loader), *programs], prefix)
+    package_clients.run_client(
+        [*patchelf, "--set-interpreter", prefix.final(loader), *programs], prefix
+    )
     if some := list(modules):
-        client.run([*patchelf, *some], prefix)
+        package_clients.run_client([*patchelf, *some], prefix)
 
 
 def _loader(prefix: Prefix) -> Path:
@@ -157,7 +161,7 @@ def _make_root(root: Path, release: str, without: Iterable[str], prefix: Prefix)
         (root / name).mkdir(parents=True)
     (root / "etc/apt.conf.d").mkdir()
     (root / "etc/preferences.d").mkdir()
-    architecture = client.run([DPKG.name, "--print-architecture"], prefix).strip()
+    architecture = package_clients.run_client([DPKG.name, "--print-architecture"], prefix).strip()
     stanzas = [_INSTALLED.format(name=name, architecture=architecture) for name in without]
     (root / "status").write_text("".join(stanzas), encoding="utf-8")
     (root / "etc/sources.list").write_text(_source(release, prefix), encoding="utf-8")
@@ -166,7 +170,7 @@ def _make_root(root: Path, release: str, without: Iterable[str], prefix: Prefix)
 
 def _source(release: str, prefix: Prefix) -> str:
     """The line of ``sources.list`` for the release, on the mirror that this machine uses."""
-    targets = client.run(
+    targets = package_clients.run_client(
         [APT_GET.name, "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"], prefix
     )
     keys = f"[signed-by={_KEYS}] " if _KEYS.exists() else ""
@@ -180,7 +184,9 @@ def _source(release: str, prefix: Prefix) -> str:
 
 
 def _candidate(package: str, prefix: Prefix, environment: dict[str, str]) -> str:
-    said = client.run([APT_CACHE.name, "policy", package], prefix, environment=environment)
+    said = package_clients.run_client(
+        [APT_CACHE.name, "policy", package], prefix, environment=environment
+    )
     found = re.search(r"Candidate: (\S+)", said)
     if found is None or found[1] == "(none)":
         raise InstallFailed(f"the package {package} is not in Debian's index for this machine")
@@ -204,7 +210,7 @@ def _unpack(archive: Path, prefix: Prefix) -> None:
         [DPKG_DEB.name, "--fsys-tarfile", archive], stdout=subprocess.PIPE
     ) as files:
         assert files.stdout is not None
-        client.run(
+        package_clients.run_client(
             # The permissions of the package: the servers' user must be able to read, whatever our
             # umask is.
             [TAR.name, "-x", "-p", "--no-same-owner", "--keep-directory-symlink"],

@@ -1,14 +1,192 @@
-"""Returns free TCP ports of this machine, and its address at which servers listen."""
+"""Returns free TCP ports of this machine and its address at which servers listen; takes the
+address of a server on this machine, returns the process that listens there."""
 
 from __future__ import annotations
 
 import ipaddress
+import os
+import re
 import socket
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
+from assay.contracts.deployment import Address, Deployment
 from assay.contracts.systems.protocol import LOOPBACK
 from assay.errors import ArgumentError
+from assay.provision.machine.process_table import stat_fields
+
+_NET = Path("/proc/net")
+_LISTENING_TCP = "0A"
+_ACCEPTS_CONNECTIONS = 0x10000
+"""Of the flags in ``/proc/net/unix``."""
+_SOCKET = re.compile(r"socket:\[(\d+)\]")
+_PARENT = 1
+
+
+class Listener(Struct, frozen=True):
+    """The process that listens at an address."""
+
+    pid: int | None
+    """The first of them, where several share the socket; None: not seen."""
+    program: str = ""
+    """Its name."""
+    why_not_seen: str = ""
+
+
+def with_listeners(deployment: Deployment) -> Deployment:
+    """The deployment of a server that Assay did not start, with the processes that listen at its
+    endpoints, as far as they can be seen from here."""
+    if len(deployment.nodes) != len(deployment.endpoints):
+        return deployment
+    nodes = []
+    for node, endpoint in zip(deployment.nodes, deployment.endpoints, strict=True):
+        found = listener(endpoint)
+        nodes.append(
+            replace(
+                node,
+                seen_pid=found.pid,
+                seen_program=found.program,
+                why_not_seen=found.why_not_seen,
+            )
+        )
+    return replace(deployment, nodes=tuple(nodes))
+
+
+def listener(address: Address) -> Listener:
+    """Who listens at the address."""
+    sockets = set(_unix(address.unix) if address.unix is not None else _tcp(address))
+    if not sockets:
+        return Listener(None, why_not_seen="it is not on this machine")
+    holders, hidden = _holders(sockets)
+    if holders:
+        first = _first(holders)
+        return Listener(first, _program(first))
+    why = "its process is not seen here: is it in another container?"
+    if hidden:
+        why = "its processes are another user's: run assay as root to see what they use"
+    return Listener(None, why_not_seen=why)
+
+
+def _unix(path: str) -> Iterator[str]:
+    """``Num RefCount Protocol Flags Type St Inode Path``."""
+    wanted = str(Path(path).resolve())
+    for line in _lines("unix"):
+        words = line.split(maxsplit=7)
+        if len(words) == 8 and int(words[3], 16) & _ACCEPTS_CONNECTIONS:
+            found = words[7]
+            if found in (path, wanted) or str(Path(found).resolve()) == wanted:
+                yield words[6]
+
+
+def _tcp(address: Address) -> Iterator[str]:
+    """``sl local_address rem_address st … inode``; addresses are in the order of this machine's
+    bytes, by 32 bits."""
+    if address.host is None or address.port is None:
+        return
+    wanted = _places(address.host_address or address.host, address.port)
+    if not wanted & _of_this_machine(wanted):
+        return
+    for table in ("tcp", "tcp6"):
+        for line in _lines(table):
+            words = line.split()
+            host, _, port = words[1].partition(":")
+            if words[3] != _LISTENING_TCP or int(port, 16) != address.port:
+                continue
+            place = _plain(_address(host))
+            if place.is_unspecified or place in wanted:
+                yield words[9]
+
+
+_Place = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _places(host: str, port: int) -> set[_Place]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return set()
+    return {_plain(ipaddress.ip_address(str(one[4][0]).partition("%")[0])) for one in found}
+
+
+def _of_this_machine(places: set[_Place]) -> set[_Place]:
+    """Those at which a socket can be bound."""
+    return {place for place in places if _is_ours(place)}
+
+
+def _is_ours(place: _Place) -> bool:
+    family = socket.AF_INET if place.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((str(place), 0))
+    except OSError:
+        return False
+    return True
+
+
+def _address(digits: str) -> _Place:
+    words = [bytes.fromhex(digits[at : at + 8])[::-1] for at in range(0, len(digits), 8)]
+    return ipaddress.ip_address(b"".join(words))
+
+
+def _plain(place: _Place) -> _Place:
+    """``::ffff:10.0.0.1`` is 10.0.0.1."""
+    mapped = place.ipv4_mapped if isinstance(place, ipaddress.IPv6Address) else None
+    return mapped or place
+
+
+def _lines(table: str) -> list[str]:
+    try:
+        return (_NET / table).read_text(errors="replace").splitlines()[1:]
+    except OSError:
+        return []
+
+
+def _holders(sockets: set[str]) -> tuple[list[int], bool]:
+    """The processes that have one of the sockets open; whether there are some whose files we may
+    not see."""
+    found, hidden = [], False
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            files = os.listdir(process / "fd")  # noqa: PTH208  (many, and only their names)
+        except PermissionError:
+            hidden = True
+            continue
+        except OSError:
+            continue
+        if any(_socket(process / "fd" / file) in sockets for file in files):
+            found.append(int(process.name))
+    return found, hidden
+
+
+def _socket(file: Path) -> str | None:
+    try:
+        found = _SOCKET.fullmatch(os.readlink(file))  # noqa: PTH115
+    except OSError:
+        return None
+    return found[1] if found else None
+
+
+def _first(holders: list[int]) -> int:
+    """The one whose parent is none of them: the others are its children."""
+    for pid in sorted(holders):
+        fields = stat_fields(pid)
+        if fields is not None and int(fields[_PARENT]) not in holders:
+            return pid
+    return holders[0]
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def server_address() -> str:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from assay.contracts.stop import Stop, Stopped, StopReason, teardowns
-from assay.provision.machine.identity import process_file
+from assay.provision.machine.process_table import process_file
 
 TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Besides Ctrl-C, what asks a program to end."""

@@ -1,8 +1,5 @@
-"""The unprivileged user that private servers run as, and whether it can reach a directory.
-
-Servers refuse to run as root, rightly. Where Assay itself is not root, its own user is the servers'
-user and nothing here has any effect.
-"""
+"""The unprivileged user that private servers run as, whether it can reach a directory, and whether
+this process may mount file systems."""
 
 from __future__ import annotations
 
@@ -167,3 +164,16 @@ def _make(name: str) -> ServerUser:
         f"servers refuse to run as root, and the system user {name!r} cannot be made: {problem}",
         hint=f"run assay as an ordinary user, or name a user in {env_vars.SERVER_USER.name}",
     )
+
+
+_STATUS = Path("/proc/self/status")
+_CAP_SYS_ADMIN = 21
+"""The number of the capability that mount(2) asks for, see capabilities(7)."""
+
+
+def may_mount() -> bool:
+    for line in _STATUS.read_text().splitlines():
+        name, _, word = line.partition(":")
+        if name == "CapEff":
+            return bool(int(word, 16) >> _CAP_SYS_ADMIN & 1)
+    return False

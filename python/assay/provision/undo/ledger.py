@@ -1,20 +1,6 @@
-"""The ledger of resources that Assay creates and must remove, written before they exist: one small
-file per server or mount.
-
-An entry is held by an exclusive lock for as long as its maker lives; the kernel drops the lock
-when the maker dies, however it dies. So *a process that can take the lock knows that the maker is
-dead*, with no process number to be mistaken about, from any process namespace, and two Assays
-cannot clear the same entry. The file carries the numbers all the same, for people.
-
-An entry is replaced by writing a new file, locking it, and renaming it over the old one: a reader
-sees the old or the new one, whole and locked. A signal waits until that is done.
-
-::
-
-    {"version": 2, "id": "9f86d081884c", "owner_pid": 4711, "made": "2026-01-02T03:04:05Z",
-     "resources": [{"kind": "directory", "path": "/…/assay-9f86d081884c"},
-                   {"kind": "process", "leader": {"pid": 4720, "start_ticks": 88123, "boot": "…"}}]}
-"""
+"""The ledger of resources that Assay creates and must remove, written before they exist: they are
+undone at the end, after an error or a signal, and what a killed Assay left behind by the next
+one."""
 
 from __future__ import annotations
 
@@ -26,14 +12,24 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from assay import env_vars
 from assay.contracts.recorded import Document
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import ArgumentError, NotRemoved, SystemUnderTestError
+from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import after_teardown
-from assay.provision.undo.resources import Mount, Resource
+from assay.provision.undo.resources import (
+    KINDS,
+    CannotUndo,
+    Directory,
+    Mount,
+    Resource,
+    TaggedProcesses,
+)
+from assay.text.units import counted
 
 VERSION = 2
 
@@ -71,7 +67,7 @@ class HeldEntry:
         self._lock = -1
         with after_teardown():
             self._write()
-            _held[entry.id] = self
+            _held_here[entry.id] = self
 
     def add(self, resource: Resource) -> None:
         """Records a resource before it is created."""
@@ -93,7 +89,7 @@ class HeldEntry:
                 self._path.unlink(missing_ok=True)
         finally:
             os.close(self._lock)
-            del _held[self.entry.id]
+            del _held_here[self.entry.id]
 
     def _become(self, entry: Entry) -> None:
         with after_teardown():
@@ -134,12 +130,12 @@ def written_to(folder: Path) -> Iterator[None]:
         ) from error
 
 
-_held: dict[str, HeldEntry] = {}
+_held_here: dict[str, HeldEntry] = {}
 
 
-def held(identity: str) -> HeldEntry | None:
+def held_entries(identity: str) -> HeldEntry | None:
     """The entry of this id, if this process holds it."""
-    return _held.get(identity)
+    return _held_here.get(identity)
 
 
 def mount_of(directory: Path) -> Path | None:
@@ -147,7 +143,7 @@ def mount_of(directory: Path) -> Path | None:
     mounted; None: there is none."""
     held_mounts = (
         Path(resource.path)
-        for held in [*_held.values()]
+        for held in [*_held_here.values()]
         for resource in held.entry.resources
         if isinstance(resource, Mount)
     )
@@ -207,3 +203,185 @@ def _choose_state_directory() -> Path:
     if home is not None and os.access(home, os.W_OK):
         return home / ".local" / "state" / "assay"
     return Path(f"/var/tmp/assay-{os.geteuid()}")
+
+
+@dataclass
+class Cleared:
+    """The resources of a process's entries that were removed, and those that could not be."""
+
+    entries: tuple[str, ...]
+    owner_pid: int
+    """Of the process that made them."""
+    was_killed: bool = True
+    """Else it ended by itself, and could not remove them."""
+    processes: int = 0
+    removed: list[str] = field(default_factory=list)
+    remaining: list[str] = field(default_factory=list)
+    """Each with the reason."""
+
+    def with_other(self, other: Cleared) -> Cleared:
+        """Both, of the same process."""
+        return replace(
+            self,
+            entries=(*self.entries, *other.entries),
+            processes=self.processes + other.processes,
+            removed=[*self.removed, *other.removed],
+            remaining=[*self.remaining, *other.remaining],
+        )
+
+    def sentence(self) -> str:
+        done = []
+        if self.processes:
+            done.append(f"ended {counted(self.processes, 'server process', 'server processes')}")
+        if self.removed:
+            done.append(f"removed {', '.join(self.removed)}")
+        if self.remaining:
+            done.append(
+                f"could not remove {', '.join(self.remaining)}, which may affect the "
+                "measurements of this command; the next one tries again"
+            )
+        else:
+            done.append("nothing is left that could affect the measurements of this command")
+        how = (
+            "was killed and left servers or files behind"
+            if self.was_killed
+            else "could not remove at its end what it had made"
+        )
+        return f"process {self.owner_pid} of an earlier assay command {how}: {'; '.join(done)}"
+
+
+@contextlib.contextmanager
+def undone_at_end(identity: str) -> Iterator[HeldEntry]:
+    """An entry of the ledger; everything in it is undone at the end of the block. Add each resource
+    before it is made.
+
+    Raises `NotRemoved` if a resource cannot be removed; it then stays in the ledger.
+    """
+    remaining: list[str] = []
+    try:
+        yield new_entry(identity)
+    finally:
+        with after_teardown():
+            if held := held_entries(identity):
+                remaining = undo_entry(held.entry).remaining
+                if remaining:
+                    with contextlib.suppress(SystemUnderTestError):  # it stays as it was
+                        held.leave()
+                else:
+                    held.remove()
+        if remaining:
+            raise NotRemoved(
+                f"could not remove {', '.join(remaining)}",
+                hint="the next assay command tries again",
+            )
+
+
+def undo_entry(entry: Entry) -> Cleared:
+    """Removes the resources of an entry, the last created first. A failure does not stop the
+    others: each checks what depends on it."""
+    outcome = Cleared((entry.id,), entry.owner_pid, not entry.is_left)
+    for resource in reversed(entry.resources):
+        try:
+            done = resource.undo(entry.id)
+        except CannotUndo as reason:
+            outcome.remaining.append(f"{resource}: {reason}")
+            continue
+        outcome.processes += done.processes
+        if done.removed and done.removed not in outcome.removed:
+            outcome.removed.append(done.removed)
+    return outcome
+
+
+def clear_leftovers() -> list[Cleared]:
+    """Clears every entry whose maker is dead; the newest first, as servers lie on mounts. What one
+    process has left is one result."""
+    cleared: dict[tuple[int, bool], Cleared] = {}
+    paths = sorted(
+        (path for path in state_directory().iterdir() if path.suffix in (".json", ".new")),
+        key=_age_key,
+        reverse=True,
+    )
+    for path in paths:
+        with _taken(path) as text:
+            if text is None:
+                continue
+            if path.suffix == ".new":  # never became an entry: nothing was made under it
+                with written_to(path.parent):
+                    path.unlink(missing_ok=True)
+                continue
+            entry = _parse(text)
+            if entry is None:
+                continue
+            outcome = undo_entry(entry)
+            if not outcome.remaining:
+                with written_to(path.parent):
+                    path.unlink(missing_ok=True)
+            maker = outcome.owner_pid, outcome.was_killed
+            before = cleared.get(maker)
+            cleared[maker] = outcome if before is None else before.with_other(outcome)
+    return list(cleared.values())
+
+
+def _age_key(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@contextlib.contextmanager
+def _taken(path: Path) -> Iterator[str | None]:
+    """The text of an entry whose lock we could take; None where its maker lives or it is gone."""
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        yield None
+        return
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The maker may have put a new file there between our opening and our locking.
+            is_current = os.path.samestat(os.fstat(lock), path.stat())
+        except OSError:
+            is_current = False
+        yield os.read(lock, 1 << 20).decode(errors="replace") if is_current else None
+    finally:
+        os.close(lock)
+
+
+def _parse(text: str) -> Entry | None:
+    """The entry; None where it is damaged, or of a version or with a kind that is not known here:
+    the program that wrote it knows what it means."""
+    try:
+        document = json.loads(text)
+        # What carries the mark is known by its end: an empty or a short one would fit anything.
+        if not is_id(document["id"]):
+            return None
+        return Entry(
+            id=str(document["id"]),
+            owner_pid=int(document["owner_pid"]),
+            made=str(document["made"]),
+            resources=_READERS[document["version"]](document),
+            is_left=bool(document.get("is_left")),  # which earlier programs did not note
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _resources(document: Any) -> tuple[Resource, ...]:
+    return tuple(
+        KINDS[resource["kind"]].of_document(resource) for resource in document["resources"]
+    )
+
+
+def _resources_of_version_1(document: Any) -> tuple[Resource, ...]:
+    """Directories, mounts and one server, which were taken away in the reverse order."""
+    leader = document["leader"]
+    return (
+        *(Directory(str(path)) for path in reversed(document["directories"])),
+        *(Mount(str(path)) for path in reversed(document["mounts"])),
+        TaggedProcesses(None if leader is None else ProcessIdentity(**leader)),
+    )
+
+
+_READERS = {1: _resources_of_version_1, VERSION: _resources}

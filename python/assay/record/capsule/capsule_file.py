@@ -1,31 +1,112 @@
-"""Takes the path of a file; opens it as a capsule, and gives what is in it, in pieces, however long
-it and its members are. Says what it is where it is none.
-"""
+"""The format of a capsule, a zip file whose bytes follow from its members alone; takes the path
+of a file and opens it as a capsule, in pieces, however long it and its members are."""
 
 from __future__ import annotations
 
 import hashlib
 import lzma
 import os
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 import msgspec
 from msgspec import Struct
 
 from assay.errors import InputError
-from assay.record.capsule import layout
-from assay.record.capsule.layout import Manifest
-from assay.text.files import output_file, paths, pieces, shared_files
+from assay.experiment import origin
+from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
+from assay.text import output_file, paths
 from assay.text.units import size
 
+FORMAT: Final = 1
+"""Counts up with each change that an earlier Assay cannot read."""
+MANIFEST: Final = origin.MANIFEST
+FACTS: Final = "facts.json"
+RECORD: Final = DEFAULT_FILE_NAME
+REPORT: Final = "report.html"
+EXPERIMENT_FOLDER: Final = "experiment"
+EXPERIMENT: Final = f"{EXPERIMENT_FOLDER}/experiment.toml"
+NEEDED: Final = (FACTS, RECORD, REPORT, EXPERIMENT)
+ENDING: Final = ".assay"
+
+MOST_BYTES: Final = 2 << 30
+"""Of all members, unpacked: a longer file is a mistake, or one that is to fill the disk."""
+MOST_OF_MANIFEST: Final = origin.MOST_BYTES
+MOST_MEMBERS: Final = 10_000
+TIME_OF_MEMBERS: Final = (1980, 1, 1, 0, 0, 0)
+"""The first that a zip file knows."""
+_COMMENT = re.compile(rb"assay capsule (\d{1,9}) manifest ([0-9a-f]{64}) file ([0-9a-f]{64})")
+_NAME = re.compile(r"[^\x00-\x1f\x7f\\:]{1,1000}")
+END_BYTES: Final = 22
+"""The zip file's last record, without the comment."""
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    size: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: int
+    assay: str
+    """The version that packed it."""
+    members: dict[str, Member]
+    """All but this one."""
+
+
+class Comment(msgspec.Struct, frozen=True):
+    format: int
+    manifest: str
+    file: str
+
+    @property
+    def text(self) -> bytes:
+        return f"assay capsule {self.format} manifest {self.manifest} file {self.file}".encode()
+
+
+def comment_of(text: bytes) -> Comment | None:
+    """None: it is not that of a capsule."""
+    found = _COMMENT.fullmatch(text)
+    if found is None:
+        return None
+    return Comment(int(found[1]), found[2].decode(), found[3].decode())
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def zip_entry(name: str) -> zipfile.ZipInfo:
+    """Of a member: nothing in it is of the machine or the moment."""
+    found = zipfile.ZipInfo(name, TIME_OF_MEMBERS)
+    found.compress_type = zipfile.ZIP_DEFLATED
+    found.create_system = 3  # Unix, whose modes these are
+    found.external_attr = 0o100644 << 16
+    return found
+
+
+def why_unsafe(name: str) -> str:
+    """Why no member may have this name; empty: it may."""
+    if not _NAME.fullmatch(name):
+        return "has a character that is no part of a file's name in a capsule"
+    if name.startswith("/"):
+        return "is absolute"
+    parts = name.split("/")
+    if ".." in parts:
+        return "leads out of the folder"
+    if not all(parts) or "." in parts or str(PurePosixPath(name)) != name:
+        return "is not the plain name of a file"
+    return ""
+
+
 _BEGINNING = b"PK\x03\x04"
-_FIRST_OF_A_CAPSULE = 30 + len(layout.RECORD)
+_FIRST_OF_A_CAPSULE = 30 + len(RECORD)
 """Bytes before the content of its first member: they end with the member's name."""
 _BROKEN = (
     zipfile.BadZipFile,
@@ -59,8 +140,8 @@ class Capsule(Struct, frozen=True):
         """Writes a member to a file that is not there yet. Raises `InputError` where it was changed
         meanwhile."""
         with (
-            output_file.written(target, force=False) as descriptor,
-            opened(self.path) as file,
+            output_file.written_file(target, force=False) as descriptor,
+            opened_file(self.path) as file,
             opened_zip(file, self.path) as members,
         ):
             found = hashlib.sha256()
@@ -72,13 +153,13 @@ class Capsule(Struct, frozen=True):
 
     def unpack_manifest(self, target: Path) -> None:
         """Writes it into a new file."""
-        with output_file.written(target, force=False) as descriptor:
+        with output_file.written_file(target, force=False) as descriptor:
             output_file.write_all(descriptor, msgspec.json.encode(self.manifest))
 
     def copy(self, descriptor: int) -> None:
         """Writes the whole file. Raises `InputError` where it was changed meanwhile."""
         found = hashlib.sha256()
-        with opened(self.path) as file:
+        with opened_file(self.path) as file:
             for piece in file_pieces(file, self.path):
                 found.update(piece)
                 output_file.write_all(descriptor, piece)
@@ -87,7 +168,7 @@ class Capsule(Struct, frozen=True):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened_file(path: Path) -> Iterator[IO[bytes]]:
     """Raises `InputError` where it is no file, or too long."""
     if not paths.exists(path):
         raise InputError("there is no such file", file=path)
@@ -96,11 +177,11 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise InputError(f"expected a capsule, found {other}", file=path)
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(shared_files.opened(path))
+            file = stack.enter_context(paths.opened_file(path))
         except OSError as error:
             raise _not_read(error, path) from error
-        if os.fstat(file.fileno()).st_size > layout.MOST_BYTES:
-            raise InputError(f"expected at most {size(layout.MOST_BYTES)}, found more", file=path)
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
+            raise InputError(f"expected at most {size(MOST_BYTES)}, found more", file=path)
         yield file
 
 
@@ -114,7 +195,7 @@ def opened_zip(file: IO[bytes], path: Path) -> zipfile.ZipFile:
     except _BROKEN as error:
         file.seek(0)
         beginning = file.read(_FIRST_OF_A_CAPSULE)
-        if beginning.startswith(_BEGINNING) and beginning.endswith(layout.RECORD.encode()):
+        if beginning.startswith(_BEGINNING) and beginning.endswith(RECORD.encode()):
             raise InputError(
                 "expected the directory of a zip file at its end, found none that can be read: the "
                 "file is not whole, or was changed there",
@@ -142,12 +223,10 @@ def no_capsule(what: str, path: Path) -> InputError:
     )
 
 
-def file_pieces(
-    file: IO[bytes], path: Path, most_bytes: int = layout.MOST_BYTES
-) -> Iterator[bytes]:
+def file_pieces(file: IO[bytes], path: Path, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
     """From where it stands. Raises `InputError`."""
     try:
-        yield from pieces.of_file(file, most_bytes)
+        yield from output_file.pieces_of_file(file, most_bytes)
     except OSError as error:
         raise _not_read(error, path) from error
 
@@ -155,7 +234,7 @@ def file_pieces(
 def member_pieces(file: zipfile.ZipFile, name: str, path: Path) -> Iterator[bytes]:
     """Raises `InputError`."""
     try:
-        yield from pieces.of_member(file, name)
+        yield from output_file.pieces_of_member(file, name)
     except _BROKEN as error:
         raise InputError(
             f"{name}: expected the content that was packed, found bytes that cannot be unpacked: "

@@ -1,36 +1,35 @@
-"""Takes an experiment's record; returns the texts that it was run with and that Assay does not
-bring itself: its scripts, its workload's folder, its feed, its input, each with the digest that it
-had then.
-
-A script's text is in the record, where its file may be gone or changed since; what no run has sent
-is read from its file, and refused where that is another text now.
-"""
+"""Takes an experiment's record; returns the files that it was run with and that Assay does not
+bring itself: scripts, the workload's folder, its feed, its input, each with the digest that it
+had."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from msgspec import Struct
 
 from assay import registry
+from assay.contracts.experiment import Experiment
 from assay.contracts.recorded import ExperimentDocument, ScriptFileDocument
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError
 from assay.experiment import from_file
 from assay.experiment.as_file import Places
 from assay.judge.run import ScriptRecord
-from assay.record.capsule import input_files, layout
-from assay.record.file.read_only import open_for_reading
-from assay.record.file.record_file import reading_errors
+from assay.load.row_sources.protocol import ReadsFiles, RowSource, opened
+from assay.record.capsule import capsule_file
+from assay.record.file.record_file import open_for_reading, reading_errors
 from assay.record.runs.records import ExperimentRecord
-from assay.text import secrets, secrets_in_files
-from assay.text.files import text_file, toml_file
-from assay.text.files.toml_file import TomlData
-from assay.text.mentions import phrase
-from assay.workload import ad_hoc_script, by_content, inheritance, reader
+from assay.text import output_file, paths, secrets, toml_file
+from assay.text import paths as text_file
+from assay.text.phrases import phrase
+from assay.text.toml_file import TomlData
+from assay.text.units import size
+from assay.workload import ad_hoc_script, inheritance, reader
 from assay.workload.expected_answers import PUBLISHED_FILE
 from assay.workload.values import Workload
 
@@ -58,7 +57,7 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     of reading it where a text is not what it was, or has a password."""
     asked = record.experiment
     _insist_on_plain_words(asked)
-    sent = {text_file.digest(one.text): one.text for one in _sent(record)}
+    sent = {text_file.text_digest(one.text): one.text for one in _sent(record)}
     members: dict[str, str] = {}
     paths: dict[str, str] = {}
     scripts: dict[str, str] = {}
@@ -80,15 +79,15 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
         paths[place_of_feed] = feed
     read: dict[str, Path] = {}
     if asked.get("input_paths") and with_input:
-        read = input_files.input_files(record, reader.read(str(asked["workload"])))
+        read = input_files(record, reader.read(str(asked["workload"])))
     for name, text in members.items():
         _insist_on_no_password(paths[name], text)
     for file in read.values():
         _insist_on_input_without_password(file)
     return NamedFiles(
         Places(workload, scripts.__getitem__, place_of_feed, tuple(read)),
-        {f"{layout.EXPERIMENT_FOLDER}/{name}": text for name, text in members.items()},
-        {f"{layout.EXPERIMENT_FOLDER}/{name}": file for name, file in read.items()},
+        {f"{capsule_file.EXPERIMENT_FOLDER}/{name}": text for name, text in members.items()},
+        {f"{capsule_file.EXPERIMENT_FOLDER}/{name}": file for name, file in read.items()},
         _quick_table(record),
     )
 
@@ -145,19 +144,19 @@ def _insist_on_no_password(path: str, text: str) -> None:
     if path.endswith(".md"):
         at = _first_with_password(text.splitlines())
     else:
-        at = secrets_in_files.line_with_password(text)
+        at = secrets.line_with_password(text)
     if at is not None:
         raise _has_password(path, at, "")
 
 
 def _insist_on_input_without_password(file: Path) -> None:
-    at = _first_with_password(input_files.lines(file))
+    at = _first_with_password(input_lines(file))
     if at is not None:
-        raise _has_password(file, at, f"; or {input_files.LEAVE_OUT}")
+        raise _has_password(file, at, f"; or {LEAVE_INPUT_OUT}")
 
 
 def _first_with_password(lines: Iterable[str]) -> int | None:
-    return next((at for at, one in enumerate(lines, 1) if secrets_in_files.has_password(one)), None)
+    return next((at for at, one in enumerate(lines, 1) if secrets.has_password(one)), None)
 
 
 def _has_password(path: str | Path, line: int, or_else: str) -> InputError:
@@ -213,19 +212,19 @@ def _script_text(script: ScriptFileDocument, sent: Mapping[str, str]) -> str:
     expected = script.get("content", "")
     if expected in sent:
         return sent[expected]
-    text = text_file.read(Path(script["path"]), ScriptError)
+    text = text_file.read_text(Path(script["path"]), ScriptError)
     _insist_on(text, expected, script["path"])
     return text
 
 
 def _feed_text(path: str, expected: str) -> str:
-    text = text_file.read(Path(path), ScriptError)
+    text = text_file.read_text(Path(path), ScriptError)
     _insist_on(text, expected, path)
     return text
 
 
 def _insist_on(text: str, expected: str, path: str) -> None:
-    found = text_file.digest(text)
+    found = text_file.text_digest(text)
     if expected and found != expected:
         raise InputError(
             f"expected the text that was run, with SHA-256 {expected}, found {found}: it was "
@@ -246,7 +245,10 @@ def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str], dict[str, 
     except AssayError as error:
         error.hint = error.hint or "its folder is needed: go to where the experiment was run"
         raise
-    expected, found = record.experiment.get("workload_content", ""), by_content.content_of(read)
+    expected, found = (
+        record.experiment.get("workload_content", ""),
+        ad_hoc_script.content_of_workload(read),
+    )
     if expected and found != expected:
         raise InputError(
             f"expected the workload that was run, with SHA-256 {expected} over its texts, found "
@@ -291,5 +293,125 @@ def _texts(workload: Workload) -> dict[str, str]:
     for name in (*_BESIDE, *map(str, top.get("dialects", ())), *map(str, sheets)):
         file = workload.folder / name
         if name not in found and file.is_file():
-            found[name] = text_file.read(file, ExperimentError)
+            found[name] = text_file.read_text(file, ExperimentError)
     return found
+
+
+INPUT_FOLDER: Final = "input"
+MOST_INPUT_BYTES: Final = 1_000_000_000
+"""Of all: a capsule is a file that people send one another."""
+WITHOUT_INPUT: Final = "--without-input"
+"""Of `assay pack`."""
+LEAVE_INPUT_OUT: Final = (
+    f"{WITHOUT_INPUT} leaves input files out of the capsule: it then has their digest alone"
+)
+
+
+def input_files(record: ExperimentRecord, workload: Workload) -> dict[str, Path]:
+    """By their names in the folder of the experiment file, in the order in which they are read.
+    Raises `InputError` where they cannot be packed."""
+    source: RowSource = registry.row_source(workload.data_source)
+    files = _input_paths(source, record)
+    found: dict[str, Path] = {}
+    left = MOST_INPUT_BYTES
+    for file in files:
+        name = f"{INPUT_FOLDER}/{file.name}"
+        if name in found:
+            raise InputError(
+                "has the name of another input file: expected each name once",
+                file=file,
+                hint=LEAVE_INPUT_OUT,
+            )
+        found[name] = file
+        left -= file.stat().st_size
+        if left < 0:
+            raise InputError(
+                f"with this file the input has {_whole(files)}: expected at most "
+                f"{size(MOST_INPUT_BYTES)} of input in a capsule",
+                file=file,
+                hint=phrase(
+                    f"publish the files beside it, and pack with {WITHOUT_INPUT}: "
+                    "who runs it again "
+                    "names them with {--input PATH}"
+                ),
+            )
+    return found
+
+
+def _input_paths(source: RowSource, record: ExperimentRecord) -> list[Path]:
+    try:
+        files = list(source.input_files(record.experiment.get("input_paths", ())))
+    except InputError as error:
+        error.hint = LEAVE_INPUT_OUT
+        raise
+    for file in files:
+        if not paths.is_file(file):
+            what = "a folder" if paths.is_folder(file) else "nothing that can be read"
+            raise InputError(
+                f"expected an input file, found {what}", file=file, hint=LEAVE_INPUT_OUT
+            )
+    return files
+
+
+def input_lines(file: Path) -> Iterator[str]:
+    """Raises `InputError` where it cannot be read."""
+    with _reading(file), paths.opened_file(file) as content:
+        for line in content:
+            yield line.decode(errors="replace")
+
+
+def copy_input(file: Path, target: Path) -> None:
+    """Raises `InputError` where it cannot be read, `OSError` where the copy cannot be written."""
+    output_file.write_pieces(target, _pieces(file))
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    with _reading(file), paths.opened_file(file) as content:
+        yield from output_file.pieces_of_file(content)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror or error}", file=file, hint=LEAVE_INPUT_OUT
+        ) from error
+
+
+def _whole(files: list[Path]) -> str:
+    return size(sum(file.stat().st_size for file in files))
+
+
+def insist_on_the_same_input(
+    record: ExperimentRecord, experiment: Experiment, workload: Workload
+) -> None:
+    """``experiment``: with the paths of the copies. Raises `InputError` where other rows would be
+    read from them than were read from the files."""
+    with closing(open_for_reading(record.path)) as connection, reading_errors(record.path):
+        (text,) = connection.execute(
+            "SELECT content FROM experiments WHERE id = ?", (record.id,)
+        ).fetchone()
+    expected = json.loads(text).get("input", "")
+    rows = opened(workload, experiment, _Silent())
+    found = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
+    if expected and found != expected:
+        names = ", ".join(Path(one).name for one in record.experiment.get("input_paths", ()))
+        raise InputError(
+            f"expected the input that was read, with digest {expected}, found {found}: it was "
+            "changed since",
+            file=names,
+            hint="run the experiment again with it as it is now, and pack that; "
+            f"or {LEAVE_INPUT_OUT}",
+        )
+
+
+class _Silent:
+    """What is said of the input was said when it was first read."""
+
+    def stage(self, name: str) -> None:
+        del name
+
+    def warning(self, message: str) -> None:
+        del message

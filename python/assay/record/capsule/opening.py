@@ -23,27 +23,27 @@ from assay.contracts.recorded import ExperimentDocument
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError, YouError
 from assay.experiment import as_file
 from assay.experiment.as_file import Places
-from assay.record.capsule import input_files, layout
+from assay.record.capsule import capsule_file, named_files
 from assay.record.capsule.capsule_file import (
     PACK_AGAIN,
     Capsule,
+    Manifest,
+    Member,
     file_pieces,
     member_pieces,
     no_capsule,
-    opened,
+    opened_file,
     opened_zip,
 )
-from assay.record.capsule.layout import Manifest, Member
 from assay.record.runs.records import ExperimentRecord
 from assay.record.store import Store
-from assay.text import cut
-from assay.text.files import text_file, toml_file
-from assay.text.files.toml_file import TomlData, TomlTable
-from assay.text.files.toml_text import toml_text
+from assay.text import paths, terminal, toml_file
+from assay.text.output_file import toml_text
+from assay.text.toml_file import TomlData, TomlTable
 from assay.text.units import size
-from assay.workload import ad_hoc_script, by_content, inheritance, reader
+from assay.workload import ad_hoc_script, inheritance, reader
 
-_OF_INPUT = f"{layout.EXPERIMENT_FOLDER}/{input_files.FOLDER}/"
+_OF_INPUT = f"{capsule_file.EXPERIMENT_FOLDER}/{named_files.INPUT_FOLDER}/"
 
 
 @contextmanager
@@ -58,14 +58,14 @@ def opened_capsule(
         errors_name_the_capsule(capsule, Path(name)),
     ):
         folder = Path(name)
-        capsule.unpack(layout.RECORD, folder / layout.RECORD)
-        with Store(folder / layout.RECORD, must_exist=True) as store:
+        capsule.unpack(capsule_file.RECORD, folder / capsule_file.RECORD)
+        with Store(folder / capsule_file.RECORD, must_exist=True) as store:
             record = store.latest()
         for member in capsule.manifest.members:
-            if member.startswith(f"{layout.EXPERIMENT_FOLDER}/") and _OF_INPUT not in member:
+            if member.startswith(f"{capsule_file.EXPERIMENT_FOLDER}/") and _OF_INPUT not in member:
                 (folder / member).parent.mkdir(parents=True, exist_ok=True)
                 capsule.unpack(member, folder / member)
-        insist_on_the_record(folder / layout.EXPERIMENT, record, to_run=to_run)
+        insist_on_the_record(folder / capsule_file.EXPERIMENT, record, to_run=to_run)
         yield capsule, record
 
 
@@ -127,7 +127,7 @@ def insist_on_the_record(file: Path, record: ExperimentRecord, *, to_run: bool) 
 
 
 def _shown(tables: Mapping[str, object], key: str) -> str:
-    return cut.beginning(repr(tables[key]), _MOST_SHOWN) if key in tables else "nothing"
+    return terminal.shortened(repr(tables[key]), _MOST_SHOWN) if key in tables else "nothing"
 
 
 class _Named:
@@ -181,7 +181,7 @@ class _Named:
             return name  # of the registry, here or where the capsule was packed
         self._insist_on_own_bases(folder)
         expected = recorded.get("workload_content", "")
-        found = by_content.content_of(reader.read(str(folder)))
+        found = ad_hoc_script.content_of_workload(reader.read(str(folder)))
         if expected and expected != found:
             raise self._differs("workload", f"texts with SHA-256 {expected}", found)
         return name
@@ -218,7 +218,7 @@ class _Named:
 
     def _within(self, key: str, name: str) -> Path:
         path = (self._folder / name).resolve()
-        why = layout.why_unsafe(name)
+        why = capsule_file.why_unsafe(name)
         if why or not path.is_relative_to(self._folder):
             raise InputError(
                 f"{key}: expected the name of a file in the capsule, found {name!r}, which "
@@ -230,7 +230,7 @@ class _Named:
 
     def _insist_on(self, key: str, name: str, expected: str) -> None:
         error = ScriptError if key == "script" else ExperimentError
-        found = text_file.digest(text_file.read(self._within(key, name), error))
+        found = paths.text_digest(paths.read_text(self._within(key, name), error))
         if expected and found != expected:
             raise self._differs(key, f"{name} with SHA-256 {expected}", found)
 
@@ -260,7 +260,7 @@ _ENCRYPTED = 1
 
 def verified(path: Path) -> Capsule:
     """Raises `InputError` where it is not as it was packed, or cannot be read."""
-    with opened(path) as file, opened_zip(file, path) as members:
+    with opened_file(path) as file, opened_zip(file, path) as members:
         _insist_on_manifest(members, path)
         names = _names(members, path)
         manifest = _manifest(members, path)
@@ -274,13 +274,13 @@ def verified(path: Path) -> Capsule:
 def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
     """Those in the zip file, each of which may be read."""
     entries = file.infolist()
-    if len(entries) > layout.MOST_MEMBERS:
+    if len(entries) > capsule_file.MOST_MEMBERS:
         raise InputError(
-            f"expected at most {layout.MOST_MEMBERS} members, found {len(entries)}", file=path
+            f"expected at most {capsule_file.MOST_MEMBERS} members, found {len(entries)}", file=path
         )
     for one in entries:
         name = one.orig_filename
-        if why := layout.why_unsafe(name):
+        if why := capsule_file.why_unsafe(name):
             raise InputError(
                 f"expected members with the plain name of a file, found {name!r}, which {why}",
                 file=path,
@@ -295,9 +295,10 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
     if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
         raise InputError(f"{repeated[0]}: expected each member once, found it twice", file=path)
     whole = sum(one.file_size for one in entries)
-    if whole > layout.MOST_BYTES:
+    if whole > capsule_file.MOST_BYTES:
         raise InputError(
-            f"expected at most {size(layout.MOST_BYTES)} of members, found {size(whole)}, unpacked",
+            f"expected at most {size(capsule_file.MOST_BYTES)} of members, "
+            f"found {size(whole)}, unpacked",
             file=path,
         )
     return names
@@ -306,29 +307,30 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
 def _insist_on_manifest(file: zipfile.ZipFile, path: Path) -> None:
     """First of all: of a zip file of another program it is what a reader has to know."""
     names = file.namelist()
-    if layout.MANIFEST in names:
+    if capsule_file.MANIFEST in names:
         return
-    if layout.comment_of(file.comment) is not None:
+    if capsule_file.comment_of(file.comment) is not None:
         raise InputError(
-            f"{layout.MANIFEST}: expected it in every capsule, found none",
+            f"{capsule_file.MANIFEST}: expected it in every capsule, found none",
             file=path,
             hint=PACK_AGAIN,
         )
     kind = "a zip file" if names else "an empty zip file,"
-    raise no_capsule(f"{kind} without {layout.MANIFEST}", path)
+    raise no_capsule(f"{kind} without {capsule_file.MANIFEST}", path)
 
 
 def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
     """Raises `InputError` where it is of another format, or was changed."""
-    expected = layout.comment_of(file.comment)
-    declared = file.getinfo(layout.MANIFEST).file_size
-    if declared > layout.MOST_OF_MANIFEST:
+    expected = capsule_file.comment_of(file.comment)
+    declared = file.getinfo(capsule_file.MANIFEST).file_size
+    if declared > capsule_file.MOST_OF_MANIFEST:
         raise InputError(
-            f"{layout.MANIFEST}: expected at most {size(layout.MOST_OF_MANIFEST)}, found "
+            f"{capsule_file.MANIFEST}: "
+            f"expected at most {size(capsule_file.MOST_OF_MANIFEST)}, found "
             f"{size(declared)}",
             file=path,
         )
-    text = b"".join(member_pieces(file, layout.MANIFEST, path))
+    text = b"".join(member_pieces(file, capsule_file.MANIFEST, path))
     _insist_on_format(text, path, has_comment=expected is not None)
     if expected is None:
         raise InputError(
@@ -338,12 +340,12 @@ def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
             file=path,
             hint=PACK_AGAIN,
         )
-    if (found := layout.digest(text)) != expected.manifest:
-        raise _changed(layout.MANIFEST, f"SHA-256 {expected.manifest}", found, path)
+    if (found := capsule_file.digest(text)) != expected.manifest:
+        raise _changed(capsule_file.MANIFEST, f"SHA-256 {expected.manifest}", found, path)
     try:
         return msgspec.json.decode(text, type=Manifest)
     except msgspec.MsgspecError as error:
-        raise InputError(f"{layout.MANIFEST}: {error}", file=path) from error
+        raise InputError(f"{capsule_file.MANIFEST}: {error}", file=path) from error
 
 
 class _OfAnyFormat(msgspec.Struct):
@@ -357,24 +359,26 @@ def _insist_on_format(text: bytes, path: Path, *, has_comment: bool) -> None:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         if not has_comment:  # packages of web browsers have a file of this name
             raise no_capsule(
-                f"a zip file with a {layout.MANIFEST} of another program", path
+                f"a zip file with a {capsule_file.MANIFEST} of another program", path
             ) from error
         raise InputError(
-            f"{layout.MANIFEST}: expected the JSON of a manifest with its format, found: {error}",
+            f"{capsule_file.MANIFEST}: "
+            f"expected the JSON of a manifest with its format, found: {error}",
             file=path,
             hint=PACK_AGAIN,
         ) from error
-    if found != layout.FORMAT:
+    if found != capsule_file.FORMAT:
         raise InputError(
-            f"{layout.MANIFEST}: expected format {layout.FORMAT}, which this Assay reads, found "
+            f"{capsule_file.MANIFEST}: "
+            f"expected format {capsule_file.FORMAT}, which this Assay reads, found "
             f"format {found}",
             file=path,
-            hint="upgrade Assay" if found > layout.FORMAT else PACK_AGAIN,
+            hint="upgrade Assay" if found > capsule_file.FORMAT else PACK_AGAIN,
         )
 
 
 def _insist_on_members(names: list[str], manifest: Manifest, path: Path) -> None:
-    listed = {*manifest.members, layout.MANIFEST}
+    listed = {*manifest.members, capsule_file.MANIFEST}
     if missing := sorted(listed - {*names}):
         added = sorted({*names} - listed)
         other = f"; {added[0]} is there and not in the manifest" if added else ""
@@ -389,7 +393,7 @@ def _insist_on_members(names: list[str], manifest: Manifest, path: Path) -> None
             file=path,
             hint=PACK_AGAIN,
         )
-    if lacking := [name for name in layout.NEEDED if name not in manifest.members]:
+    if lacking := [name for name in capsule_file.NEEDED if name not in manifest.members]:
         raise InputError(f"{lacking[0]}: expected it in every capsule, found none", file=path)
 
 
@@ -407,7 +411,7 @@ def _insist_on_content(file: zipfile.ZipFile, name: str, member: Member, path: P
 def _insist_on_the_whole(file: IO[bytes], comment: bytes, path: Path) -> tuple[int, str]:
     """What is no member has no other digest: the zip file's own fields, and what is between.
     Returns how long the file is, and its SHA-256."""
-    expected = layout.comment_of(comment)
+    expected = capsule_file.comment_of(comment)
     assert expected is not None  # `_manifest` has looked
     whole = file.seek(0, os.SEEK_END)
     left = whole - len(comment) - 2
@@ -422,7 +426,7 @@ def _insist_on_the_whole(file: IO[bytes], comment: bytes, path: Path) -> tuple[i
     # The length of the comment was 0 before there was one.
     digest.update(b"\0\0")
     found = digest.hexdigest()
-    is_whole = length == len(comment) and expected.format == layout.FORMAT
+    is_whole = length == len(comment) and expected.format == capsule_file.FORMAT
     if found != expected.file or not is_whole:
         raise InputError(
             f"expected SHA-256 {expected.file} of the file's bytes before its comment of "

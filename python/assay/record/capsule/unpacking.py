@@ -1,30 +1,34 @@
-"""Takes a capsule that was verified; unpacks what it is run again with, and keeps it beside the
-record that names it, as the record has no text of a workload, a feed or an input file: without them
-the new experiment could not be packed."""
+"""Takes a capsule that was verified; unpacks what it is run again with, beside the record that
+names it, and insists that it reaches no server and no place that the user has not named."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from assay.errors import AssayError, SystemUnderTestError
-from assay.record.capsule import layout
+from assay import env_vars, registry
+from assay.contracts.experiment import Experiment, StorageChoice
+from assay.contracts.storages.abilities import HasDefaultDirectory
+from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.experiment.choices.storage_words import usable_path
+from assay.experiment.settings_catalogue import Words
+from assay.record.capsule import capsule_file
 from assay.record.capsule.capsule_file import Capsule
 from assay.record.capsule.opening import errors_name_the_capsule
-from assay.record.file.read_only import open_for_reading
-from assay.record.file.record_file import reading_errors
-from assay.text.files import pieces
-from assay.text.mentions import phrase
+from assay.record.file.record_file import open_for_reading, reading_errors
+from assay.text import output_file, toml_file
+from assay.text.phrases import phrase
+from assay.workload import inheritance
 
 KEPT: Final = ".capsules"
 """Ends the name of the folder beside the record, ``assay-records.capsules``."""
 _DIGITS = 12
 """Of the digest of a capsule, as the name of its folder in that one."""
-_IN_FOLDER = f"{layout.EXPERIMENT_FOLDER}/"
+_IN_FOLDER = f"{capsule_file.EXPERIMENT_FOLDER}/"
 
 
 @contextmanager
@@ -32,10 +36,10 @@ def unpacked(capsule: Capsule, records: Path, temporary: Path) -> Iterator[Path]
     """The experiment file, with what it names beside it: in the folder ``temporary`` where it names
     nothing, else in the kept one, which goes again where an error comes before any experiment."""
     members = [name for name in capsule.manifest.members if name.startswith(_IN_FOLDER)]
-    if members == [layout.EXPERIMENT]:
+    if members == [capsule_file.EXPERIMENT]:
         _write(capsule, members, temporary)
         with errors_name_the_capsule(capsule, temporary):
-            yield temporary / layout.EXPERIMENT
+            yield temporary / capsule_file.EXPERIMENT
         return
     records = records.resolve()
     folder = records.with_name(records.stem + KEPT) / capsule.sha256[:_DIGITS]
@@ -45,7 +49,7 @@ def unpacked(capsule: Capsule, records: Path, temporary: Path) -> Iterator[Path]
         _place(capsule, members, folder)
     try:
         with errors_name_the_capsule(capsule, folder):
-            yield folder / layout.EXPERIMENT
+            yield folder / capsule_file.EXPERIMENT
     except BaseException:
         if is_new and not _has_begun(records, before):
             shutil.rmtree(folder, ignore_errors=True)
@@ -70,9 +74,9 @@ def _place(capsule: Capsule, members: list[str], folder: Path) -> None:
 
 
 def _write(capsule: Capsule, members: list[str], folder: Path) -> None:
-    """With its manifest, by which `assay.experiment.of_capsule` knows it. Names were verified."""
+    """With its manifest, by which `assay.experiment.origin` knows it. Names were verified."""
     folder.mkdir(parents=True, exist_ok=True)
-    capsule.unpack_manifest(folder / layout.MANIFEST)
+    capsule.unpack_manifest(folder / capsule_file.MANIFEST)
     for name in members:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -83,8 +87,8 @@ def _is_there(capsule: Capsule, members: list[str], folder: Path) -> bool:
     """As it was packed: anyone may have changed it since."""
     try:
         found = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
-        return found == {*members, layout.MANIFEST} and all(
-            pieces.digest(folder / name) == capsule.manifest.members[name].sha256
+        return found == {*members, capsule_file.MANIFEST} and all(
+            output_file.file_digest(folder / name) == capsule.manifest.members[name].sha256
             for name in members
         )
     except OSError:
@@ -106,3 +110,88 @@ def _newest(records: Path) -> int:
     with closing(open_for_reading(records)) as connection, reading_errors(records):
         (number,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
     return int(number or 0)
+
+
+def insist_on_named_places(experiment: Experiment, words: Words, folder: Path) -> None:
+    """``words``: those of the user, who may name what he likes; ``folder``: the unpacked one.
+    Raises `ArgumentError` for the first server, directory, device or file that the capsule alone
+    names."""
+    if not words.on:
+        _refuse_servers(experiment)
+    named = [
+        *(experiment.storages if words.storage else ()),
+        *(experiment.log_storages if words.log_storage else ()),
+    ]
+    _refuse_directories(one for one in experiment.all_storages if one not in named)
+    for what, path in _files(experiment, words):
+        if not Path(path).resolve().is_relative_to(folder.resolve()):
+            raise ArgumentError(
+                f"{what} {path} is outside the capsule, which names it: expected a file in the "
+                "capsule",
+                hint="run an experiment file of your own that names it: assay run FILE.toml",
+            )
+
+
+def insist_on_no_program(experiment: Experiment, words: Words, folder: Path) -> None:
+    """Raises `ArgumentError` where a workload in the capsule says which program makes its rows, and
+    the user has not allowed it."""
+    if words.allow_shell or experiment.is_ad_hoc or experiment.workload in registry.workloads():
+        return
+    own = Path(experiment.workload)
+    while own.resolve().is_relative_to(folder.resolve()):
+        top = toml_file.read(own / registry.WORKLOAD_FILE)
+        data = top.plain().get("data")
+        source = data.get("source") if isinstance(data, Mapping) else None
+        if source in registry.row_sources() and registry.row_source(str(source)).starts_programs:
+            raise ArgumentError(
+                "a program that its workload names makes the rows, on this machine",
+                hint=phrase("read the workload in it; {--allow-shell} lets it"),
+            )
+        base = inheritance.base_folder(top)
+        if base is None:
+            return
+        own = base
+
+
+def _refuse_servers(experiment: Experiment) -> None:
+    for one in experiment.systems:
+        if one.url is not None:
+            raise ArgumentError(
+                f"the capsule names a server or file by URL, {one.url_without_password}: Assay "
+                "reaches only servers that you name",
+                hint=phrase("name all its systems: {--on SYSTEM,…}"),
+            )
+
+
+def _refuse_directories(storages: Iterable[StorageChoice]) -> None:
+    for one in storages:
+        if one.directory is not None and one.directory != _of_this_machine(one.kind):
+            raise ArgumentError(
+                f"the capsule names the directory or device {one.directory} (storage {one.name}): "
+                "Assay writes only to places that you name",
+                hint=phrase(
+                    "name all its storages with {--storage KIND:DIRECTORY}, those of logs with "
+                    "{--log-storage KIND:DIRECTORY}"
+                ),
+            )
+
+
+def _of_this_machine(kind: str) -> str | None:
+    """The directory that a storage of this kind has here without being given one."""
+    given = env_vars.DATA_DIRECTORY.get()
+    if given is None or not isinstance(registry.storage(kind), HasDefaultDirectory):
+        return None
+    return usable_path(given, kind)
+
+
+def _files(experiment: Experiment, words: Words) -> Iterator[tuple[str, str]]:
+    """What each is, and its path."""
+    for script in experiment.scripts:
+        yield "the script", script.path
+    if experiment.feed is not None and experiment.feed != words.feed:
+        yield "the feed", experiment.feed
+    if not experiment.is_ad_hoc and experiment.workload not in registry.workloads():
+        yield "the workload", experiment.workload
+    if not words.input:
+        for path in experiment.input_paths:
+            yield "the input", path

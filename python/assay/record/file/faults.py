@@ -9,9 +9,9 @@ import sqlite3
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
-from assay.text.files.paths import is_folder
-from assay.text.mentions import phrase
-from assay.text.sizes import size_word
+from assay.text.paths import is_folder
+from assay.text.phrases import phrase
+from assay.text.units import size_word
 
 OTHER_FILE = phrase("name another file with {--records}")
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26

@@ -25,9 +25,9 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
 from assay.record.file import faults
-from assay.record.metrics import columns
-from assay.text.files import shared_files
-from assay.text.mentions import phrase
+from assay.record.metrics import catalogue
+from assay.text import paths
+from assay.text.phrases import phrase
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: identifies a record among SQLite files."""
@@ -50,7 +50,10 @@ def migrations() -> Sequence[Migration]:
 
 def views() -> Migration:
     """The statements that create all views."""
-    return [*(statement for file in _texts("views") for statement in file), *columns.views()]
+    return [
+        *(statement for file in _texts("views") for statement in file),
+        *catalogue.metric_views(),
+    ]
 
 
 @cache
@@ -73,7 +76,7 @@ def insist_on_no_record(path: Path) -> None:
 
 def _has_application_id(path: Path) -> bool:
     try:
-        _, head = shared_files.read(path, _APPLICATION_ID_AT + 4)
+        _, head = paths.read_beginning(path, _APPLICATION_ID_AT + 4)
     except (OSError, ValueError):
         return False
     return int.from_bytes(head[_APPLICATION_ID_AT:]) == APPLICATION_ID

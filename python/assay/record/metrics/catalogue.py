@@ -1,14 +1,13 @@
-"""All metrics by name, in the order of tables; gives one by the name that a person writes, and the
-one on which the verdict on a cell rests.
-
-A metric of what clients did is of all transactions, or with a transaction type in brackets of those
-of one type: ``latency_p99_ns[insert]``.
-"""
+"""All metrics by name, in the order of tables, and as the record file has them: the values of a
+run that are kept, and the views in which each metric is a column."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,14 +17,19 @@ from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.run import Run
-from assay.judge.statistics.samples import BY_NAME, SHARES
-from assay.record.metrics import work
-from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
-from assay.record.metrics.costs import OF_COSTS
-from assay.record.metrics.deferred import OF_DEFERRED
-from assay.record.metrics.replicas import OF_REPLICAS
-from assay.record.metrics.stored import OF_DATA
-from assay.text.nearest import did_you_mean
+from assay.judge.statistics.samples import BY_NAME, SHARES, UNREACHED
+from assay.record.metrics import clients
+from assay.record.metrics.clients import (
+    ELAPSED,
+    MEAN,
+    OF_CLIENTS,
+    OF_DEFERRED,
+    OF_REPLICAS,
+    P99,
+    THROUGHPUT,
+)
+from assay.record.metrics.resources import OF_COSTS, OF_DATA
+from assay.text.phrases import did_you_mean
 
 
 def _of_reports() -> Iterator[Metric]:
@@ -99,7 +103,7 @@ def of_type(base: Metric, transaction: str) -> Metric:
             f"{base.name} is of a whole run, not of a transaction type",
             hint="of a type: " + ", ".join(metric.name for metric in OF_TYPES),
         )
-    return base.of_type(transaction, work.in_type(base.of_work, transaction))
+    return base.of_type(transaction, clients.read_type(base.of_work, transaction))
 
 
 def of_types(runs: Iterable[Run]) -> list[Metric]:
@@ -154,3 +158,106 @@ def primary(runs: Sequence[Run]) -> Metric:
     )
     named = next((report.metrics[0].name for report in timeless if report.metrics), ELAPSED.name)
     return METRICS[named]
+
+
+OF_RUN = ""
+"""In place of the name of a transaction type: all of the run."""
+
+
+def _kept_metrics() -> Iterable[Metric]:
+    """The catalogue is made where it is first needed: it asks the packages that bring reports of
+    steps, and these import the record."""
+    pass
+
+    return METRICS.values()
+
+
+def kept_values(run: Run) -> Mapping[str, Mapping[str, Value]]:
+    """Transaction type → name of a metric → value, of those that the run has."""
+    found = {OF_RUN: _known(_kept_metrics(), run)}
+    for report in run.driven.transactions if run.driven else ():
+        found[report.name] = _known(_kept_of_type(report.name), run)
+    return found
+
+
+def _kept_of_type(transaction: str) -> Iterator[Metric]:
+    for metric in _kept_metrics():
+        if metric.of_work is not None:
+            yield _one_of_type(metric, transaction)
+
+
+@lru_cache(maxsize=1024)
+def _one_of_type(metric: Metric, transaction: str) -> Metric:
+    """Kept, as each run of an experiment has the same types."""
+    assert metric.of_work is not None
+    return metric.of_type(transaction, clients.read_type(metric.of_work, transaction))
+
+
+def _known(metrics: Iterable[Metric], run: Run) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for metric in metrics:
+        value = None
+        # One of another package may fail at any run, which is to end in the record all the same;
+        # a report calls it again, and says so.
+        with suppress(Exception):
+            value = metric.value(run)
+        if value is not None and value != UNREACHED:
+            found[metric.name.partition("[")[0]] = value
+    return found
+
+
+def metric_views() -> Sequence[str]:
+    """The statements that create them."""
+    return _made_views(tuple(_kept_metrics()))
+
+
+@lru_cache(maxsize=2)
+def _made_views(metrics: tuple[Metric, ...]) -> Sequence[str]:
+    of_work = (metric for metric in metrics if metric.of_work is not None)
+    of_runs = _view(
+        "metrics",
+        "Each metric of the catalogue (docs/reference/metrics.md), of runs that have ended; NULL: "
+        "there is none.",
+        ["run_id"],
+        metrics,
+        f"transaction_name = '{OF_RUN}'",
+    )
+    of_types = _view(
+        "transaction_metrics",
+        "The same of each transaction type, as far as a type can have it.",
+        ["run_id", "transaction_name"],
+        of_work,
+        f"transaction_name <> '{OF_RUN}'",
+    )
+    return of_runs, of_types
+
+
+def _view(name: str, comment: str, labels: list[str], metrics: Iterable[Metric], where: str) -> str:
+    columns = [(label, "") for label in labels]
+    columns += [(_column(metric.name), _comment(metric)) for metric in metrics]
+    lines = []
+    for place, (column, said) in enumerate(columns):
+        text = f"         {column}{',' if place < len(columns) - 1 else ''}"
+        lines.append(f"{text}  -- {said}" if said else text)
+    return "\n".join(
+        [
+            f"CREATE VIEW {name} AS",
+            f"  -- {comment}",
+            "  SELECT",
+            *lines,
+            "  FROM metric_values",
+            f"  WHERE {where}",
+        ]
+    )
+
+
+def _column(metric: str) -> str:
+    quoted = '"{}"'.format(metric.replace('"', '""'))
+    name = metric if metric.isidentifier() else quoted
+    path = "$." + json.dumps(metric, ensure_ascii=False)
+    return "json_extract(document, '{}') AS {}".format(path.replace("'", "''"), name)
+
+
+def _comment(metric: Metric) -> str:
+    said = f"{metric.meaning}; NULL: {metric.null}" if metric.null else metric.meaning
+    return " ".join(said.split())

@@ -1,25 +1,88 @@
-"""The metrics of what clients did: how much, how it ended, and how long it took; in all and in each
-second."""
+r"""The metrics of what clients did: how much, how it ended, and how long it took; in all, in each
+second, of what others had queued (`\defer`), and at replicas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
-from assay.contracts.observation import Interval, Latency, Observation
+from assay.contracts.metric import COUNT, SPEED, WAIT, DifferenceWords, Metric, Over, Read, Value
+from assay.contracts.observation import (
+    GroupReport,
+    Interval,
+    Latency,
+    Observation,
+    Outcomes,
+    StalenessReport,
+)
 from assay.judge.run import EXCEEDED, Run
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
-from assay.record.metrics.work import Work, driven, in_all, kept
+
+
+class Work(NamedTuple):
+    elapsed_ns: int
+    outcomes: Outcomes | None
+    """None: not kept, by an early Assay."""
+    latency: Latency | None
+    """None: none ended ok."""
+
+
+def work_of_all(whole: Observation | GroupReport) -> Work:
+    """In all transactions; of a run those of its clients, without what these had queued."""
+    own = whole.of_clients if isinstance(whole, Observation) else whole
+    return Work(whole.elapsed_ns, own.outcomes, own.all_ok.latency)
+
+
+def work_of_type(whole: Observation, transaction: str) -> Work | None:
+    """None where there is no such type."""
+    named = (each for each in whole.outcomes_by_transaction if each.name == transaction)
+    outcomes, latency = next(named, None), whole.latency_of(transaction)
+    if outcomes is None and latency is None:
+        return None
+    return Work(whole.elapsed_ns, outcomes, latency)
+
+
+def read_driven(read: Callable[[Observation], Value]) -> Callable[[Run], Value]:
+    """Of a run, where it drove clients."""
+    return lambda run: None if run.driven is None else read(run.driven)
+
+
+def read_all(read: Read) -> Callable[[Run], Value]:
+    """Reads from all transactions of a run what ``read`` takes from a `Work`."""
+    return read_driven(lambda whole: read(work_of_all(whole)))
+
+
+def read_type(read: Read, transaction: str) -> Callable[[Run], Value]:
+    """The same of one transaction type."""
+
+    def value(whole: Observation) -> Value:
+        work = work_of_type(whole, transaction)
+        return None if work is None else read(work)
+
+    return read_driven(value)
+
+
+def read_kept(field: str, *names: str) -> Callable[[Run], Any]:
+    """A field of what the clients did, or what stands within it; None where it was not kept."""
+
+    def value(run: Run) -> Any:
+        if run.driven is None:
+            return None
+        part = getattr(run.driven, field)
+        for name in names:
+            part = None if part is None else getattr(part, name)
+        return part
+
+    return value
 
 
 def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
     """Of all transactions, or of those of a group or a type."""
-    return Metric(name=name, unit=unit, meaning=meaning, value=in_all(read), of_work=read, **more)
+    return Metric(name=name, unit=unit, meaning=meaning, value=read_all(read), of_work=read, **more)
 
 
 def _throughput(work: Work) -> float | None:
@@ -53,7 +116,9 @@ def _outcome(name: str, meaning: str, words: DifferenceWords | None = None) -> M
     return _of_clients(name, "count", meaning, read, words=words)
 
 
-def times(prefix: str, what: str, of: Callable[[Any], Latency | None]) -> dict[str, Metric]:
+def latency_metrics(
+    prefix: str, what: str, of: Callable[[Any], Latency | None]
+) -> dict[str, Metric]:
     """The extremes, the mean and the percentiles of times, by their names; ``of`` takes these from
     the source that is measured."""
 
@@ -92,8 +157,8 @@ def times(prefix: str, what: str, of: Callable[[Any], Latency | None]) -> dict[s
 
 
 LATENCIES = {
-    name: replace(metric, value=in_all(metric.value), of_work=metric.value)
-    for name, metric in times("latency", "latency", lambda work: work.latency).items()
+    name: replace(metric, value=read_all(metric.value), of_work=metric.value)
+    for name, metric in latency_metrics("latency", "latency", lambda work: work.latency).items()
 }
 P99, MEAN = LATENCIES["p99"], LATENCIES["mean"]
 UNANSWERED = _of_clients(
@@ -120,7 +185,7 @@ HEADLINE = Metric(
     unit="per_min",
     meaning="transactions per minute of the types by which the test is known, those that were "
     "rolled back as the workload asked included",
-    value=driven(_headline_per_min),
+    value=read_driven(_headline_per_min),
     is_whole=False,
     null="the test declares none",
     words=SPEED,
@@ -144,7 +209,7 @@ OF_CLIENTS = (
     ELAPSED,
     Metric(
         name="drained_ns", unit="ns", meaning="of it, waiting for the last",
-        value=kept("drained_ns"),
+        value=read_kept("drained_ns"),
     ),
     _outcome("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
     _outcome("ok", "of them, succeeded"),
@@ -160,20 +225,20 @@ OF_CLIENTS = (
     _outcome("attempts", "scheduled - skipped + retries"),
     Metric(
         name="statements", unit="count", meaning="sent in the measurement",
-        value=kept("statements"),
+        value=read_kept("statements"),
     ),
     Metric(
-        name="reconnects", unit="count", meaning="of all clients", value=kept("reconnects")
+        name="reconnects", unit="count", meaning="of all clients", value=read_kept("reconnects")
     ),
     Metric(
         name="partly_durable", unit="count",
         meaning="of the unknown, those that failed after a part was committed",
-        value=kept("partly_durable"),
+        value=read_kept("partly_durable"),
     ),
     Metric(
         name="prepared_again", unit="count",
         meaning="statements that the server no longer accepted as prepared",
-        value=kept("prepared_again"),
+        value=read_kept("prepared_again"),
     ),
     *LATENCIES.values(),
     UNANSWERED,
@@ -220,3 +285,115 @@ OF_SECONDS = (
     _of_second("suspended_ns", "ns", "of it, the client did not run"),
 )  # fmt: skip
 """Of each second of a measurement; they are read from an `Interval`."""
+
+
+_NOTHING_DEFERRED = "nothing is deferred"
+
+
+def deferred_report(run: Run) -> GroupReport | None:
+    """The clients that ran them; None: the test defers nothing."""
+    groups = run.driven.groups if run.driven else ()
+    return next((group for group in groups if group.is_deferred), None)
+
+
+def _of_deferred(read: Callable[[GroupReport], Value]) -> Callable[[Run], Value]:
+    def value(run: Run) -> Value:
+        group = deferred_report(run)
+        return None if group is None else read(group)
+
+    return value
+
+
+def _deferred_count(
+    name: str, meaning: str, read: Callable[[GroupReport], Value], words: Any = None
+) -> Metric:
+    return Metric(
+        name=name, unit="count", meaning=meaning, value=_of_deferred(read), null=_NOTHING_DEFERRED,
+        words=words,
+    )  # fmt: skip
+
+
+def _deferred_times(
+    prefix: str, what: str, of: Callable[[GroupReport], Latency | None], words: DifferenceWords
+) -> tuple[Metric, ...]:
+    def time(name: str, over: Over) -> Metric:
+        def read(group: GroupReport) -> Value:
+            found = of(group)
+            return None if found is None else samples.time_ns(found, name)
+
+        meaning = f"greatest {what}" if name == "max" else f"{name} {what}"
+        return Metric(
+            name=f"{prefix}_{name}_ns",
+            unit="ns",
+            meaning=meaning,
+            value=_of_deferred(read),
+            null=f"{_NOTHING_DEFERRED}, or too few samples",
+            words=words,
+            over=over,
+            least_samples=samples.needed_for(name),
+            relative_resolution=0.0 if name == "max" else samples.RELATIVE_RESOLUTION,
+        )
+
+    return (
+        *(time(name, Over.MEDIAN) for name in ("p50", "p90", "p99")),
+        time("max", Over.GREATEST),
+    )
+
+
+OF_DEFERRED = (
+    _deferred_count(
+        "deferred", "transactions that others queued", lambda group: group.outcomes.scheduled
+    ),
+    _deferred_count(
+        "deferred_late", "of them, ended beyond their limit, counted from when they were queued",
+        lambda group: group.outcomes.late, COUNT,
+    ),
+    _deferred_count(
+        "deferred_skipped", "of them, not run before the drain was over",
+        lambda group: group.outcomes.skipped, COUNT,
+    ),
+    _deferred_count(
+        "deferred_longest_queue", "the most that waited at once",
+        lambda group: group.longest_queue, COUNT,
+    ),
+    *_deferred_times(
+        "deferred_wait", "wait in the queue of those that ended ok",
+        lambda group: group.all_ok.schedule_lag, WAIT,
+    ),
+    *_deferred_times(
+        "deferred_service", "time from their start to their end, where they ended ok",
+        lambda group: group.all_ok.service_time, SPEED,
+    ),
+)  # fmt: skip
+
+
+def staleness_percentile(report: StalenessReport, name: str) -> int | None:
+    """None where there are too few numbers for it."""
+    if report.numbers < samples.needed_for(name):
+        return None
+    found: int | None = getattr(report, f"{name}_ns")
+    return found
+
+
+def _of_stalest(name: str) -> Read:
+    def read(whole: Observation) -> int | None:
+        found = [staleness_percentile(one, name) for one in whole.staleness]
+        return max((age_ns for age_ns in found if age_ns is not None), default=None)
+
+    return read_driven(read)
+
+
+OF_REPLICAS = tuple(
+    Metric(
+        name=f"staleness_{name}_ns",
+        unit="ns",
+        meaning=f"{name} time until a number that was written to the primary was read at the "
+        "stalest replica",
+        value=_of_stalest(name),
+        null="no client read at a replica, or it could not be measured",
+        words=WAIT,
+        over=Over.MEDIAN,
+        least_samples=samples.needed_for(name),
+    )
+    for name in ("p50", "p99")
+)

@@ -21,22 +21,23 @@ from assay.contracts.factors import OF_LEVELS, Factor, Scalar
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice, SystemPrice
-from assay.experiment.settings.catalogue import DEFAULT_FILE_NAME
+from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
 from assay.probe import Probe
-from assay.provision.machine.identity import ProcessIdentity
-from assay.record.file import column_types, rows_of_runs
-from assay.record.file.rows_of_runs import RUNS
-from assay.record.runs import calibrations, existing_tables, probes, run_names, run_steps, typed
+from assay.provision.machine.process_table import ProcessIdentity
+from assay.record.file import record_file
+from assay.record.runs import run_names, run_rows, run_steps, typed
 from assay.record.runs.records import (
     END_STATES,
+    ENDED,
+    EXIT_STATUS,
     PROCESS_ENDED,
     ContinuationRecord,
     ExperimentRecord,
+    parts_of_run,
 )
-from assay.record.runs.run_ends import ENDED, EXIT_STATUS
-from assay.record.runs.step_of_numbers import parts_of_run
+from assay.record.runs.run_rows import RUNS
 from assay.text import units
 
 
@@ -134,7 +135,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> Run:
     row = next(rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
-    column_types.insist_on_runs(connection, "id", run_id)
+    record_file.insist_on_runs(connection, "id", run_id)
     return next(_records(connection, row["experiment_id"], [row]))
 
 
@@ -142,8 +143,8 @@ def _records(
     connection: sqlite3.Connection, experiment_id: int, rows: Iterable[Row]
 ) -> Iterator[Run]:
     """The whole runs of these rows of `RUNS_QUESTION`, all of that experiment."""
-    calibrated = calibrations.of_experiment(connection, experiment_id)
-    probed = probes.of_experiment(connection, experiment_id)
+    calibrated = typed.calibrations_of_experiment(connection, experiment_id)
+    probed = run_rows.probes_of_experiment(connection, experiment_id)
     parsed = cache(json.loads)
     machine = cache(lambda text: typed.machine(json.loads(text)))
     for some in _batches(rows):
@@ -163,14 +164,14 @@ class _Kept:
     """All that is kept of these runs, by their numbers."""
 
     def __init__(self, connection: sqlite3.Connection, runs: Sequence[int]) -> None:
-        def read(columns: str, table: str, order: str) -> dict[int, list[rows_of_runs.Row]]:
+        def read(columns: str, table: str, order: str) -> dict[int, list[run_rows.Row]]:
             question = f"SELECT run_id, {columns} FROM {table} WHERE run_id IN {RUNS}"
-            return rows_of_runs.by_run(connection, runs, f"{question} ORDER BY {order}")
+            return run_rows.rows_by_run(connection, runs, f"{question} ORDER BY {order}")
 
         self.deployments = read("document", "deployments", "run_id")
-        self.steps = run_steps.of_runs(connection, runs)
+        self.steps = run_steps.steps_of_runs(connection, runs)
         self.warnings = read("name, detail", "warnings", "position")
-        self.existing_data = existing_tables.of_runs(connection, runs)
+        self.existing_data = run_rows.existing_data_of_runs(connection, runs)
         self.stages = read("state, begun_unix_ns", "stages", "rowid")
 
 
@@ -194,7 +195,7 @@ def _record(
         deployment_document=deployment,
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        probe=probes.of_run(probed, row["storage"], ended_unix_ns),
+        probe=run_rows.probe_of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
         build=build,
         cell=_cell(row),
@@ -225,9 +226,9 @@ def experiment(
     if row is None:
         raise _unknown(connection, "experiment", "experiments", experiment_id)
     if only_run is None:
-        column_types.insist_on_runs(connection, "experiment_id", experiment_id)
+        record_file.insist_on_runs(connection, "experiment_id", experiment_id)
     else:
-        column_types.insist_on_runs(connection, "id", only_run)
+        record_file.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
     asked: ExperimentDocument = json.loads(row["experiment"])
     prices = {
@@ -301,9 +302,9 @@ def _continued_by(connection: sqlite3.Connection, path: Path, experiment: Row) -
     ).fetchone()
     if last_id != experiment["id"]:
         return ""
-    from assay.experiment.command import spelled
+    from assay.experiment.origin import spelled_command
 
-    return spelled(json.loads(command), path, DEFAULT_FILE_NAME)
+    return spelled_command(json.loads(command), path, DEFAULT_FILE_NAME)
 
 
 def _continuations(

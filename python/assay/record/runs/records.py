@@ -1,10 +1,11 @@
-"""What the record gives back, as frozen values."""
+"""What the record gives back, as frozen values: experiments, runs, how they ended, their steps,
+and the step whose numbers are those of the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
@@ -14,11 +15,66 @@ from assay.contracts.recorded import (
     Machine,
     WorkloadRecord,
 )
+from assay.errors import RunFailed, SystemUnderTestError, YouError
 from assay.judge import CellVerdict
-from assay.judge.run import CellKey, Run
-from assay.plan.only import Patterns
-from assay.provision.machine.identity import ProcessIdentity
-from assay.record.runs.run_ends import EndState
+from assay.judge.run import (
+    EXCEEDED,
+    CalibrationRecord,
+    CellKey,
+    Document,
+    Run,
+    RunSummary,
+    StepRecord,
+)
+from assay.load.dataset import dataset_facts
+from assay.plan.values import Patterns
+from assay.provision.machine.process_table import ProcessIdentity
+from assay.record.runs import typed
+from assay.workload.steps import Drive, Step
+
+EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
+"""How a run has ended."""
+REFUSED: Literal["refused"] = "refused"
+ENDED = ("done", "failed", EXCEEDED, REFUSED)
+"""States of runs that are not repeated when their experiment is continued."""
+
+EXIT_STATUS = f"""coalesce(runs.exit_status, CASE
+    WHEN runs.state <> 'failed' THEN 0
+    WHEN EXISTS (SELECT 1 FROM observations WHERE run_id = runs.id) THEN {RunFailed.exit_code}
+    ELSE {SystemUnderTestError.exit_code} END)"""
+"""Of a row of ``runs``, in SQL; in an older record, which lacks it, it follows from the state and
+the observation."""
+
+
+class RunEnd(NamedTuple):
+    """How a run has ended."""
+
+    state: str
+    exit_status: int = 0
+    """1: it was measured and failed; 2: it cannot be done as asked; 3: it could not be measured
+    because of the system under test or the machine; 0: neither. A run that was refused, or ended
+    early since it was far beyond the limit of a goal, has 0 of its own."""
+
+    @property
+    def is_refused(self) -> bool:
+        return self.state == REFUSED
+
+
+def end_of(run: RunSummary) -> RunEnd:
+    """How it has ended, if it has."""
+    return RunEnd(run.state, run.exit_status)
+
+
+def exit_status(ends: Iterable[RunEnd]) -> int:
+    """Of an experiment: 1 if a run was measured and failed; otherwise 2 if one cannot be done as
+    asked, or all were refused, so that nothing was measured; otherwise 3 if one could not be
+    measured. A refused run beside others is no failure."""
+    found = tuple(ends)
+    statuses = {end.exit_status for end in found}
+    if found and all(end.is_refused for end in found):
+        statuses.add(YouError.exit_code)
+    return min(statuses - {0}, default=0)
+
 
 END_STATES: tuple[str, ...] = get_args(EndState)
 PROCESS_ENDED = "process ended"
@@ -90,7 +146,7 @@ class ExperimentRecord(Struct, frozen=True):
     only: Patterns = ()
     """By which the runs were chosen that were to be executed; empty: all were."""
     parts: tuple[ExperimentRecord, ...] = ()
-    """The experiments that are shown together as this one (`assay.record.runs.several`); empty: it
+    """The experiments that are shown together as this one (`assay.record.reader`); empty: it
     is a single one."""
 
     @property
@@ -106,3 +162,58 @@ class ExperimentRecord(Struct, frozen=True):
     def is_unfinished(self) -> bool:
         """Whether runs are left, executed later or never."""
         return self.runs_ended < self.runs_planned
+
+
+IS_RESULT: Final = "is_result"
+"""In a drive document: its step was declared to be the result of the test."""
+
+
+def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
+    """The declared result counts where it has an observation; of the others, one with an
+    observation that is shown for the run before one with a drive, and that before any other."""
+    candidates = [
+        *(step for step in steps if step.driven is not None and (step.drive or {}).get(IS_RESULT)),
+        *(step for step in reversed(steps) if step.observation and not step.is_beside),
+        *(step for step in reversed(steps) if step.drive is not None),
+        *(step for step in reversed(steps) if step.observation is not None),
+    ]
+    return candidates[0] if candidates else None
+
+
+def parts_of_run(
+    steps: Sequence[StepRecord],
+    deployment_document: Document | None,
+    calibrated: Iterable[CalibrationRecord],
+    name: str,
+    ended_unix_ns: int | None = None,
+) -> dict[str, Any]:
+    """Fields of a run that follow from its steps and its deployment, by their names. ``name``: of
+    the run, in messages; ``ended_unix_ns``: None, it is under way."""
+    measured = step_of_numbers(steps) or _NO_STEP
+    dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
+    deployment = typed.deployment(deployment_document, f"{name}: deployment")
+    return {
+        **{part: getattr(measured, part) for part in _OF_ONE_STEP},
+        "steps": tuple(steps),
+        "seconds": measured.driven.intervals if measured.driven else measured.seconds,
+        "checks": tuple(check for step in steps for check in step.checks),
+        "dataset": dataset,
+        "deployment": deployment,
+        "data": None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
+        "calibration": typed.nearest_calibration(
+            calibrated, deployment, measured.observation, ended_unix_ns
+        ),
+    }
+
+
+_NO_STEP = StepRecord(0, "", "", "")
+_OF_ONE_STEP = (
+    "drive", "scripts", "observation", "samples", "open_files", "storage_requests",
+)  # fmt: skip
+
+
+def gives_the_numbers(steps: Sequence[Step], step: Step) -> bool:
+    """Whether ``step`` will be it, of the steps of its test."""
+    results = [one for one in steps if isinstance(one, Drive) and one.is_result]
+    measuring = [one for one in steps if one.has_clients or one.updates_rows]
+    return any(one is step for one in results or measuring[-1:])

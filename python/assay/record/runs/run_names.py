@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from assay.contracts.observation.parts.shape import ShapeError, convert
+from assay.contracts.documents import ShapeError, convert
 from assay.contracts.recorded import CellDocument
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
-from assay.experiment.choices import system_identity, system_names
-from assay.experiment.choices.storage_names import written
+from assay.experiment.choices import identity
+from assay.experiment.choices.identity import written_storage
 from assay.judge.run import Run, RunSummary
-from assay.record.machine import machines
+from assay.record import machines
 
 R = TypeVar("R", bound=RunSummary)
 
@@ -29,7 +29,7 @@ def of_records(runs: Sequence[Run]) -> list[Run]:
 def with_machines(runs: Sequence[Run]) -> list[Run]:
     """With the names of their machines, which are a factor of these runs; without, where all are of
     one."""
-    names = machines.names(run.machine for run in runs)
+    names = machines.machine_names(run.machine for run in runs)
     return [
         run if run.machine_name == name else structs.replace(run, machine_name=name)
         for run, name in zip(runs, names, strict=True)
@@ -51,7 +51,7 @@ def named(runs: Sequence[R], cells: Iterable[CellDocument]) -> list[R]:
 
 def machine_shown(run: Run) -> str:
     """The name of its machine, also where all runs are of one."""
-    return run.machine_name or machines.short_name(run.machine)
+    return run.machine_name or machines.machine_name(run.machine)
 
 
 def label_without_machine(run: Run) -> str:
@@ -66,7 +66,7 @@ def _labels(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
     read: dict[str, SystemChoice | None] = {}
     choices = [_read(cell.get("system"), SystemChoice, read) for cell in cells]
     known = {name: choice for name, choice in read.items() if choice is not None}
-    labels = dict(zip(known, system_names.labels(list(known.values())), strict=True))
+    labels = dict(zip(known, identity.system_labels(list(known.values())), strict=True))
     return [
         run.system_label if choice is None else labels[repr(cell["system"])]
         for run, cell, choice in zip(runs, cells, choices, strict=True)
@@ -81,7 +81,7 @@ def _storages(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
     names: dict[tuple[str, str], str] = {}
     of_name: dict[str, set[str]] = {}
     known = [
-        None if choice is None or not run.storage else system_identity.of_storage(choice)
+        None if choice is None or not run.storage else identity.identity_of_storage(choice)
         for run, choice in zip(runs, choices, strict=True)
     ]
     shown = []
@@ -92,13 +92,15 @@ def _storages(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
             of_name.setdefault(name, set()).add(storage)
         shown.append(name)
     return [
-        name if choice is None or len(of_name.get(name, ())) <= 1 else f"{name} ({written(choice)})"
+        name
+        if choice is None or len(of_name.get(name, ())) <= 1
+        else f"{name} ({written_storage(choice)})"
         for name, choice in zip(shown, choices, strict=True)
     ]
 
 
 def _machine(run: RunSummary) -> str:
-    return machines.short_name(run.machine) if isinstance(run, Run) else ""
+    return machines.machine_name(run.machine) if isinstance(run, Run) else ""
 
 
 C = TypeVar("C", SystemChoice, StorageChoice)

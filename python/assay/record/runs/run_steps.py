@@ -1,27 +1,37 @@
-"""Takes how a step of a run begins and ends, and keeps it; returns all that is kept of each step.
-
-A run that begins no step has a single one, ``drive``, which begins with the first row of the run.
-"""
+"""Takes how a step of a run begins and ends, and its seconds as they pass; keeps each at once,
+where another process can read it; returns all that is kept of each step."""
 
 from __future__ import annotations
 
 import json
+import queue
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
+import msgspec
 from msgspec.structs import replace
 
 from assay import registry
-from assay.contracts.observation import Observed, decode_observed
+from assay.contracts.documents import convert
+from assay.contracts.engine import ClientsSoFar
+from assay.contracts.observation import (
+    GeneratorReport,
+    Interval,
+    MachineSecond,
+    Observed,
+    decode_observed,
+)
 from assay.judge.run import ScriptRecord, StepRecord
-from assay.record.file import long_texts, rows_of_runs
-from assay.record.file.json_text import storable
-from assay.record.file.long_texts import LongTexts
+from assay.record.file import kept_texts, record_file
+from assay.record.file.kept_texts import LongTexts, storable
 from assay.record.file.record_file import insert
-from assay.record.file.rows_of_runs import RUNS, Row
-from assay.record.runs import live_progress, run_samples, storage_requests, typed
-from assay.record.runs.run_ends import EndState
+from assay.record.runs import run_rows, typed
+from assay.record.runs.records import EndState
+from assay.record.runs.run_rows import RUNS, Row
 from assay.text.secrets import without_secrets
 
 StepState = Literal[EndState, "skipped"]
@@ -48,7 +58,7 @@ def run_state(do: str) -> str:
     return _RUN_STATES.get(do, "driving")
 
 
-def begin(
+def begin_step(
     connection: sqlite3.Connection, run_id: int, position: int, do: str, name: str, now_ns: int
 ) -> None:
     insert(
@@ -63,7 +73,7 @@ def begin(
     )
 
 
-def end(
+def end_step(
     connection: sqlite3.Connection, run_id: int, position: int, state: str, reason: str, now_ns: int
 ) -> None:
     connection.execute(
@@ -93,10 +103,10 @@ def keep_drive(
     insert(connection, "drives", run_id=run_id, step=position, document=document)
     for place, script in enumerate(scripts):
         text = storable(script["text"])
-        is_long = len(text) >= long_texts.LEAST_CHARACTERS
-        digest = long_texts.digest_of(text) if is_long else None
+        is_long = len(text) >= kept_texts.LEAST_CHARACTERS
+        digest = kept_texts.digest_of(text) if is_long else None
         if digest is not None:
-            long_texts.keep(connection, {digest: text})
+            kept_texts.keep_texts(connection, {digest: text})
         insert(
             connection,
             "scripts",
@@ -111,11 +121,11 @@ def keep_drive(
         )
 
 
-def of_runs(
+def steps_of_runs(
     connection: sqlite3.Connection, runs: Sequence[int]
 ) -> dict[int, tuple[StepRecord, ...]]:
     """The steps of each of these runs, in order; a run that began none is not in it."""
-    found = rows_of_runs.by_run(
+    found = run_rows.rows_by_run(
         connection,
         runs,
         f"SELECT run_id, {', '.join(COLUMNS)} FROM steps WHERE run_id IN {RUNS} ORDER BY position",
@@ -136,7 +146,7 @@ class _Kept:
                 f"SELECT run_id, step, {columns} FROM {table} WHERE run_id IN {RUNS} "
                 f"ORDER BY {order}"
             )
-            return rows_of_runs.by_step(connection, runs, question)
+            return run_rows.rows_by_step(connection, runs, question)
 
         self.datasets = read("document", "datasets")
         self.drives = read("document", "drives")
@@ -144,10 +154,10 @@ class _Kept:
         self.scripts = read("name, path, text, weight, digest", "scripts", "position")
         self.texts = LongTexts(connection)
         self.observations = read("document", "observations")
-        self.samples = run_samples.samples(connection, runs)
-        self.open_files = run_samples.open_files(connection, runs)
-        self.storage_requests = storage_requests.of_runs(connection, runs)
-        self.seconds = live_progress.of_runs(connection, runs)
+        self.samples = run_rows.samples(connection, runs)
+        self.open_files = run_rows.open_files(connection, runs)
+        self.storage_requests = run_rows.storage_requests_of_runs(connection, runs)
+        self.seconds = live_seconds_of_runs(connection, runs)
 
 
 def _step(kept: _Kept, run_id: int, *columns: Any) -> StepRecord:
@@ -185,3 +195,123 @@ def _document(rows: Mapping[Place, Sequence[Row]], place: Place) -> Any:
     """None where the step ended before there was one."""
     found = rows.get(place)
     return json.loads(found[0][0]) if found else None
+
+
+LIVE_TABLES = ("seconds", "generators_at_work")
+_LOCK_S = 0.2
+"""How long a write waits for a lock."""
+_LOG_PAGES = 16_384
+"""Of 4 kB: a log of that size is taken over into the file, which flushes it; once in hours."""
+_LONGEST_END_S = 5.0
+_INSERT = (
+    "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document, machine) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
+_INSERT_AT_WORK = (
+    "INSERT OR REPLACE INTO generators_at_work (run_id, step, elapsed_ns, document, clients) "
+    "VALUES (?, ?, ?, ?, ?)"
+)
+_Row = tuple[str, tuple[int | str | None, ...]]
+"""A statement and its values."""
+
+
+class LiveProgress:
+    """Those of one step."""
+
+    def __init__(self, path: Path, run_id: int, step: int) -> None:
+        self._path, self._place = path, (run_id, step)
+        self._generators: tuple[float, Sequence[GeneratorReport]] = (0.0, ())
+        self._clients: ClientsSoFar | None = None
+        self._passed: queue.SimpleQueue[Callable[[], list[_Row]] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
+        self._thread.start()
+
+    def add(self, groups: Sequence[Interval], machine: MachineSecond | None = None) -> None:
+        """A second: an interval of each group; the first row has what the machine did."""
+        of_machine = (machine, *[None] * len(groups))
+        self._passed.put(lambda: list(map(self._row, groups, of_machine)))
+
+    def add_at_work(
+        self, elapsed_s: float, generators: Sequence[GeneratorReport], clients: ClientsSoFar | None
+    ) -> None:
+        """What each generator and all clients have done so far. ``elapsed_s``: since clients began.
+        What is empty is as it was said before."""
+        if generators:
+            self._generators = elapsed_s, generators
+        if clients is not None:
+            self._clients = clients
+        known = (*self._generators, self._clients)
+        self._passed.put(lambda: [self._row_at_work(*known)])
+
+    def end(self) -> None:
+        """No more is written after this."""
+        self._passed.put(None)
+        self._thread.join(_LONGEST_END_S)
+
+    def _write(self) -> None:
+        with suppress(sqlite3.Error), closing(_opened(self._path)) as connection:
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if mode != "wal":  # a file system that has none: each write would be a flush
+                return
+            left: list[_Row] = []
+            while (rows := self._passed.get()) is not None:
+                left += rows()
+                with suppress(sqlite3.Error):
+                    _keep_live(connection, left)
+                    left = []
+
+    def _row(self, interval: Interval, machine: MachineSecond | None) -> _Row:
+        text = msgspec.json.encode(interval).decode()
+        of_machine = None if machine is None else storable(msgspec.json.encode(machine).decode())
+        place = (*self._place, interval.second, storable(interval.group))
+        return _INSERT, (*place, text, of_machine)
+
+    def _row_at_work(
+        self, elapsed_s: float, generators: Sequence[GeneratorReport], clients: ClientsSoFar | None
+    ) -> _Row:
+        texts = [storable(msgspec.json.encode(one).decode()) for one in (generators, clients)]
+        return _INSERT_AT_WORK, (*self._place, int(elapsed_s * 1e9), *texts)
+
+
+def live_seconds_of_runs(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[tuple[int, int], tuple[Interval, ...]]:
+    """By run and step; of steps that have no observation."""
+    found = run_rows.rows_by_step(
+        connection,
+        runs,
+        f"SELECT run_id, step, document FROM seconds WHERE run_id IN {RUNS} ORDER BY second, rowid",
+    )
+    return {
+        place: tuple(
+            convert(msgspec.json.decode(text), Interval, f"run {place[0]}: second")
+            for (text,) in rows
+        )
+        for place, rows in found.items()
+    }
+
+
+def forget_live_progress(connection: sqlite3.Connection, run_id: int, step: int) -> None:
+    """What was observed says the same."""
+    for table in LIVE_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ? AND step = ?", (run_id, step))
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = record_file.connect(path, "rw", timeout_s=_LOCK_S)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+    return connection
+
+
+def _keep_live(connection: sqlite3.Connection, rows: Iterable[_Row]) -> None:
+    """One transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement, values in rows:
+            connection.execute(statement, values)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -1,21 +1,27 @@
-"""Takes documents of a run as they are kept; gives what judging and reporting read of them, typed.
-Raises `ShapeError` with the document and the key where one is not of its shape.
-
-Documents are JSON, and a file may hold valid JSON that Assay did not write.
-"""
+"""Takes documents of a run as they are kept; gives what judging and reporting read of them, typed
+(`ShapeError` with document and key where one has another shape); and the nearest calibration."""
 
 from __future__ import annotations
 
+import json
+import math
+import sqlite3
+from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
+from msgspec import structs
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.observation.parts.shape import ShapeError, convert
+from assay.contracts.documents import ShapeError, convert
+from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Build, CellDocument, Machine, WorkloadRecord
 from assay.errors import Bug
 from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
-from assay.judge.check.answers import Check
+from assay.judge.result_checks import Check
+from assay.judge.run import CalibrationRecord
+from assay.record.file.kept_texts import json_text
+from assay.record.file.record_file import insert
 from assay.text.secrets import HIDDEN, is_secret
 
 
@@ -131,3 +137,67 @@ def build(document: Any) -> Build:
     """The same, seen to be of the shape that reports read."""
     convert(document, _Object, "build")
     return cast(Build, document)
+
+
+_CALIBRATION_COLUMNS = [
+    name for name in CalibrationRecord.__struct_fields__ if name not in ("observation", "id")
+]
+
+
+def keep_calibration(
+    connection: sqlite3.Connection,
+    calibration: CalibrationRecord,
+    machine: Machine,
+    build: Build,
+) -> None:
+    """Adds a calibration of this machine and build."""
+    values = {**structs.asdict(calibration), "observation": json_text(calibration.observation)}
+    del values["id"]
+    insert(connection, "calibrations", **values, machine=json_text(machine), build=json_text(build))
+
+
+def calibrations_of_experiment(
+    connection: sqlite3.Connection, experiment_id: int
+) -> list[CalibrationRecord]:
+    """Those of its machine, made with its build."""
+    found = connection.execute(
+        f"""
+        SELECT calibrations.id, calibrations.observation,
+               {", ".join(f"calibrations.{name}" for name in _CALIBRATION_COLUMNS)}
+        FROM calibrations JOIN experiments USING (machine, build)
+        WHERE experiments.id = ?
+        """,
+        (experiment_id,),
+    )
+    return [
+        CalibrationRecord(
+            **dict(zip(_CALIBRATION_COLUMNS, values, strict=True)),
+            observation=json.loads(text),
+            id=number,
+        )
+        for number, text, *values in found
+    ]
+
+
+def nearest_calibration(
+    calibrations: Iterable[CalibrationRecord],
+    deployment: Deployment | None,
+    observation: Observed | None,
+    ended_unix_ns: int | None,
+) -> CalibrationRecord | None:
+    """The calibration of the run's driver that was made before the run ended: of the nearest number
+    of clients, then of as many threads, then the newest. ``found``: see `of_experiment`."""
+    if deployment is None or not isinstance(observation, Observation):
+        return None
+
+    def distance(calibration: CalibrationRecord) -> tuple[float, bool, int]:
+        clients = abs(math.log(calibration.clients / max(1, observation.clients)))
+        return clients, calibration.threads != observation.threads, -calibration.id
+
+    suitable = (
+        one
+        for one in calibrations
+        if one.driver == deployment.address.driver
+        and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
+    )
+    return min(suitable, key=distance, default=None)

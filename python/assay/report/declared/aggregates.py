@@ -1,36 +1,99 @@
-"""Takes a key (a value of a run, and its unit); returns the aggregate of that value over the runs
-of a cell.
-
-Every number is the median of its own values in the repetitions: of an even number, the mean of the
-two in the middle; in the tables of papers the geometric mean, so that a row's numbers divide. A
-cell has a number only if each of its measured repetitions has it: not a percentile of which one has
-too few samples.
-"""
+"""Takes a key (a value of a run, by a metric's name or a dotted path, and its unit); returns the
+aggregate of that value over the runs of a cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
+from assay.contracts.observation import Latency, UnreadReport
 from assay.judge import verdict
 from assay.judge.statistics import estimate
-from assay.judge.statistics.samples import RELATIVE_RESOLUTION, UNREACHED
-from assay.judge.statistics.spread import middle_places, spread
+from assay.judge.statistics.samples import (
+    RELATIVE_RESOLUTION,
+    UNREACHED,
+    median_and_spread,
+    middle_places,
+)
 from assay.record import Run
-from assay.record.metrics import clients, stored
-from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.pivot import Aggregate
-from assay.report.declared import field_path
+from assay.record.metrics import clients, resources
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns
+from assay.report.cell_tables import Aggregate
 from assay.report.values import Number, ReportCell, absent, judged
 from assay.text import units
+from assay.text.keys import field_names
 
-if TYPE_CHECKING:
-    from assay.report.cells.pivot import Aggregate
+SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
+_BEFORE_CLIENTS: Mapping[str, Callable[[Run], Any]] = {
+    "data": lambda run: run.data,
+    "deployment": lambda run: run.deployment,
+}
+"""Where a path begins → what was there before the first client."""
+ELAPSED_PATH = clients.ELAPSED.name
+ENDED_BY_DURATION = "ended by its duration"
+"""In place of the elapsed time of a run that was asked to last so long."""
+_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
+
+
+def value_at(run: Run, key: str) -> Any:
+    """None where the run has no value at that path, or too few samples for a percentile."""
+    first, *rest = key.split(".")
+    if first == SAMPLES and len(rest) == 1:
+        seen = [getattr(timed.sample, rest[0], None) for timed in run.samples]
+        return max((value for value in seen if value is not None), default=None)
+    if key == MOST_OF_A_FILE:
+        return max((file.handles for file in run.open_files), default=None)
+    found: Any = run.observation
+    if isinstance(found, UnreadReport):
+        found = found.content
+    if rest and is_before_clients(key):
+        found, first, rest = _BEFORE_CLIENTS[first](run), rest[0], rest[1:]
+    for name in (first, *rest):
+        found = _step(found, name)
+    return found
+
+
+def is_before_clients(key: str) -> bool:
+    """Whether it is known once the data are loaded."""
+    return key.partition(".")[0] in _BEFORE_CLIENTS
+
+
+def result_at(run: Run, key: str) -> Any:
+    """The value as a result of the test: an elapsed time is none where a duration was asked for."""
+    return clients.ELAPSED.result(run) if key == ELAPSED_PATH else value_at(run, key)
+
+
+def why_no_result(run: Run, key: str) -> str:
+    """Instead of the result, where there is none: ``n<72`` for a percentile of too few samples,
+    ``not reached`` where too many transactions had no answer."""
+    if key == ELAPSED_PATH and value_at(run, key):
+        return ENDED_BY_DURATION
+    above, _, name = key.rpartition(".")
+    times = value_at(run, above) if above else None
+    why = cell_tables.why_no_percentile(times, name) if isinstance(times, Latency) else ""
+    return why or "none"
+
+
+def unit_at(key: str) -> str:
+    return next((unit for end, unit in _UNITS.items() if key.endswith(end)), "count")
+
+
+def _step(place: Any, name: str) -> Any:
+    if isinstance(place, Mapping):
+        return place.get(name)
+    if isinstance(place, tuple):
+        of_that_name = (one for one in place if getattr(one, "name", None) == name)
+        return next((one for one in of_that_name if getattr(one, "outcome", "ok") == "ok"), None)
+    if isinstance(place, Latency) and cell_tables.why_no_percentile(place, name):
+        return None
+    kind: Any = type(place)
+    return getattr(place, name) if name in (field_names(kind) or ()) else None
+
 
 OVER_REPETITIONS = (
     "each number: the median of the repetitions, of an even number the mean of the middle two"
@@ -62,7 +125,7 @@ class RunValue(Struct, frozen=True):
 
     def least_deviation(self, _value: float) -> float:
         """As a metric of comparisons has it (`assay.judge.statistics.estimate.LeastDeviation`)."""
-        return RELATIVE_RESOLUTION if percentiles.is_percentile(self.path) else 0.0
+        return RELATIVE_RESOLUTION if cell_tables.is_percentile(self.path) else 0.0
 
     def runs(self, cell: CellRuns) -> tuple[Run, ...]:
         """The runs of the cell that may have it."""
@@ -72,11 +135,9 @@ class RunValue(Struct, frozen=True):
 
 
 def at(path: str) -> RunValue:
-    """The key of a path through the observation (`assay.report.declared.field_path`)."""
-    is_of_load = field_path.is_before_clients(path)
-    return RunValue(
-        lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load
-    )
+    """The key of a path through the observation (`assay.report.declared.aggregates`)."""
+    is_of_load = is_before_clients(path)
+    return RunValue(lambda run: result_at(run, path), unit_at(path), path, is_of_load)
 
 
 def of_metric(metric: Metric) -> RunValue:
@@ -94,8 +155,8 @@ THROUGHPUT = of_metric(clients.THROUGHPUT)
 HEADLINE = of_metric(clients.HEADLINE)
 ELAPSED = at("elapsed_ns")
 LATENCY = of_metric(clients.MEAN)
-SIZE_ON_DISK = of_metric(stored.SIZE_ON_DISK)
-LOAD_TIME = of_metric(stored.LOAD_TIME)
+SIZE_ON_DISK = of_metric(resources.SIZE_ON_DISK)
+LOAD_TIME = of_metric(resources.LOAD_TIME)
 KEYS = {
     "elapsed": ELAPSED,
     "latency": LATENCY,
@@ -120,12 +181,12 @@ def number(cell: CellRuns, key: RunValue, *, is_mean: bool = False) -> Number | 
     found = values(cell, key)
     if not found:
         return None
-    over = spread(found)
+    over = median_and_spread(found)
     middle = estimate.center(found) if is_mean else over.median
     runs = key.runs(cell)
     # Values of a load are not of every run; they have no buckets.
     places = middle_places(found) if len(found) == len(runs) else ()
-    widths = (percentiles.width_of(key.path, found[at], runs[at].driven) for at in places)
+    widths = (cell_tables.bucket_width_of(key.path, found[at], runs[at].driven) for at in places)
     return Number(
         middle,
         key.unit,
@@ -165,7 +226,7 @@ def _none(cell: CellRuns, key: RunValue) -> ReportCell:
     without = [run for run in runs if not isinstance(key.value(run), int | float)]
     if not without:
         return cell.absent
-    why = field_path.why_none(without[0], key.path)
+    why = why_no_result(without[0], key.path)
     several = f"{len(without)} of {units.counted(len(runs), 'repetition')} without it"
     return absent(why, note=several if len(runs) > 1 else "")
 
@@ -198,14 +259,14 @@ def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -
         return next(cell for cell in cells if cell.number is None or len(cells) == 1)
     if not numbers:
         return absent("")
-    over = spread([number.value for number in numbers])
+    over = median_and_spread([number.value for number in numbers])
     made = replace(
         numbers[0],
         value=over.median,
         n=over.n,
         low=min(one.value if one.low is None else one.low for one in numbers),
         high=max(one.value if one.high is None else one.high for one in numbers),
-        resolution=percentiles.middle_width(numbers),
+        resolution=cell_tables.middle_bucket_width(numbers),
     )
     note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
     return ReportCell(written(made), made, note=note)
@@ -282,12 +343,12 @@ def only(key: RunValue, time_unit: str = "s", *, shows_reason: bool = False) -> 
 def _own(run: Run, key: RunValue, time_unit: str) -> ReportCell:
     value = key.value(run)
     if value is None:
-        return absent(field_path.why_none(run, key.path))
+        return absent(why_no_result(run, key.path))
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, judged=run.judged))
         return ReportCell(text, note=note.note)
-    width_ns = percentiles.width_of(key.path, value, run.driven)
+    width_ns = cell_tables.bucket_width_of(key.path, value, run.driven)
     made = Number(
         value,
         key.unit,
@@ -306,3 +367,36 @@ def _shown(made: Number, time_unit: str, with_range: bool) -> ReportCell:
     if with_range and made.n != 1 and made.low is not None and made.high is not None:
         around = f" ({text(made.low)}-{text(made.high)})"
     return judged(f"{text(made.value, made.resolution or 0)}{around}", made)
+
+
+WHY_CLIENT_PROCESS = "sampled of the client's process, in which {system} works"
+
+
+def is_of_client_process(cell: CellRuns, keys: Iterable[str]) -> bool:
+    """Whether the samples that these paths read are of the client's process."""
+    of_processes = any(key.startswith(f"{SAMPLES}.") for key in keys)
+    return of_processes and any(run.is_embedded for run in cell.measured)
+
+
+def why_not_of_system(cell: CellRuns, keys: Iterable[str]) -> str:
+    """Why the value is none of the system; empty: it is."""
+    return (
+        WHY_CLIENT_PROCESS.format(system=cell.factors["system"])
+        if is_of_client_process(cell, keys)
+        else ""
+    )
+
+
+def note_on_client_process(cell: CellRuns, keys: Iterable[str]) -> str:
+    """The same beside a number, and how large the process was when the measurement began."""
+    keys = tuple(keys)
+    if not is_of_client_process(cell, keys):
+        return ""
+    said = "of the client's process, in which the system works"
+    if not any(key.endswith("resident_bytes") for key in keys):
+        return said
+    first = [run.samples[0].sample.resident_bytes for run in cell.measured if run.samples]
+    if not any(first):
+        return said
+    least = units.size(min(filter(None, first)))
+    return f"{said}: at least {least} of it, the program included, before the measurement"

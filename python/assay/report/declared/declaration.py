@@ -1,34 +1,5 @@
-"""Takes ``[report.<test>]`` of a workload's `workload.toml`; returns what the test's table shows.
-
-Two shapes. *By factors*, the tables of most papers::
-
-    [report.parallel]
-    title      = "Parallel SQL benchmark: wall-clock time and speed-up"
-    reproduces = "Beebe 2011, Table 2"
-    blocks     = "clients"      # a block of rows per level, with a heading line
-    rows       = "system"       # default
-    columns    = "storage"      # default; a column per level
-    value      = "elapsed"      # default; or throughput, latency, size_on_disk, load_time
-    unit       = "s"            # of a time: min, s (default), ms or µs
-    speed_up   = true           # first column ÷ each other column
-    scalability = true          # of columns = "clients": that, ÷ the ratio of their clients
-
-A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``cache``,
-``client_program``, ``offered_rate_per_s`` or a parameter of the workload. Other factors that vary
-become blocks, so that no cell is hidden.
-A test without a section here is shown cell by cell (`assay.report.sections.results`).
-
-*By fields* of the observation, for tests that measure something else::
-
-    [report.update]
-    title  = "Incremental update"
-    fields = [ { key = "changed_files", title = "changed files" },
-               { key = "elapsed_ns", title = "time", unit = "s" } ]
-    along  = "days"             # what the titles of the fields count, if they are numbers: a chart
-    note   = "time: with its commit"   # below the table
-
-``key`` is a path (``default.refused_at``); its ending is the unit: ``_ns``, ``_bytes``, ``_per_s``.
-"""
+"""Takes ``[report.<test>]`` and ``[series.NAME]`` of a workload file; returns what the table of
+a test, and a table over several tests, shows."""
 
 from __future__ import annotations
 
@@ -39,9 +10,11 @@ from msgspec import Struct
 
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
+from assay.experiment import CACHES
 from assay.record import Run
-from assay.report.declared import aggregates, field_path
-from assay.text.files.toml_file import TomlTable
+from assay.report.declared import aggregates
+from assay.report.declared.aggregates import RunValue
+from assay.text.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
@@ -132,7 +105,7 @@ def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declara
         Field(name, _title(name))
         for name in reports[0].__struct_fields__
         if any(isinstance(getattr(one, name), int | float) for one in reports)
-        and field_path.unit(name) in _SHOWN_UNITS
+        and aggregates.unit_at(name) in _SHOWN_UNITS
     )
     return Declaration(title="What was measured", fields=fields) if fields else None
 
@@ -158,3 +131,77 @@ def _field(section: TomlTable) -> Field:
     )
     section.done()
     return found
+
+
+class SeriesColumn(Struct, frozen=True):
+    title: str
+    test: str
+    key: str = ""
+    value: str = ""
+    """One of the two."""
+    unit: str = "s"
+    """The unit of a time."""
+    cache: str | None = None
+    """Only the runs with the caches in this state; None: all of them."""
+    independent_of: tuple[str, ...] = ()
+    """Parameters of the test on which it does not depend."""
+
+    @property
+    def read(self) -> RunValue:
+        """What is read of each run."""
+        return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
+
+
+class Series(Struct, frozen=True):
+    name: str
+    title: str
+    reproduces: str
+    rows: str
+    columns: tuple[SeriesColumn, ...]
+    paper_only: bool = False
+    """Shown among the paper's tables, or where it was asked for, since other reports have its
+    numbers elsewhere."""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+
+
+def read_series(section: TomlTable, name: str) -> Series:
+    """Raises `ExperimentError` with the line that is wrong."""
+    series = Series(
+        name=name,
+        title=section.text("title"),
+        reproduces=section.text("reproduces", ""),
+        rows=section.text("rows", "clients"),
+        columns=tuple(map(_column, section.sections("columns"))),
+        paper_only=section.boolean("paper_only", False),
+    )
+    section.done()
+    if not series.columns:
+        raise section.error("a series without columns", hint="columns = [{ title, test, key }]")
+    return series
+
+
+def series_of_record(workload: WorkloadRecord) -> list[Series]:
+    """The series of the workload at the time of the run."""
+    return [
+        read_series(TomlTable(Path("workload.toml"), "", ("series", name), table), name)
+        for name, table in workload.get("series", {}).items()
+    ]
+
+
+def _column(section: TomlTable) -> SeriesColumn:
+    column = SeriesColumn(
+        title=section.text("title"),
+        test=section.text("test"),
+        key=section.text("key", ""),
+        value=section.choice("value", aggregates.KEYS) if "value" in section else "",
+        unit=section.choice("unit", TIME_UNITS, "s"),
+        cache=section.choice("cache", CACHES) if "cache" in section else None,
+        independent_of=section.texts("independent_of", ()),
+    )
+    section.done()
+    if bool(column.key) == bool(column.value):
+        raise section.error("expected either key or value", "key" if column.key else None)
+    return column

@@ -1,57 +1,25 @@
-"""Takes the published table of a test; returns its numbers, as printed, to be shown beside the
-measured values.
-
-A workload's ``published.toml`` holds one table per test::
-
-    [parallel]
-    source     = "N. H. F. Beebe, 2011, Table 2"
-    conditions = "more than 500,000 entries; servers of 2005 to 2007"
-    unit       = "s"                        # or one for each column: "min, s, MB"
-    columns    = ["disk", "Fusion-io"]      # in the paper's order and words
-    rows = [                                # speed_up: as printed, columns[0] ÷ columns[1:]
-      { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
-    ]
-
-    column_factor = "storage_role"          # what distinguishes the columns, and its levels;
-    column_levels = ["disk", "solid state"] # `assay.report.cells.cell_runs`
-    layout = { rows = ["clients"], columns = ["system"] }
-    # as printed: `assay.report.papers.paper_table`
-    machines = { "disk" = "…" }             # what the paper says of each, as notes of that table
-
-Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
-series has a row per level, for any system (`assay.report.papers.joined`).
-
-Three further keys are for the comparison of a whole paper
-(`assay.report.papers.published_measured`)::
-
-    measured   = [{ test = "load" }, { test = "select" }]  # our cells for each column, if they
-                                            # are not those of the report's or the series' columns
-    any_system = true                       # measured values stand beside every row
-    in_text    = true                       # the paper has these numbers in its text, in no table
-    parameters = { latest_year = "2012" }   # as the paper had them: other levels are said in a
-                                            # note, and stand beside its numbers all the same
-
-and a row may say which of our cells it stands for, in place of what it is called:
-``measured = { system = "mydb", memory = "48GB" }``.
-
-A published row is shown beside measured values when its ``system`` is, in any letter case, the name
-of the measured system or else of its driver, and every other key is a factor with the same
-level. What a row says of the machine (``hardware`` as printed; ``machine``, ``storage_role``,
-``memory_bytes``) is no such key.
-"""
+"""Takes the published table of a test; returns its numbers, as printed, the cells that have the
+levels which a table or a claim names, which stand in each of its columns, and the notes below
+it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 
+from assay.contracts.factors import OF_MACHINE
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
-from assay.report.cells.cell_runs import STORAGE_ROLE
-from assay.report.declared import selection
-from assay.report.declared.selection import Levels, Quantity
+from assay.judge.run import EXCEEDED
+from assay.plan import cell_names
+from assay.record import ExperimentRecord, Run
+from assay.report import cell_runs
+from assay.report.cell_runs import STORAGE_ROLE, CellRuns
+from assay.report.declared import aggregates, declaration
+from assay.report.declared.aggregates import RunValue
+from assay.report.declared.declaration import Declaration
 from assay.report.values import (
     PUBLISHED,
     PUBLISHED_SPEED_UP,
@@ -60,7 +28,112 @@ from assay.report.values import (
     ReportColumn,
     absent,
 )
-from assay.text.files.toml_file import TomlTable
+from assay.text import units
+from assay.text.toml_file import TomlTable
+
+Level = Scalar | tuple[Scalar, ...]
+"""Several: any of them."""
+Levels = Mapping[str, Level]
+"""By factor."""
+QUANTITY = ("value", "key", "per")
+
+
+class Quantity(Struct, frozen=True):
+    """What is read from each run."""
+
+    value: str = ""
+    keys: tuple[str, ...] = ()
+    per: str = ""
+
+    def key(self, workload: WorkloadRecord, test: str) -> RunValue:
+        """The key by which runs of the test are read; without a value or key, that of the test's
+        own report."""
+        if len(self.keys) == 1 and not self.per:
+            return aggregates.at(*self.keys)
+        if self.keys:
+            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
+            whole = " + ".join(self.keys)
+            name = f"({whole}) / {self.per}" if self.per else whole
+            return RunValue(self._read, unit, name=name)
+        declared = declaration.of_record(workload, test)
+        return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
+
+    def _read(self, run: Run) -> float | None:
+        found = [aggregates.value_at(run, key) for key in self.keys]
+        if not all(isinstance(value, int | float) for value in found):
+            return None
+        whole: float = sum(found)
+        if not self.per:
+            return whole
+        below = aggregates.value_at(run, self.per)
+        return whole / below if isinstance(below, int | float) and below else None
+
+
+def quantity(section: TomlTable, default: Quantity | None = None) -> Quantity:
+    """``value``, ``key`` and ``per`` of the section; ``default`` where it has none of them."""
+    if default is not None and not any(name in section for name in QUANTITY):
+        return default
+    return Quantity(
+        section.choice("value", aggregates.KEYS) if "value" in section else "",
+        section.texts("key", ()),
+        section.text("per", ""),
+    )
+
+
+def named_levels(section: TomlTable, *apart: str) -> dict[str, Level]:
+    """Every other key of the section, which names a factor."""
+    found: dict[str, Level] = {}
+    for name in section.names():
+        if name not in (*apart, *QUANTITY):
+            several = section.scalars(name)
+            found[name] = several[0] if len(several) == 1 else several
+    return found
+
+
+def all_cells(experiment: ExperimentRecord) -> list[CellRuns]:
+    """The cells of every test."""
+    return [
+        cell
+        for runs in cell_runs.tests(experiment).values()
+        for cell in cell_runs.cells(experiment, runs)
+    ]
+
+
+def cells_with_levels(cells: Iterable[CellRuns], wanted: Levels) -> list[CellRuns]:
+    return [cell for cell in cells if all(has_level(cell, *one) for one in wanted.items())]
+
+
+def has_level(cell: CellRuns, factor: str, wanted: Level) -> bool:
+    """Whether the cell has that level, or one of them."""
+    if isinstance(wanted, tuple):
+        return any(has_level(cell, factor, one) for one in wanted)
+    if factor == "system":
+        names = (*cell.published_names, cell.runs[0].system_label)
+        return str(wanted).casefold() in [name.casefold() for name in names]
+    level = level_of(cell, factor)
+    if isinstance(wanted, str) or isinstance(level, str):
+        return level is not None and str(level) == str(wanted)
+    return bool(level == wanted)
+
+
+def level_of(cell: CellRuns, factor: str) -> Scalar | None:
+    """Also of an option, a setting or the machine of its system."""
+    found = cell.level(factor)
+    if found is not None or factor == cell_runs.TEST:
+        return found
+    run = cell.runs[0]
+    if factor in OF_MACHINE:
+        return cell_names.machine_levels(run.server_machine, [factor])[factor]
+    return cell_names.asked_settings(run.cell).get(factor)
+
+
+def system_apart_from(cell: CellRuns, factors: Collection[str]) -> str:
+    """What its system is called without the options and settings that are these factors."""
+    document = cell.runs[0].cell
+    own = {name: name for name in factors if name in cell_names.asked_settings(document)}
+    label = str(cell.factors["system"])
+    return cell_names.label_without_settings(label, document, own)
+
 
 HARDWARE = "hardware"
 INDEPENDENT_OF = "independent_of"
@@ -252,16 +325,16 @@ def _row(section: TomlTable) -> PublishedRow:
         values,
         section.scalars("speed_up", may_be_empty=True) if "speed_up" in section else (),
         others,
-        {} if measured is None else selection.levels(measured),
+        {} if measured is None else named_levels(measured),
     )
 
 
 def _column_cells(section: TomlTable) -> ColumnCells:
-    levels = selection.levels(section, "test", INDEPENDENT_OF)
+    levels = named_levels(section, "test", INDEPENDENT_OF)
     return ColumnCells(
         section.text("test", ""),
         levels,
-        selection.quantity(section),
+        quantity(section),
         section.texts(INDEPENDENT_OF, ()),
     )
 
@@ -271,3 +344,154 @@ def printed_cell(value: float | str, unit: str) -> ReportCell:
     if isinstance(value, str):
         return ReportCell(value) if value else absent("")
     return ReportCell(f"{value:.10g}", Number(value, unit))
+
+
+SIZE_ON_DISK = (
+    "size on disk: of the loaded database, catalogue and transaction log included; of a server by "
+    "URL its tables and indexes alone"
+)
+_WHAT = {
+    "elapsed": "time from the first client's start to the last client's end",
+    "latency": "mean latency of the transactions that ended ok",
+    "throughput": "transactions that ended ok per second of the elapsed time",
+    "size_on_disk": SIZE_ON_DISK,
+    "load_time": "time of loading, indexing and analyzing",
+}
+
+
+def explanation(declaration: Declaration, cells: Sequence[CellRuns]) -> str:
+    """What the numbers of the table are."""
+    counts = [len(cell.runs) for cell in cells]
+    least, most = min(counts), max(counts)
+    number = f"{most}" if least == most else f"{least} to {most}"
+    over = f"; median of {number} repetitions (smallest-largest)" if most > 1 else ""
+    if not declaration.has_speed_up:
+        ratio = ""
+    elif declaration.is_more_better:
+        ratio = f"; speed-up: other {declaration.columns} ÷ first {declaration.columns}"
+    else:
+        ratio = f"; speed-up: first {declaration.columns} ÷ other {declaration.columns}"
+    return f"{_WHAT[declaration.value]}{over}{ratio}"
+
+
+def notes_on_failures(cells: Iterable[CellRuns]) -> list[str]:
+    """A note for each run that failed, where other runs of its cell were measured."""
+    return [
+        f"run {run.id}, {cell.name}: {run.state_shown}"
+        for cell in cells
+        if cell.measured
+        for run in cell.runs
+        if run.state in ("failed", EXCEEDED, "interrupted", "refused") and not run.is_measured
+    ]
+
+
+def note_on_points(published: Published | None) -> tuple[str, ...]:
+    """What was published, in one note: its rows are no rows of a table of runs."""
+    if published is None:
+        return ()
+    are_several = len({row.system for row in published.rows}) > 1
+    shown = dict.fromkeys(
+        (f"{row.system}: " if are_several else "") + ", ".join(_printed_values(published, row))
+        for row in published.rows
+    )
+    return (f"published: {published.source}: {'; '.join(shown)} ({published.conditions})",)
+
+
+def _printed_values(published: Published, row: PublishedRow) -> Iterator[str]:
+    """``server: 80 %``, ``1K update: several hours``."""
+    for title, value, unit in zip(published.columns, row.values, published.units, strict=False):
+        if not isinstance(value, str):
+            yield f"{title}: {value:,.10g} {unit}"
+        elif value:
+            yield f"{title}: {value}"
+
+
+def notes_beside(published: Published | None, cells: Iterable[CellRuns]) -> list[str]:
+    """The source of the published numbers, and which published system is beside which measured
+    one."""
+    if published is None:
+        return []
+    notes = [f"published: {published.source}, in {published.unit}"]
+    if published.conditions:
+        notes[0] += f" ({published.conditions})"
+    cells = list(cells)
+    notes += published.other_parameters(cell.factors for cell in cells)
+    for cell in cells:
+        name = cell.system_label
+        row = published.row(cell.published_names, cell.factors)
+        if row is not None and row.system.casefold() != name.casefold():
+            notes.append(f"published beside {name}: {row.system}")
+        if row is None:
+            notes += [
+                f"published for {factor} = {', '.join(map(str, there))}, not {here}"
+                for factor, here in cell.factors.items()
+                if (there := published.levels(factor)) and here not in there
+            ]
+    return list(dict.fromkeys(notes))
+
+
+class PublishedColumn(Struct, frozen=True):
+    """A column of the paper's table, and our cells for it."""
+
+    title: str
+    unit: str
+    test: str
+    levels: Levels
+    quantity: Quantity
+    key: RunValue
+    independent_of: tuple[str, ...] = ()
+    """Parameters of the test on which it does not depend."""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Those in which the paper may have what we measure; empty: in any words."""
+        return units.readable(self.key.unit)
+
+    def number(self, cell: CellRuns) -> Number | None:
+        """Our number in the paper's unit; None also where it cannot be read in that unit."""
+        found = aggregates.number(cell, self.key, is_mean=True)
+        if found is None:
+            return None
+        value = units.converted(found.value, found.unit, self.unit)
+        if value is None:
+            return None
+        return Number(value, self.unit, found.n, judged=found.judged)
+
+
+def columns_of_table(
+    workload: WorkloadRecord, name: str, published: Published
+) -> tuple[PublishedColumn, ...]:
+    """Of the table of that test or series; empty: the report of the test has no such columns."""
+    found = zip(published.columns, published.units, _own(workload, name, published), strict=False)
+    return tuple(_published_column(workload, name, *one) for one in found)
+
+
+def _own(workload: WorkloadRecord, name: str, published: Published) -> Sequence[ColumnCells]:
+    """Of each column."""
+    if published.measured:
+        return published.measured
+    for joined in declaration.series_of_record(workload):
+        if joined.name == name:
+            return [
+                ColumnCells(
+                    one.test,
+                    {"cache": one.cache} if one.cache else {},
+                    Quantity(one.value) if one.value else Quantity(keys=(one.key,)),
+                    one.independent_of,
+                )
+                for one in joined.columns
+            ]
+    declared = declaration.of_record(workload, name)
+    if declared and declared.fields:
+        return []
+    factor = declared.columns if declared else "storage"
+    return [ColumnCells(levels={factor: title}) for title in published.columns]
+
+
+def _published_column(
+    workload: WorkloadRecord, name: str, title: str, unit: str, own: ColumnCells
+) -> PublishedColumn:
+    test = own.test or name
+    key = own.quantity.key(workload, test)
+    levels: Levels = {"test": test, **own.levels}
+    return PublishedColumn(title, unit, test, levels, own.quantity, key, own.independent_of)

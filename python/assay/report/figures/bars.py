@@ -1,22 +1,23 @@
 """Takes the cells of a test, or the tables of its results; returns bars, or points on a logarithmic
-axis: throughput of systems and storages, speed-ups, storages by their probe.
-"""
+axis, in panels whose lines are few enough to be distinguished."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from assay.judge.warnings.steadiness import why_not_steady
+from assay.experiment import Scalar
+from assay.judge.run_warnings import why_not_steady
 from assay.plan import cell_names
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
-from assay.report.figures.panels import MOST_SERIES
-from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, ReportTable, Row
+from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, ReportCell, ReportTable, Row
 from assay.text import units
 
 _WHYS = 3
@@ -154,3 +155,178 @@ def _kept(bars: Mapping[str, Sequence[Point]], references: Sequence[str]) -> Ite
     for name, points in series:
         kept = tuple(point for point in points if point.x in shown)
         yield DataSeries(name, kept, is_reference=name in references)
+
+
+MOST_SERIES = 6
+"""Lines or colours in a chart."""
+MOST_PANELS = 12
+"""Charts of one kind in a test; the tables have the others."""
+
+
+class Panel(NamedTuple):
+    title: str
+    """The levels that its cells share; empty: there is one panel."""
+    series: tuple[tuple[str, tuple[CellRuns, ...]], ...]
+    """(name, cells) of each line."""
+
+
+class Panels(NamedTuple):
+    shown: tuple[Panel, ...]
+    left_out: int
+
+    def notes(self, panel: Panel) -> tuple[str, ...]:
+        """Of the last one: how many are not shown."""
+        if not self.left_out or panel is not self.shown[-1]:
+            return ()
+        return (f"{self.left_out} more charts of this kind are left out; the tables have all",)
+
+
+def panels(measured_cells: Sequence[CellRuns], prefer: str, without: Iterable[str] = ()) -> Panels:
+    """Each level of the factor ``prefer`` is a line, and each combination of the other factors a
+    panel; where all combinations are few, they are lines of one panel. ``without``: factors along
+    which a line runs."""
+    along = set(without)
+    varying = [name for name in cell_runs.varying(measured_cells) if name not in along]
+    every = _grouped(measured_cells, varying)
+    if len(every) <= (MOST_SERIES if prefer not in varying else 3):
+        return Panels((Panel("", _named(every, varying)),), 0)
+    lines = [prefer] if prefer in varying else varying[:1]
+    apart = [name for name in varying if name not in lines]
+    shown: list[Panel] = []
+    for levels, cells in _grouped(measured_cells, apart).items():
+        series = _named(_grouped(cells, lines), lines)
+        title = _name(levels, apart)
+        shown += [
+            Panel(title, series[at : at + MOST_SERIES]) for at in range(0, len(series), MOST_SERIES)
+        ]
+    return Panels(tuple(shown[:MOST_PANELS]), max(0, len(shown) - MOST_PANELS))
+
+
+def _grouped(
+    cells: Iterable[CellRuns], factors: Sequence[str]
+) -> dict[tuple[Scalar | None, ...], list[CellRuns]]:
+    groups: dict[tuple[Scalar | None, ...], list[CellRuns]] = {}
+    for cell in cells:
+        groups.setdefault(tuple(map(cell.level, factors)), []).append(cell)
+    return groups
+
+
+def _named(
+    groups: dict[tuple[Scalar | None, ...], list[CellRuns]], factors: Sequence[str]
+) -> tuple[tuple[str, tuple[CellRuns, ...]], ...]:
+    return tuple(
+        (_name(levels, factors) or str(cells[0].factors["system"]), tuple(cells))
+        for levels, cells in groups.items()
+    )
+
+
+def _name(levels: Sequence[Scalar | None], factors: Sequence[str]) -> str:
+    return ", ".join(
+        cell_names.level_name(name, level)
+        for name, level in zip(factors, levels, strict=True)
+        if level is not None
+    )
+
+
+_TIMES = ("ns", "min", "s", "ms", "µs")
+_SIZES = ("bytes", "MB")
+_PER_SECOND = "transactions per second"
+
+
+def series_figures(
+    table: ReportTable, without_published: Container[int] = ()
+) -> tuple[Figure, ...]:
+    """``without_published``: places of columns, the first 0, whose published numbers are of another
+    size than ours."""
+    return (
+        tuple(_lines(table, without_published))
+        or tuple(_without_sizes(table))
+        or tuple(_side_by_side(table))
+    )
+
+
+def _lines(table: ReportTable, without_published: Container[int]) -> Iterator[Figure]:
+    """The first label is the size; the others name a line."""
+    for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
+        lines: dict[tuple[str, bool], list[Point]] = {}
+        kinds = {cell.number.unit for cell in _measured_cells(table, place) if cell.number}
+        axis = units.comparable_unit(kinds)
+        for row in table.rows:
+            number, level = row.cells[place].number, row.cells[0].level
+            if number is None or number.value <= 0 or not isinstance(level, int | float):
+                continue
+            if row.is_published and place - table.label_columns in without_published:
+                continue
+            name = ", ".join(cell.shown for cell in row.cells[1 : table.label_columns])
+            value = units.comparable(number.value, number.unit)
+            lines.setdefault((name, row.is_published), []).append(
+                Point(float(level), value, runs=row.cells[place].runs, verdict=number.verdict)
+            )
+        own = [name for name, is_published in lines if not is_published]
+        if not any(len(lines[name, False]) > 1 for name in own):
+            continue
+        yield Figure(
+            f"{table.name}_size_{place}",
+            f"{column.title} by {table.columns[0].title}",
+            Mark.LINES,
+            Axis(table.columns[0].title, Scale.LOG),
+            Axis(f"{column.title}{f', {axis}' if axis else ''}", Scale.LOG),
+            tuple(
+                DataSeries(name, tuple(points), is_reference=is_published)
+                for (name, is_published), points in lines.items()
+            ),
+        )
+
+
+def _measured_cells(table: ReportTable, place: int) -> list[ReportCell]:
+    return [row.cells[place] for row in table.rows]
+
+
+def _without_sizes(table: ReportTable) -> Iterator[Figure]:
+    """Where no size varies: bars of each column, of published and of measured systems."""
+    for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
+        bars: dict[str, list[Point]] = {"published": [], "measured": []}
+        kinds = {cell.number.unit for cell in _measured_cells(table, place) if cell.number}
+        for row in table.rows:
+            number = row.cells[place].number
+            if number is not None and number.value > 0 and number.unit in (*_TIMES, *_SIZES):
+                named = ", ".join(
+                    cell.shown for cell in row.cells[: table.label_columns] if cell.shown
+                ).removesuffix(", published")
+                value = units.comparable(number.value, number.unit)
+                bars["published" if row.is_published else "measured"].append(
+                    Point(named, value, runs=row.cells[place].runs, verdict=number.verdict)
+                )
+        if bars["published"] and bars["measured"]:
+            yield from figure(
+                f"{table.name}_published_{place}",
+                f"Published and measured: {column.title}",
+                Axis(units.comparable_unit(kinds), Scale.LOG),
+                bars,
+                references=("published",),
+            )
+
+
+def _side_by_side(table: ReportTable) -> Iterator[Figure]:
+    """Of columns in the same unit, without published numbers: a colour for each."""
+    places: dict[str, list[int]] = {}
+    for place in range(table.label_columns, len(table.columns)):
+        found = {cell.number.unit for cell in _measured_cells(table, place) if cell.number}
+        if len(found) == 1:
+            places.setdefault(found.pop(), []).append(place)
+    for unit, alike in places.items():
+        bars: dict[str, list[Point]] = {}
+        for place, row in product(alike, table.rows):
+            number = row.cells[place].number
+            if number is not None and not row.is_published:
+                labels = [cell.shown for cell in row.cells[: table.label_columns] if cell.shown]
+                point = Point(
+                    ", ".join(labels),
+                    units.comparable(number.value, unit),
+                    runs=row.cells[place].runs,
+                    verdict=number.verdict,
+                )
+                bars.setdefault(table.columns[place].title, []).append(point)
+        if len(bars) > 1:
+            axis = _PER_SECOND if unit == "per_s" else units.comparable_unit({unit})
+            yield from figure(f"{table.name}_{unit}", table.title, Axis(axis), bars)

@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.comparison.ratios import offered_rates
-from assay.comparison.ratios.knees import Knee
-from assay.judge.evidence.offered_rate import OfferedAndReached
+from assay.comparison import ratios
+from assay.comparison.ratios import Knee
+from assay.judge.client_service import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import Run
-from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
-from assay.report.figures.panels import Panel, panels
+from assay.report.figures.bars import Panel, panels
 from assay.report.values import Number, ReportCell
 from assay.text import units
 
@@ -44,7 +44,7 @@ Kept = Callable[[CellRuns], OfferedAndReached | None]
 
 def offered_and_reached(cell: CellRuns) -> OfferedAndReached | None:
     """Where no rate is searched."""
-    return offered_rates.of_runs(cell.measured)
+    return ratios.rate_of_runs(cell.measured)
 
 
 def notes_on_rates(figure: Figure, cells: Sequence[CellRuns], kept: Kept) -> Iterator[str]:
@@ -53,7 +53,7 @@ def notes_on_rates(figure: Figure, cells: Sequence[CellRuns], kept: Kept) -> Ite
     lines = [line for line in figure.series if not line.is_reference]
     for line in lines:
         rates = [rate for point in line.points if (rate := by_runs.get(point.runs)) is not None]
-        if words := offered_rates.said(rates):
+        if words := ratios.rates_said(rates):
             yield f"{line.name}: {words}" if len(lines) > 1 else words
 
 
@@ -312,7 +312,7 @@ def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
     def shown(run: Run) -> ReportCell:
-        return percentiles.cell(
+        return cell_tables.percentile_cell(
             run.measurement.of_clients.all_ok.latency, name, "ms", run.measurement.resolution
         )
 

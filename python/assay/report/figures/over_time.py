@@ -1,18 +1,28 @@
-"""Takes the seconds of one run; returns its charts over time: throughput, latencies, schedule lag,
-what did not end ok, and what the machine did. The live page has the same ones while the seconds
-pass."""
+"""Takes the seconds of a run; returns its charts over time: throughput, latencies, schedule lag,
+what did not end ok, and what the machine did. The live page has the same while the seconds pass."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.report.cells.shown_seconds import ShownSecond
-from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
+from assay.contracts.driving import DEFERRED, Driving
+from assay.contracts.observation import Interval, MachineSecond, Observation
+from assay.judge import seconds as per_second
+from assay.judge.statistics.samples import needed_for
+from assay.record import Run
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
+from assay.report.figures.bars import panels
+from assay.text import rates
 
 _Second = TypeVar("_Second")
 MOST_POINTS = 150
@@ -218,3 +228,153 @@ def _of_run(series: DataSeries, run: int, verdict: str) -> DataSeries:
     return replace(
         series, points=tuple(replace(one, runs=(run,), verdict=verdict) for one in series.points)
     )
+
+
+def timeline_figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
+    """Of the repetition with the median throughput; none where runs were too short. Of one cell
+    also its latencies, its lag and what did not end ok."""
+    seen = {
+        id(cell): run
+        for cell, run in cell_runs.middle_runs(cells)
+        if len(whole_seconds(run.measurement)) >= LEAST_SECONDS
+    }
+    if not seen:
+        return ()
+    if len(seen) == 1:
+        return _of_one(test, cells, seen)
+    made = panels([cell for cell in cells if id(cell) in seen], "storage")
+    shown = []
+    for place, panel in enumerate(made.shown, 1):
+        lines = [(name, cell, seen[id(cell)]) for name, (cell, *_) in panel.series]
+        longest = max(len(whole_seconds(run.measurement)) for _, _, run in lines)
+        size = size_of(longest)
+        series = tuple(
+            one
+            for name, cell, run in lines
+            for one in (
+                DataSeries(name, tuple(_points(run, size, cell.judged.verdict.word))),
+                *_offered(name, run, size),
+            )
+        )
+        title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
+        notes = cell_runs.of_middle(cells) if place == 1 else ()
+        if note := THROUGHPUT.note(size):
+            notes = (note, *notes)
+        shown.append(
+            Figure(
+                f"{test}_timeline_{place}",
+                title,
+                Mark.LINES,
+                SECOND,
+                PER_SECOND,
+                series,
+                notes=(*notes, *made.notes(panel)),
+            )
+        )
+    return on_one_scale(shown)
+
+
+def _of_one(test: str, cells: Sequence[CellRuns], seen: Mapping[int, Run]) -> tuple[Figure, ...]:
+    ((cell, run),) = [(cell, seen[id(cell)]) for cell in cells if id(cell) in seen]
+    intervals = sorted(run.measurement.intervals, key=attrgetter("second"))
+    by_second = groupby(intervals, attrgetter("second"))
+    driving = run.driving
+    machine = {one.second: one for one in run.measurement.machine_seconds}
+    every = [
+        shown_second(tuple(groups), driving, machine.get(second)) for second, groups in by_second
+    ]
+    seconds = every[: len(whole_seconds(run.measurement))]
+    made = figures(test, seconds, run.id, cell.judged.verdict.word)
+    first, *others = made
+    return replace(first, notes=(*first.notes, *cell_runs.of_middle(cells))), *others
+
+
+def _points(run: Run, size: int, verdict: str) -> Iterator[Point]:
+    for middle, mean in _means(whole_seconds(run.measurement), size):
+        yield Point(middle, mean, runs=(run.id,), verdict=verdict)
+
+
+def _offered(name: str, run: Run, size: int) -> Iterator[DataSeries]:
+    """What was due beside what was completed, where the rate changes in time."""
+    rate = run.driving.offered_rate_per_s
+    if rate is None or not rates.is_profile(rate):
+        return
+    due = rates.due_in_seconds(rate, len(whole_seconds(run.measurement)))
+    points = tuple(Point(middle, mean) for middle, mean in _means(due, size))
+    yield DataSeries(f"{name}, offered" if name else "offered", points)
+
+
+def _means(seconds: Sequence[float], size: int) -> Iterator[tuple[float, float]]:
+    for middle, part in together(seconds, size):
+        yield middle, statistics.fmean(part)
+
+
+_FOR_MEDIAN, _FOR_P99 = needed_for("p50"), needed_for("p99")
+
+
+class ShownSecond(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts are those of all clients; of several groups, times are those of the slowest. What is
+    0 or not known is left out."""
+
+    second: int
+    ok: int
+    offered: float | None = None
+    """What was due in it; None: a closed loop."""
+    aborted: int = 0
+    failed: int = 0
+    unknown: int = 0
+    late: int = 0
+    skipped: int = 0
+    retries: int = 0
+    clients: int = 0
+    p50_ns: int | None = None
+    p99_ns: int | None = None
+    max_ns: int | None = None
+    lag_p99_ns: int | None = None
+    stalled_ns: int = 0
+    suspended_ns: int = 0
+    machine: MachineSecond | None = None
+
+
+def shown_second(
+    groups: Sequence[Interval], driving: Driving | None, machine: MachineSecond | None
+) -> ShownSecond:
+    own = [one for one in groups if one.group != DEFERRED] or list(groups)
+    second = own[0].second
+    ended = sum(one.ok + one.aborted + one.failed + one.unknown for one in own)
+    ok = sum(one.ok for one in own)
+    lags = [one.schedule_lag_p99_ns for one in own if one.schedule_lag_p99_ns is not None]
+    rate = driving.offered_rate_per_s if driving else None
+    is_rate = isinstance(rate, float | int) or rates.is_profile(rate)
+    return ShownSecond(
+        second=second,
+        ok=ok,
+        offered=rates.due(rate, second + 1) - rates.due(rate, second)
+        if rate is not None and is_rate
+        else None,
+        aborted=sum(one.aborted for one in own),
+        failed=sum(one.failed for one in own),
+        unknown=sum(one.unknown for one in own),
+        late=sum(one.late for one in own),
+        skipped=sum(one.skipped for one in own),
+        retries=sum(one.retries for one in own),
+        clients=sum(one.clients_connected for one in own),
+        p50_ns=max(one.p50_ns for one in own) if ok >= _FOR_MEDIAN else None,
+        p99_ns=max(one.p99_ns for one in own) if ok >= _FOR_P99 else None,
+        max_ns=max(one.max_ns for one in own) if ok else None,
+        lag_p99_ns=max(lags) if lags and ended >= _FOR_P99 else None,
+        stalled_ns=max(one.stalled_ns for one in own),
+        suspended_ns=max(one.suspended_ns for one in own),
+        machine=machine,
+    )
+
+
+LEAST_SECONDS = 5
+"""A run of fewer whole seconds has no timeline."""
+
+
+def whole_seconds(observation: Observation) -> list[int]:
+    """Transactions that ended ok in each whole second in which transactions began."""
+    asked_ns = observation.elapsed_ns - observation.drained_ns
+    seconds = int(asked_ns // 1_000_000_000)
+    return per_second.ok_per_second(observation)[:seconds]

@@ -1,18 +1,17 @@
 """Writes a `Report` as CSV for programs: the tidy table of runs (with ``--no-detail`` of cells),
-with a column for each factor and each number, as measured; the first is the format's version.
-
-``warnings`` holds names separated by semicolons. Unknown values are empty. A text that
-spreadsheets would execute as a formula begins with an apostrophe; numbers never do.
-"""
+or a line per run, second and group, with the factors of its run before the numbers of its
+second."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final, TextIO
 
+from assay.report.program_tables import FACTORS, PARAMETER
+from assay.report.tidy.parts import INTERVALS
 from assay.report.tidy.schema import VERSION
 from assay.report.values import Report, TidyRow, TidyValue
-from assay.text import csv_lines
+from assay.text import table_forms
 
 _FORMULA_BEGINS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -27,7 +26,7 @@ def write_rows(stream: TextIO, version: int, names: Iterable[str], rows: Iterabl
     """A line of names, and one for each row, which begin with the version of their form."""
     names = list(names)
     fields = ([version, *(_plain(row.get(name)) for name in names)] for row in rows)
-    csv_lines.write(stream, ["version", *names], fields)
+    table_forms.write_csv(stream, ["version", *names], fields)
 
 
 def _plain(value: TidyValue) -> object:
@@ -46,3 +45,22 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_OF_RUN = ("repetition", "cell")
+
+
+def render_intervals(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:  # noqa: ARG001
+    """Writes the lines, which have no details to leave out."""
+    tables = report.tidy["tables"]
+    runs = {row["run"]: row for row in tables["runs"]}
+    parameters = dict.fromkeys(
+        name for row in runs.values() for name in row if name.startswith(PARAMETER)
+    )
+    factors = [*(column.name for column in FACTORS), *parameters, *_OF_RUN]
+    names = [*factors, *(column.name for column in INTERVALS.columns)]
+    rows = (
+        {**{name: runs[interval["run"]].get(name) for name in factors}, **interval}
+        for interval in tables["intervals"]
+    )
+    write_rows(stream, VERSION, names, rows)

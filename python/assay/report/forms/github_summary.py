@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from assay.judge.statistics.samples import NOT_REACHED
-from assay.report.forms.for_people import for_people
+from assay.report.for_people import for_people
 from assay.report.forms.markdown import answer_lines, table_lines
 from assay.report.program_tables import SHOWN_IF_VARIED
 from assay.report.values import CLAIMS, Report, TidyRow, number_in, whole_in, word_in
-from assay.text import markdown_lines, units
-from assay.text.markdown_lines import escaped
+from assay.text import table_forms, units
+from assay.text.table_forms import markdown_escaped
 
 _MOST_CELLS = 200
 """A page of a job may have one megabyte; further cells are left to the full report."""
@@ -31,14 +31,14 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     tables = report.tidy["tables"]
-    yield f"### {escaped(report.title)}"
+    yield f"### {markdown_escaped(report.title)}"
     yield ""
     yield from answer_lines(report)
     of_all = _shared_reason(tables["cells"])
-    yield _verdicts(tables["cells"]) + (f": {escaped(of_all)}" if of_all else "")
+    yield _verdicts(tables["cells"]) + (f": {markdown_escaped(of_all)}" if of_all else "")
     for name in _NOT_FOLDED:
         if name in report.facts:
-            yield from ("", f"{name}: {escaped(report.facts[name])}")
+            yield from ("", f"{name}: {markdown_escaped(report.facts[name])}")
     yield ""
     yield from _cells(tables["cells"], tables["runs"], has_reasons=not of_all)
     yield from _claims(report)
@@ -46,7 +46,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
         yield from _folded(
             units.counted(len(report.warnings), "warning"),
             [
-                escaped(
+                markdown_escaped(
                     f"- **{one.name}**: {one.sentence}.{f' Fix: {one.fix}.' if one.fix else ''}"
                 )
                 for one in report.warnings
@@ -54,7 +54,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
         )
     yield from _folded(
         "How it was measured",
-        [f"- {name}: {escaped(value)}" for name, value in report.facts.items()],
+        [f"- {name}: {markdown_escaped(value)}" for name, value in report.facts.items()],
     )
     if with_detail:
         for section in report.sections:
@@ -69,7 +69,7 @@ def _claims(report: Report) -> Iterator[str]:
     for section in report.sections:
         for table in section.tables:
             if table.name == CLAIMS:
-                yield from ("", f"claims of the paper: {escaped(section.lines[0])}")
+                yield from ("", f"claims of the paper: {markdown_escaped(section.lines[0])}")
                 yield from _folded(table.title, list(table_lines(table)))
 
 
@@ -103,7 +103,7 @@ def _cells(
     varied = [name for name in parameters if len({cell.get(name) for cell in cells}) > 1]
     varied += [name for name in SHOWN_IF_VARIED if len({cell[name] for cell in cells}) > 1]
     shown = [*_FACTORS, *varied]
-    yield from markdown_lines.table_lines(
+    yield from table_forms.markdown_lines(
         [*(name.removeprefix("parameter_") for name in shown), *_TITLES],
         _rows(cells[:_MOST_CELLS], shown, failed, has_reasons=has_reasons),
         [*(False for _ in shown), *(True for _ in _TITLES[:-1]), False],
@@ -169,6 +169,6 @@ def _time(value_ns: float | None, unit: str) -> str:
 
 
 def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
-    yield from ("", "<details>", f"<summary>{escaped(title)}</summary>", "")
+    yield from ("", "<details>", f"<summary>{markdown_escaped(title)}</summary>", "")
     yield from lines
     yield from ("", "</details>")

@@ -10,9 +10,8 @@ import re
 from datetime import UTC, datetime
 from typing import TextIO
 
-from assay.report.histograms import TimedHistogram
-from assay.report.values import Report
-from assay.text.visible import visible
+from assay.report.values import Report, TimedHistogram
+from assay.text.terminal import visible
 
 _COLUMNS = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 

@@ -11,13 +11,13 @@ from typing import Any, TextIO
 
 from msgspec import structs
 
-from assay.comparison.conclusions import effect_sentences, sentences
-from assay.comparison.conclusions.clauses import TOGETHER
-from assay.comparison.conclusions.effects import SettingEffects
+from assay.comparison import sentences
+from assay.comparison.effects import SettingEffects
+from assay.comparison.sentences import TOGETHER
 from assay.report.tidy.schema import VERSION
 from assay.report.tidy.tables import DETAILS
 from assay.report.values import Report
-from assay.text.visible import visible_lines
+from assay.text.terminal import visible_lines
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -78,7 +78,7 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
 def _of_grid(grid: SettingEffects) -> dict[str, Any]:
     return {
         "test": grid.test,
-        "sentence": effect_sentences.sentence(grid),
+        "sentence": sentences.effects_sentence(grid),
         "metric": grid.metric.name,
         "cells": grid.cells,
         "runs": grid.runs,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from assay.report.forms.for_people import for_people
+from assay.report.for_people import for_people
 from assay.report.values import Report, ReportTable
-from assay.text import markdown_lines
-from assay.text.markdown_lines import escaped
+from assay.text import table_forms
+from assay.text.table_forms import markdown_escaped
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -18,15 +18,15 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 
 def _lines(report: Report, with_detail: bool) -> Iterator[str]:
-    yield f"# {escaped(report.title)}"
+    yield f"# {markdown_escaped(report.title)}"
     yield ""
     yield from answer_lines(report)
     for name, value in report.facts.items():
-        yield f"- {name}: {escaped(value)}"
+        yield f"- {name}: {markdown_escaped(value)}"
     for section in report.sections:
         if not section.is_shown(with_detail):
             continue
-        yield from ("", f"## {escaped(section.title)}")
+        yield from ("", f"## {markdown_escaped(section.title)}")
         for line in section.lines:
             yield from ("", f"`{line}`")
         for table in section.shown_tables(with_detail):
@@ -35,7 +35,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
         yield from ("", "## Warnings", "")
     for warning in report.warnings:
         fix = f" Fix: {warning.fix}." if warning.fix else ""
-        yield escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
+        yield markdown_escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
     if report.experiments:
         yield from ("", f"Record: `{report.record}`, {report.of}")
 
@@ -44,18 +44,18 @@ def answer_lines(report: Report) -> Iterator[str]:
     """A line for each question of the experiment, and an empty one behind them."""
     answers = report.answers
     for answer in answers:
-        test = f"{escaped(answer.test)}, " if answer.test else ""
-        yield f"- **{test}{escaped(answer.factor)}**: {escaped(answer.text)}"
+        test = f"{markdown_escaped(answer.test)}, " if answer.test else ""
+        yield f"- **{test}{markdown_escaped(answer.factor)}**: {markdown_escaped(answer.text)}"
     if answers:
         yield ""
 
 
 def table_lines(table: ReportTable) -> Iterator[str]:
     """Its title, rows and notes."""
-    yield from ("", f"### {escaped(table.title)}", "")
+    yield from ("", f"### {markdown_escaped(table.title)}", "")
     if table.of_all:
-        yield from (escaped(table.of_all), "")
-    yield from markdown_lines.table_lines(
+        yield from (markdown_escaped(table.of_all), "")
+    yield from table_forms.markdown_lines(
         [column.heading for column in table.columns],
         _rows(table),
         [column.is_number for column in table.columns],
@@ -63,7 +63,7 @@ def table_lines(table: ReportTable) -> Iterator[str]:
     if table.notes:
         yield ""
     for note in table.notes:
-        yield f"- {escaped(note)}"
+        yield f"- {markdown_escaped(note)}"
 
 
 def _rows(table: ReportTable) -> Iterator[list[str]]:

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
 from assay.contracts.metric import Metric
-from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import WORDS
 from assay.judge.statistics.samples import BY_NAME
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED
 from assay.report.program_tables import SHOWN_IF_VARIED
 from assay.report.values import Report, TidyRow, number_in
-from assay.text.visible import visible
+from assay.text.terminal import visible
 
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_]")
 

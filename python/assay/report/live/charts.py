@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from assay.report.cells.shown_seconds import ShownSecond
-from assay.report.charts import rows
-from assay.report.charts.draw import for_browser
+from assay.report import charts
+from assay.report.charts import for_browser
 from assay.report.figure import Figure, Scale
 from assay.report.figures import over_time
-from assay.report.figures.over_time import Lines, OverTime
+from assay.report.figures.over_time import Lines, OverTime, ShownSecond
 
 _LEAST_SECONDS = 2
 _FIRST_ROOM = 60
@@ -50,7 +49,7 @@ class LiveChart(Struct):
         return self.kind.name
 
     def add(self, new: Lines, shaded: Sequence[tuple[float, float]]) -> None:
-        every = rows.marked_every(self.figure, 0)
+        every = charts.marked_every(self.figure, 0)
         for name, points in new.items():
             for point in points:
                 if point is None:
@@ -60,7 +59,7 @@ class LiveChart(Struct):
                     self.ends[name] = (self.parts, 0)
                     self.parts += 1
                 part, place = self.ends[name]
-                one = rows.row(self.figure, name, point, part, place, every)
+                one = charts.figure_row(self.figure, name, point, part, place, every)
                 self.rows.append(json.dumps(one))
                 self.ends[name] = (part, place + 1)
         for low, high in shaded:

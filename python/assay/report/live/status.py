@@ -1,5 +1,5 @@
 """Takes a record that is being written; returns what the live page says of its last experiment: the
-plan, the run under way and the cells that have ended. All but the seconds and the warnings."""
+plan, the run under way, the cells that have ended, and the warnings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from assay.contracts.events import NOT_KNOWN, TimeNeeded
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Scalar
 from assay.judge.run import RunSummary
+from assay.judge.warning_kinds import texts
 from assay.plan import cell_names
 from assay.plan.forecast import CellTimes
-from assay.record.progress import estimates, under_way
-from assay.record.progress.under_way import Connection, ExperimentUnderWay, Place
+from assay.record import under_way
 from assay.record.runs.records import END_STATES
-from assay.report.live.warned import shown_line
-from assay.text.visible import visible
+from assay.record.under_way import Connection, ExperimentUnderWay, KeptWarning, Place
+from assay.text.phrases import reason_sentence
+from assay.text.secrets import without_secrets
+from assay.text.terminal import visible
 
 _MOST_CELLS = 300
 """These go to each reader whenever anything changes."""
@@ -104,7 +106,7 @@ def status(
     for run in runs:
         if run.id == current:
             stage, place = _stage(connection, run, names[run.cell_fingerprint])
-    known = estimates.times(connection, dict.fromkeys(run.cell_fingerprint for run in runs))
+    known = under_way.times_taken(connection, dict.fromkeys(run.cell_fingerprint for run in runs))
     left = _left(runs, known, now_ns) if is_under_way else NOT_KNOWN
     cells = _cells(connection, experiment.id, runs, names)
     made = Status(
@@ -199,7 +201,7 @@ def _names(runs: Sequence[RunSummary]) -> dict[str, str]:
         of_tests.setdefault(run.full_test_name, []).append(run)
     names = {}
     for test, cells in of_tests.items():
-        named = cell_names.names([_levels(cell) for cell in cells])
+        named = cell_names.cell_names([_levels(cell) for cell in cells])
         for cell, name in zip(cells, named, strict=True):
             shown = f"{test}: {name}" if len(of_tests) > 1 else name
             names[cell.cell_fingerprint] = visible(shown)
@@ -215,7 +217,7 @@ def _levels(run: RunSummary) -> dict[str, Scalar]:
         **{f"{cell_names.OF_GROUP}{group}": number for group, number in run.group_clients.items()},
         cell_names.OFFERED_RATE: offered,
         **{name: level for name, level in run.levels.items() if name != cell_names.OFFERED_RATE},
-        **cell_names.parameters(run.parameters),
+        **cell_names.named_parameters(run.parameters),
     }
     return {name: level for name, level in found.items() if level is not None}
 
@@ -256,3 +258,44 @@ def _time_of(run: RunSummary, known: CellTimes | None, beside_s: float | None) -
 
 def _planned_s(run: RunSummary) -> float | None:
     return run.driving.planned_s
+
+
+_MOST_DETAILS = 4
+"""Of a warning; the report has all."""
+
+
+class WarningLine(msgspec.Struct, frozen=True):
+    """Of all runs that have it."""
+
+    name: str
+    cause: str
+    runs: tuple[int, ...]
+    """The 1-based places of its runs in the plan."""
+    details: tuple[str, ...]
+    """Of the last runs."""
+    is_under_way: bool
+    """Whether the last of them is: what it says is of the seconds so far."""
+
+
+def warning_lines(kept: Iterable[KeptWarning], arising: Iterable[KeptWarning]) -> list[WarningLine]:
+    known = texts()
+    found: dict[str, list[KeptWarning]] = {}
+    under_way = list(arising)
+    for one in [*kept, *under_way]:
+        found.setdefault(one.name, []).append(one)
+    ordered = [name for name in known if name in found]
+    names = {one.name for one in under_way}
+    return [
+        WarningLine(
+            name,
+            known[name].cause if name in known else "",
+            tuple(dict.fromkeys(one.position + 1 for one in found[name])),
+            tuple(dict.fromkeys(shown_line(one.detail) for one in found[name][-_MOST_DETAILS:])),
+            name in names,
+        )
+        for name in [*ordered, *(name for name in found if name not in known)]
+    ]
+
+
+def shown_line(text: str) -> str:
+    return visible(without_secrets(reason_sentence(text)))

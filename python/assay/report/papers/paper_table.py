@@ -1,13 +1,5 @@
 """Takes the runs of a paper's experiment; returns the paper's tables in its own shape, the measured
-numbers below the published ones.
-
-``layout`` of a published table says which factors label its rows and columns::
-
-    layout = { rows = ["clients"], columns = ["system"] }
-
-The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within each of its columns.
-``hardware`` as a row is the machine as the paper prints it, and for measured rows the storage.
-"""
+numbers below the published ones; or one table of several tests that a series joins."""
 
 from __future__ import annotations
 
@@ -21,23 +13,22 @@ from msgspec.structs import replace
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import aggregates, client_process, declaration, series
+from assay.report import cell_runs, durability
+from assay.report.cell_runs import DURABILITY, TEST, CellRuns
+from assay.report.cell_tables import pivot_rows, table_row, value_column
+from assay.report.declared import aggregates, declaration
+from assay.report.declared import published as notes
 from assay.report.declared import published as publications
-from assay.report.declared.declaration import Declaration
-from assay.report.declared.published import HARDWARE, FactorLayout, Published
-from assay.report.declared.series import SeriesColumn
-from assay.report.papers import paper_figure as published_figures
-from assay.report.papers import paper_points
-from assay.report.papers.claims import comparability, judgement
-from assay.report.papers.claims.claim_case import JudgedClaim
-from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
+from assay.report.declared.declaration import Declaration, Series, SeriesColumn
+from assay.report.declared.published import HARDWARE, FactorLayout, Published, printed_cell
+from assay.report.papers import claim_cases, claims, paper_points
+from assay.report.papers import paper_points as published_figures
+from assay.report.papers.claim_cases import ByRatio, JudgedClaim, cases_by_ratio
 from assay.report.papers.paper_points import (
     JUDGED,
-    MEASURED,
+    MEASURED_POINT,
     OF_MEANS,
-    PUBLISHED,
+    PUBLISHED_POINT,
     RATIO,
     RATIO_UNITS,
     VALUE,
@@ -47,7 +38,7 @@ from assay.report.papers.paper_points import (
 )
 from assay.report.sections import conditions
 from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent
-from assay.text.units import TIME_UNITS
+from assay.text.units import BYTES_PER, TIME_UNITS
 
 # Takes the points of a published table, published and measured; returns the columns and rows of
 # the table in the paper's own shape.
@@ -86,10 +77,10 @@ class PlacedPoints(Struct, frozen=True, dict=True):
         labels = tuple(map(cell_runs.label, row))
         cells = self._cells_of(row, origin)
         noted = (replace(cell, note=_note(cell)) for cell in cells)
-        yield Row((*labels, ReportCell(origin), *noted), is_published=origin == PUBLISHED)
-        if origin == PUBLISHED:
+        yield Row((*labels, ReportCell(origin), *noted), is_published=origin == PUBLISHED_POINT)
+        if origin == PUBLISHED_POINT:
             return
-        published = self._cells_of(row, PUBLISHED)
+        published = self._cells_of(row, PUBLISHED_POINT)
         divided = list(map(_ratio, published, cells))
         if any(cell.number for cell in divided):
             yield Row((*labels, ReportCell(RATIO), *divided))
@@ -121,7 +112,7 @@ class PlacedPoints(Struct, frozen=True, dict=True):
         of_claim = self.of_claims.get((ratio.identity, value))
         if of_claim is not None:
             return ReportCell(str(of_claim.outcome))  # the table of claims has its reason
-        found = judgement.of_speed_up(ratio.interval, value)
+        found = claims.judgement_of_speed_up(ratio.interval, value)
         return ReportCell(str(found.outcome), note=found.reason)
 
     def _row(self, point: PaperPoint) -> Levels:
@@ -188,7 +179,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     that repeats no paper, or one whose tables have no layout."""
     if not experiment.reproduces:
         return None
-    of_claims = by_ratio(claims)
+    of_claims = cases_by_ratio(claims)
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
     printed = list(experiment.workload.get("published", {}))
     tables.sort(
@@ -201,7 +192,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     figures = tuple(
         figure
         for one in tables
-        for figure in published_figures.of_paper(
+        for figure in published_figures.figures_of_paper(
             one,
             sources[one.name.removesuffix(_SUFFIX)],
             is_scaled=_is_scaled(experiment, one.name.removesuffix(_SUFFIX)),
@@ -235,9 +226,9 @@ def _is_scaled(experiment: ExperimentRecord, name: str) -> bool:
     layout = printed.layout if printed else None
     placed = {*layout.rows, *layout.columns} if layout else set()
     placed |= {printed.column_factor} if printed and printed.column_factor else set()
-    joined = [one for one in series.of_record(experiment.workload) if one.name == name]
+    joined = [one for one in declaration.series_of_record(experiment.workload) if one.name == name]
     tests = {column.test for one in joined for column in one.columns} or {name}
-    scaled = comparability.scaled(experiment)
+    scaled = claim_cases.scaled_tests(experiment)
     return any(scaled.get(test, {}).keys() - placed for test in tests)
 
 
@@ -248,7 +239,7 @@ def shown(section: Section | None) -> set[str]:
 
 def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
     tests = cell_runs.tests(experiment)
-    for declared in series.of_record(experiment.workload):
+    for declared in declaration.series_of_record(experiment.workload):
         printed = publications.of_record(experiment.workload, declared.name)
         if printed is None or printed.layout is None:
             continue
@@ -273,7 +264,9 @@ def _of_clients(
 ) -> list[str]:
     """Systems whose processes are the client's own."""
     keys = [column.read.path for column in columns]
-    cells = [cell for cell in cell_runs if cell.measured and client_process.is_client(cell, keys)]
+    cells = [
+        cell for cell in cell_runs if cell.measured and aggregates.is_of_client_process(cell, keys)
+    ]
     labels = dict.fromkeys(names[cell.system_label] for cell in cells)
     return [f"{name}: sampled of the client's process, in which it works" for name in labels]
 
@@ -378,7 +371,7 @@ def _notes(
     yield from _other_levels(published, cells)
     if any(len(cell.measured) > 1 for cell in cells):
         yield OF_MEANS
-    if not any(point.origin.startswith(MEASURED) for point in measured_points):
+    if not any(point.origin.startswith(MEASURED_POINT) for point in measured_points):
         yield "nothing was measured that stands in this table"
     if _has_other_numbers(published) and layout and HARDWARE not in layout.rows:
         yield _NOT_DIVIDED
@@ -406,3 +399,140 @@ def _other_levels(published: Published, cells: Sequence[CellRuns]) -> Iterator[s
                 f"{factor}: {', '.join(map(str, there))} published, {', '.join(map(str, here))} "
                 "measured"
             )
+
+
+def joined_table(
+    experiment: ExperimentRecord, series: Series, published: Published | None
+) -> ReportTable | None:
+    """None where fewer than two of the series' tests were run, or not its only one."""
+    tests = {column.test for column in series.columns}
+    by_test = {
+        test: cell_runs.cells(experiment, runs)
+        for test, runs in cell_runs.tests(experiment).items()
+        if test in tests
+    }
+    if len(by_test) < min(2, len(tests)):
+        return None
+    every = [cell for found in by_test.values() for cell in found]
+    shared = _shared(by_test, every)
+    if any(column.cache for column in series.columns):
+        shared = [factor for factor in shared if factor != CACHE]
+    apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
+    labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
+    scaled = claim_cases.scaled_tests(experiment)
+    less = [_less(column, labels, scaled.get(column.test, {})) for column in series.columns]
+    of_all = less[0] if less.count(less[0]) == len(less) > 1 else []
+    columns = [
+        _column(column, [] if of_all else own)
+        for column, own in zip(series.columns, less, strict=True)
+    ]
+    measured = pivot_rows(every, labels, columns, [series.rows, *apart])
+    rows: list[Row] = []
+    levels = cell_runs.levels(every, series.rows)
+    for level in levels:
+        rows += [table_row(row, labels) for row in measured if row.levels[series.rows] == level]
+        rows += _published(published, series, level, labels)
+    if not any(row.is_published for row in rows):  # those of other levels, rather than none
+        for level in published.levels(series.rows) if published else ():
+            rows += _published(published, series, level, labels)
+    rows += _published(published, series, None, labels)
+    return ReportTable(
+        name=series.name,
+        title=series.heading,
+        is_answer=series.name in experiment.experiment.get("series", ()),
+        label_columns=len(labels),
+        columns=(
+            *(ReportColumn(name, is_number=name == series.rows) for name in labels),
+            *columns,
+        ),
+        rows=tuple(rows),
+        notes=(
+            *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),
+            *durability.lines(every),
+            *notes.notes_on_failures(every),
+            *(_source(published) if published else ()),
+        ),
+    )
+
+
+def scaled_columns(experiment: ExperimentRecord, series: Series) -> frozenset[int]:
+    """Places of the series' columns whose tests have less of something, other than its rows, than
+    their paper: published numbers of these are of another size."""
+    scaled = claim_cases.scaled_tests(experiment)
+    return frozenset(
+        place
+        for place, column in enumerate(series.columns)
+        if _less(column, [series.rows], scaled.get(column.test, {}))
+    )
+
+
+def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]) -> list[str]:
+    """The system, and the factors of every test that vary within a test; a factor that differs
+    only between tests (their clients) is left out."""
+    varying = [name for found in by_test.values() for name in cell_runs.varying(found, "system")]
+    return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
+
+
+def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
+    """``less``: what the test has less of than its paper, which the title says."""
+    median = aggregates.median(column.read, column.unit)
+
+    def shown(cell: CellRuns) -> ReportCell:
+        made = median(cell)
+        notes = (
+            aggregates.note_on_client_process(cell, (column.read.path,)) if made.number else "",
+            made.note,
+        )
+        return replace(made, note="; ".join(filter(None, notes)))
+
+    return value_column(
+        f"{column.title} ({', '.join(less)})" if less else column.title,
+        shown,
+        {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
+        column.unit if column.read.unit == "ns" else "",
+    )
+
+
+def _less(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> list[str]:
+    return [
+        f"{name} {level}"
+        for name, level in scaled.items()
+        if name not in (*labels, *column.independent_of)
+    ]
+
+
+def _published(
+    published: Published | None, series: Series, level: Scalar | None, labels: Sequence[str]
+) -> list[Row]:
+    """The published rows of that level, as printed. None: those that are of no level, which
+    stand last."""
+    if published is None:
+        return []
+    found = []
+    for row in published.rows:
+        if row.levels.get(series.rows) != level:
+            continue
+        hardware = row.levels.get(HARDWARE)
+        words = [row.system, *([] if hardware is None else [str(hardware)]), "published"]
+        named = {
+            series.rows: ReportCell("") if level is None else cell_runs.label(level),
+            "system": ReportCell(", ".join(words), level=row.system),
+        }
+        values = row.values or [""] * len(published.columns)
+        cells = map(_printed, values, published.units)
+        found.append(
+            Row((*(named.get(one, ReportCell("")) for one in labels), *cells), is_published=True)
+        )
+    return found
+
+
+def _printed(value: float | str, unit: str) -> ReportCell:
+    """A size with its unit, as those measured in the same column have it."""
+    cell = printed_cell(value, unit)
+    is_size = cell.number is not None and unit in BYTES_PER
+    return replace(cell, shown=f"{cell.shown} {unit}") if is_size else cell
+
+
+def _source(published: Published) -> list[str]:
+    note = f"published: {published.source}, in {published.unit}"
+    return [f"{note} ({published.conditions})" if published.conditions else note]

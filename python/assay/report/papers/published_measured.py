@@ -14,27 +14,22 @@ from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
-from assay.report import columns
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import number, path, string, words
-from assay.report.declared import client_process, declaration, published, selection
-from assay.report.declared.published import NOT_FACTORS, Published, PublishedRow
-from assay.report.declared.selection import Level
-from assay.report.papers import paper_figure as published_figures
-from assay.report.papers import paper_table
-from assay.report.papers.claims import (
-    claimed_ratios,
-    comparability,
-    judged_claims,
-    published_columns,
+from assay.report.declared import aggregates, declaration, published
+from assay.report.declared.published import (
+    NOT_FACTORS,
+    Level,
+    Published,
+    PublishedColumn,
+    PublishedRow,
 )
-from assay.report.papers.claims.claim_case import JudgedClaim
-from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
-from assay.report.papers.claims.comparability import MODELLED
-from assay.report.papers.claims.judgement import ALIKE, Outcome, not_comparable
-from assay.report.papers.claims.published_columns import PublishedColumn
-from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
+from assay.report.papers import claim_cases, judged_claims, paper_table
+from assay.report.papers import paper_points as published_figures
+from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, cases_by_ratio
+from assay.report.papers.claims import ALIKE, Outcome, not_comparable
+from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED_POINT, RATIO
 from assay.report.program_tables import ProgramTable
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
@@ -63,8 +58,8 @@ def section(experiment: ExperimentRecord) -> Section | None:
     if not experiment.reproduces:
         return None
     judged = claims(experiment)
-    tables = list(_published_tables(experiment, by_ratio(judged)))
-    figures = [figure for one in tables for figure in published_figures.of_pairs(one)]
+    tables = list(_published_tables(experiment, cases_by_ratio(judged)))
+    figures = [figure for one in tables for figure in published_figures.figures_of_pairs(one)]
     if (of_paper := paper_table.section(experiment, judged)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
@@ -85,13 +80,13 @@ def shown(section: Section | None) -> set[str]:
 
 def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
     """Those of measured tests that are not in the paper's own shape."""
-    found = selection.all_cells(experiment)
+    found = published.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
     for name in experiment.workload.get("published", {}):
         beside = published.of_record(experiment.workload, name)
         if beside is None or beside.layout is not None:
             continue
-        found_columns = published_columns.of_table(experiment.workload, name, beside)
+        found_columns = published.columns_of_table(experiment.workload, name, beside)
         if {column.test for column in found_columns} & tests:
             made = published_table(experiment, name, beside, found_columns, found, of_claims)
             yield from () if made is None else (made,)
@@ -155,7 +150,7 @@ CLAIMS = ProgramTable(
 
 def claims(experiment: ExperimentRecord) -> list[JudgedClaim]:
     """Of an experiment that reproduces a paper."""
-    return judged_claims.judged(experiment) if experiment.reproduces else []
+    return judged_claims.judged_claims(experiment) if experiment.reproduces else []
 
 
 def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
@@ -255,7 +250,7 @@ class _Context(Struct, frozen=True, dict=True):
     published: Published
     columns: Sequence[PublishedColumn]
     cells: Sequence[CellRuns]
-    of_claims: claimed_ratios.ByRatio
+    of_claims: claim_cases.ByRatio
 
     @cached_property
     def factors(self) -> list[str]:
@@ -272,7 +267,7 @@ class _Context(Struct, frozen=True, dict=True):
 
     @cached_property
     def scaled(self) -> Mapping[str, Mapping[str, str]]:
-        return comparability.scaled(self.experiment)
+        return claim_cases.scaled_tests(self.experiment)
 
     def less(self, column: PublishedColumn) -> list[str]:
         """What our test of that column has less of, and the table does not vary."""
@@ -295,7 +290,7 @@ def published_table(
     beside: Published,
     columns: Sequence[PublishedColumn],
     cells: Sequence[CellRuns],
-    of_claims: claimed_ratios.ByRatio,
+    of_claims: claim_cases.ByRatio,
 ) -> ReportTable | None:
     """None where nothing was measured that stands in it; rows that were not measured are only
     named."""
@@ -350,7 +345,7 @@ def _published_row(of: _Context, printed: PublishedRow) -> Row:
     ] or [absent("not printed") for _ in of.columns]
     speed_ups = ", ".join(f"{one:.2f}" for one in printed.speed_up)
     extra = [text(speed_ups), text("")] if of.has_speed_up else []
-    cells = (text(printed.system), *of.labels(printed), text(PUBLISHED), *values, *extra)
+    cells = (text(printed.system), *of.labels(printed), text(PUBLISHED_POINT), *values, *extra)
     return Row(cells, is_published=True)
 
 
@@ -363,7 +358,7 @@ def _measured_rows(of: _Context, printed: PublishedRow) -> Iterator[Row]:
         wanted["system"] = printed.system
     wanted |= printed.measured
     of_columns = [
-        selection.with_levels(of.cells, {**column.levels, **wanted}) for column in of.columns
+        published.cells_with_levels(of.cells, {**column.levels, **wanted}) for column in of.columns
     ]
     every = [cell for cells in of_columns for cell in cells]
     for label in dict.fromkeys(cell.system_on_machine for cell in every):
@@ -381,7 +376,7 @@ def _of_system(
     labels = of.labels(printed)
     values = list(map(_value, of.columns, chosen))
     extra = _speed_up(of, printed, chosen) if of.has_speed_up else ()
-    yield Row((label, *labels, text(MEASURED), *values, *extra))
+    yield Row((label, *labels, text(MEASURED_POINT), *values, *extra))
     printed_values = printed.values or [""] * len(values)
     ratios = [
         _ratio(of, *one) for one in zip(of.columns, chosen, values, printed_values, strict=False)
@@ -398,7 +393,7 @@ def _value(column: PublishedColumn, cell: CellRuns | None) -> ReportCell:
     if number is None:
         return absent("none") if cell.measured else cell.absent
     shown = judged(units.in_unit(number.value, number.unit), number)
-    notes = (client_process.note(cell, column.quantity.keys), shown.note)
+    notes = (aggregates.note_on_client_process(cell, column.quantity.keys), shown.note)
     return replace(shown, runs=cell.run_ids, note="; ".join(filter(None, notes)))
 
 
@@ -411,7 +406,7 @@ def _ratio(
 ) -> ReportCell:
     if cell is None or measured.number is None or isinstance(printed, str) or not printed:
         return absent("")
-    if client_process.is_client(cell, column.quantity.keys):
+    if aggregates.is_of_client_process(cell, column.quantity.keys):
         return absent("other process")
     if of.less(column):
         return absent("scaled")
@@ -434,7 +429,7 @@ def _speed_up(
             missing = base if first is None else column
             words.append(not_comparable(f"{missing.title} was not measured").sentence)
             continue
-        found = claimed_ratios.judged_speed_up(
+        found = claim_cases.judged_speed_up(
             of.experiment,
             (first, cell),
             (base.quantity, column.quantity),

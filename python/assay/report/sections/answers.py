@@ -6,15 +6,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run, not_applicable
-from assay.judge.check.dumps import shown_row
-from assay.load.dataset_facts import DatasetFacts
+from msgspec import Struct, field
+
+from assay.judge.result_checks import (
+    Check,
+    expected_rows,
+    is_counted,
+    is_not_run,
+    not_applicable,
+    shown_row,
+)
+from assay.load.dataset import DatasetFacts
 from assay.record import Run
 from assay.report import columns
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, words
-from assay.report.sections import check_counts
 from assay.report.values import ReportCell, ReportColumn, ReportTable, Section, absent, count
+from assay.text.units import counted
 
 _MOST_ROWS = 5
 """That are shown of those missing in a dump, and of those unexpected."""
@@ -173,7 +181,7 @@ def _agreement(runs: Iterable[Run], check_id: str) -> str:
 
 
 def _summary(runs: Sequence[Run]) -> str:
-    line = f"checks  {check_counts.words(runs)}"
+    line = f"checks  {check_words(runs)}"
     rated = {check["id"] for run in runs for check in run.checks if check["expected"] is not None}
     agreements = [found for check_id in rated if (found := _agreement(runs, check_id))]
     if agreements:
@@ -207,3 +215,132 @@ def _data_of(run: Run) -> tuple[object, ...]:
         return ()
     asked = not_applicable(run.checks)
     return (data.fingerprint, data.replicas, data.variant, data.description, asked)
+
+
+_REAL = "real"
+"""The source of data that others have published."""
+_DIGEST_SHOWN = 12
+
+
+class CheckCounts(Struct):
+    right: int = 0
+    wrong: dict[str, None] = field(default_factory=dict)
+    """``rows``; where there are several systems, ``rows (SYSTEM)``."""
+    wrong_count: int = 0
+    alike: int = 0
+    """Answers without an expected result that are the same in all runs."""
+    different: dict[str, None] = field(default_factory=dict)
+    """Names of those that are not."""
+    alone: int = 0
+    """Those that only one run gave."""
+    not_run: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(system, reason) → how many."""
+    counted: dict[str, list[int]] = field(default_factory=dict)
+    """As `wrong`; the rows that each run found."""
+    not_decided: dict[str, None] = field(default_factory=dict)
+    """As `wrong`; those whose right answer depends on the order of clients."""
+    are_repeated: bool = False
+    """Whether one with an expected result was run several times on a system."""
+    compared_systems: int = 0
+
+    @property
+    def compared(self) -> int:
+        return self.alike + len(self.different)
+
+
+def check_counts_of(runs: Sequence[Run]) -> CheckCounts:
+    by_system: dict[tuple[str, str], list[Check]] = {}
+    unrated: dict[str, list[tuple[str, Check]]] = {}
+    for run in runs:
+        for check in run.checks:
+            if check["expected"] is None:
+                unrated.setdefault(check["id"], []).append((run.system_on_machine, check))
+            else:
+                by_system.setdefault((run.system_on_machine, check["id"]), []).append(check)
+    found = CheckCounts()
+    are_several = len({label for label, _ in by_system}) > 1
+    for (label, id_), checks in by_system.items():
+        name = f"{id_} ({label})" if are_several else id_
+        missing = [check for check in checks if is_not_run(check)]
+        if missing:
+            key = (label, missing[0]["note"].removeprefix("not run: "))
+            found.not_run[key] = found.not_run.get(key, 0) + 1
+        elif any(check["ok"] is False for check in checks):
+            found.wrong[name] = None
+            found.wrong_count += 1
+        elif any(map(is_counted, checks)):
+            found.counted[name] = [check["found"] or 0 for check in checks]
+        elif all(check["ok"] is True for check in checks):
+            found.right += 1
+            found.are_repeated |= len(checks) > 1
+        else:
+            found.not_decided[name] = None
+    for id_, answers in unrated.items():
+        if any(check["ok"] is False for _, check in answers):
+            found.different[id_] = None
+        elif len(answers) > 1:
+            found.alike += 1
+        else:
+            found.alone += 1
+    found.compared_systems = len({label for one in unrated.values() for label, _ in one})
+    return found
+
+
+def _unknown_editions(runs: Sequence[Run]) -> list[str]:
+    """Why real data have no expected results, which are known by the digest of an edition, and for
+    some values of parameters."""
+    editions = {
+        run.data.fingerprint: run.data.items
+        for run in runs
+        if run.data
+        and run.data.source == _REAL
+        and sum(map(_is_unrated, run.checks)) > len(not_applicable(run.checks))
+    }
+    return [
+        *dict.fromkeys(why for run in runs for why in not_applicable(run.checks)),
+        *(
+            f"none is known for this edition of the data ({counted(items, 'item')}, "
+            f"digest {digest[:_DIGEST_SHOWN]})"
+            for digest, items in editions.items()
+        ),
+    ]
+
+
+def _is_unrated(check: Check) -> bool:
+    return check["expected"] is None and not is_not_run(check)
+
+
+def check_words(runs: Sequence[Run]) -> str:
+    """``6 of 6 right; SYSTEM: 2 not run: REASON``; empty where there were no checks."""
+    found = check_counts_of(runs)
+    parts = []
+    if rated := found.right + found.wrong_count:
+        each = ", each in all its runs" if found.are_repeated else ""
+        parts.append(f"{found.right} of {rated} right{each}")
+    if found.wrong:
+        parts.append(f"wrong: {', '.join(found.wrong)}")
+    if found.counted:
+        each_counted = (f"{name} {_range(rows)}" for name, rows in found.counted.items())
+        parts.append(f"{len(found.counted)} only counted: {', '.join(each_counted)}")
+    if found.not_decided:
+        parts.append(f"{len(found.not_decided)} not decided: {', '.join(found.not_decided)}")
+    several = f"on all {found.compared_systems} systems" if found.compared_systems > 1 else ""
+    where = f"the same {several or 'in all runs'}"
+    if found.different:
+        parts.append(f"{found.alike} of {counted(found.compared, 'compared answer')} {where}")
+        parts.append(f"different: {', '.join(found.different)}")
+    elif found.alike:
+        parts.append(f"{counted(found.alike, 'answer')} compared: {where}")
+    if found.alone:
+        parts.append(f"{found.alone} without an expected result")
+    if found.compared or found.alone:
+        parts += _unknown_editions(runs)
+    for (label, why), number in found.not_run.items():
+        parts.append(f"{label}: {number} not run: {why}")
+    return "; ".join(parts)
+
+
+def _range(rows: Sequence[int]) -> str:
+    """``14``; of runs that differ ``0 to 14``."""
+    least, most = min(rows), max(rows)
+    return str(least) if least == most else f"{least} to {most}"

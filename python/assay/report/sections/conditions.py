@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from operator import attrgetter, itemgetter
+from typing import Any, Literal
 
 from assay.contracts.deployment import Address, Delay, Deployment
 from assay.contracts.experiment import Scaled
 from assay.contracts.factors import PROTOCOL
-from assay.contracts.recorded import Machine
+from assay.contracts.recorded import Document, Machine
 from assay.experiment import Driving, quick
-from assay.load.dataset_facts import DatasetFacts
+from assay.judge import client_service, machine_load
+from assay.load.dataset import DatasetFacts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.records import ContinuationRecord
-from assay.report import columns
-from assay.report.cells import cell_runs, durability
-from assay.report.columns import texts
+from assay.report import cell_runs, columns, durability
+from assay.report.columns import counts, numbers, texts, words
 from assay.report.sections import storages
-from assay.report.values import ReportTable, Section
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent, rate
 from assay.text import units
-from assay.text.sizes import size_word
+from assay.text.units import size_word
 
 _QUICK = "parameters have the quick values of the workload or of its file"
 _CONFINED = "it was run as a capsule: its servers and scripts had no rights on this machine"
@@ -193,16 +194,16 @@ def section(
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
-    from assay.report.sections import headroom, profiles
+    pass
 
     tables = (
         _systems_table(brought_up),
-        profiles.table(experiment),
-        storages.table(brought_up),
+        profiles_table(experiment),
+        storages.storages_table(brought_up),
         storages.in_force_table(brought_up),
         durability.table(brought_up),
         _driving_table(brought_up),
-        headroom.table(brought_up),
+        headroom_table(brought_up),
     )
     lines = (not_probed,) if not_probed else ()
     return Section("Setup", lines, tuple(table for table in tables if table is not None))
@@ -336,3 +337,86 @@ def _data(data: DatasetFacts) -> str:
     ]
     described = f"{data.source}, {data.description}{replicas}{variant}"
     return f"{described}: {', '.join(counts)}" if counts else described
+
+
+def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
+    """Each system and number of clients with its fastest run and its ceiling. None where no run has
+    a client that could be calibrated."""
+    fastest: dict[tuple[str, int], Run] = {}
+    for run in runs:
+        per_s = client_service.statements_per_s(run)
+        if per_s is not None:
+            key = (run.system_on_machine, run.clients)
+            known = fastest.get(key)
+            if known is None or per_s > _done_per_s(known):
+                fastest[key] = run
+    if not fastest:
+        return None
+    is_missing = any(run.calibration is None for run in fastest.values())
+    notes = (
+        ["the machine has not been calibrated for every driver: assay calibrate"]
+        if is_missing
+        else []
+    )
+    return columns.table(
+        "headroom",
+        "Client headroom: statements per second, and the client's calibrated ceiling",
+        (
+            words("system", attrgetter("system_on_machine"), is_label=True),
+            counts("clients", attrgetter("clients"), is_label=True),
+            numbers("statements/s", lambda run: rate(_done_per_s(run))),
+            numbers("ceiling", _of_room(lambda room: rate(room.ceiling.statements_per_s))),
+            numbers("share of it", _of_room(lambda room: _shown_share(room.share))),
+            numbers("client's share of the CPUs", _of_processors),
+        ),
+        fastest.values(),
+        notes=tuple(notes),
+        is_detail=True,
+    )
+
+
+def _done_per_s(run: Run) -> float:
+    return client_service.statements_per_s(run) or 0.0
+
+
+def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
+    def cell(run: Run) -> ReportCell:
+        room = client_service.headroom(run)
+        return absent("not calibrated") if room is None else shown(room)
+
+    return cell
+
+
+def _of_processors(run: Run) -> ReportCell:
+    shares = machine_load.client_shares(run)
+    return absent("not measured") if shares is None else _shown_share(shares[0])
+
+
+def _shown_share(value: float) -> ReportCell:
+    return ReportCell(units.share(value), Number(value, "ratio"))
+
+
+def profiles_table(experiment: ExperimentRecord) -> ReportTable | None:
+    """None where none was used."""
+    used = experiment.experiment.get("profiles", ())
+    if not used:
+        return None
+    return columns.table(
+        "profiles",
+        "Profiles of settings",
+        (
+            words("profile", itemgetter(0), is_label=True),
+            words("printed", itemgetter(1), is_label=True),
+            words("here", itemgetter(2)),
+        ),
+        (row for profile in used for row in _profile_rows(profile)),
+        notes=("all settings that a system was given stand in the column settings asked",),
+    )
+
+
+def _profile_rows(profile: Document) -> Iterator[tuple[str, str, str]]:
+    name = f"{profile['system']} {profile['name']}"
+    yield name, "", profile["title"]
+    # Records from before November 2026 have the earlier name.
+    for printed, here in (profile.get("printed") or profile.get("became") or {}).items():
+        yield name, printed, here

@@ -1,26 +1,25 @@
-"""Takes the cells of a test; returns the CPU time, memory and bytes of client and server, side by
-side.
-
-They are those of one run, the repetition with the median throughput. The work of a system embedded
-in the client's process cannot be separated, and is counted as the client's.
-"""
+"""Takes the cells of a test; returns the CPU time, memory and bytes of client and server, side
+by side, and what was done to their caches before the measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation
+from assay.judge import seconds, storage_evidence
+from assay.plan.cell_names import CACHE
 from assay.record import Run
 from assay.record.metrics.catalogue import METRICS
-from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU, why_unseen
-from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.columns import numbers
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, size
+from assay.record.metrics.clients import THROUGHPUT
+from assay.record.metrics.resources import CLIENT_CPU, SERVER_CPU, why_unseen
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns
+from assay.report.columns import numbers, words
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, rate, size
 from assay.text import units
 
 _UNITS = {"ns": "µs"}
@@ -52,7 +51,7 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     has_server = any(run.measurement.server_cost for _, run in measured)
     if has_server and "device written" not in shown:
         notes.append("bytes read and written: not measured; no block device is under the data")
-    table = by_cell.table(
+    table = cell_tables.table_by_cell(
         f"{test}_costs",
         "CPU time, context switches and bytes per transaction; memory in total",
         (measured_cells, factors),
@@ -161,3 +160,79 @@ def hits_cell(observation: Observation, why_none: str) -> ReportCell:
     """The share that `hit_ratio` gives."""
     ratio = hit_ratio(observation)
     return absent(why_none) if ratio is None else ReportCell(f"{ratio:.2%}", Number(ratio, "ratio"))
+
+
+_COLD_NOTE = (
+    "first execution: of each transaction type, summed; warm after: the first seconds, in which "
+    "the throughput differed, and TPS in the rest; over all: an average over the warming and the "
+    "rest; -: no difference was seen, or fewer than 5 s were measured"
+)
+
+
+def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where the caches were left as they were."""
+    measured = [
+        (cell, run) for cell, run in cell_runs.middle_runs(cells) if run.measurement.cache_state
+    ]
+    if not measured:
+        return None
+    has_cold = any(storage_evidence.is_to_be_cold(run) for _, run in measured)
+    table = cell_tables.table_by_cell(
+        f"{test}_caches",
+        "Caches before the measurement, and what was read from storage in it",
+        (cells, cell_runs.varying(cells, "system", "clients", CACHE)),
+        (
+            words("before the measurement", lambda run: ", ".join(run.driven.cache_state.done)),
+            numbers("files", lambda run: size(run.driven.cache_state.file_bytes)),
+            numbers("cached", lambda run: size(run.driven.cache_state.cached_bytes)),
+            numbers("read", lambda run: size(storage_evidence.read_per_transaction(run))),
+            numbers("buffer hits", lambda run: hits_cell(run.driven, "-")),
+            *(_FROM_COLD if has_cold else ()),
+        ),
+        measured,
+        notes=(
+            *((_COLD_NOTE,) if has_cold else ()),
+            "cached: of the files, in the page cache before the measurement; read: per "
+            "transaction, from storage, by the system's processes or else by the whole device",
+            *cell_runs.of_middle(cells),
+        ),
+    )
+    return Section("Caches", (), (table,))
+
+
+def _first(run: Run) -> ReportCell:
+    first_ns = seconds.first_executions_ns(run.measurement)
+    if first_ns is None:
+        return absent("-")
+    return ReportCell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
+
+
+def _warm_after(run: Run) -> ReportCell:
+    warm = seconds.warm_after(run.measurement)
+    if warm is None:
+        return absent("-")
+    return ReportCell(f"{warm.after_s} s", Number(warm.after_s, "s"))
+
+
+def _cache_then(run: Run) -> ReportCell:
+    warm = seconds.warm_after(run.measurement)
+    return absent("-") if warm is None else rate(warm.per_s)
+
+
+def _over_all(run: Run) -> ReportCell:
+    per_s = THROUGHPUT.value(run)
+    return absent("-") if per_s is None else rate(per_s)
+
+
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
+    return numbers(
+        title, lambda run: cell(run) if storage_evidence.is_to_be_cold(run) else absent("")
+    )
+
+
+_FROM_COLD = (
+    _if_cold(cell_tables.FIRST, _first),
+    _if_cold(cell_tables.WARM_AFTER, _warm_after),
+    _if_cold("then, TPS", _cache_then),
+    _if_cold("over all, TPS", _over_all),
+)

@@ -12,12 +12,11 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import DerivedValue
 from assay.contracts.recorded import DerivedRecord
-from assay.judge import derived_metrics, verdict
-from assay.judge.statistics.spread import spread
+from assay.judge import client_service, verdict
+from assay.judge.statistics.samples import median_and_spread
 from assay.record import ExperimentRecord
-from assay.report import columns
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import nullable, number, numbers, path, string
 from assay.report.program_tables import ProgramTable
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged
@@ -78,7 +77,7 @@ def _over_repetitions(cell: CellRuns, name: str) -> _Found:
     if not values or len(values) < len(own):
         reasons = (one.why_none for one in own if one.why_none)
         return _Found(None, next(reasons, "it was not measured"))
-    over = spread(values)
+    over = median_and_spread(values)
     return _Found(Number(over.median, "", over.n, over.low, over.high, judged=cell.judged.verdict))
 
 
@@ -217,7 +216,7 @@ def _of_several(
     values = {name: number.value for name, number in numbers.items()}
     value = formula.of_values({**parameters, **values}, Path("workload.toml"))
     if value is None:
-        return _Found(None, derived_metrics.NO_VALUE)
+        return _Found(None, client_service.NO_VALUE)
     return _Found(Number(value, "", judged=verdict.worst(one.judged for one in numbers.values())))
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import Run
-from assay.record.metrics import replicas
-from assay.report.cells import by_cell, cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, middle_runs
+from assay.record.metrics import clients
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns, middle_runs
 from assay.report.columns import (
     integer,
     never_null,
@@ -83,7 +83,7 @@ def _age(name: str, meaning: str) -> ReportColumn:
     return integer(
         f"age_{name}_ns",
         meaning,
-        lambda replica: replicas.percentile(replica, name),
+        lambda replica: clients.staleness_percentile(replica, name),
         title=name,
         unit="ms",
         show=lambda value_ns: _in_ms(value_ns, f"n<{samples.needed_for(name)}"),
@@ -188,12 +188,12 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
     if not used:
         return None
-    unit = percentiles.unit_of(one.endpoint.all_ok.latency for _, one in used)
+    unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
 
     def latency(name: str) -> ReportColumn:
         return numbers(
             name,
-            lambda source: percentiles.cell(
+            lambda source: cell_tables.percentile_cell(
                 source.endpoint.all_ok.latency, name, unit, source.resolution
             ),
             unit,
@@ -201,7 +201,7 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
 
     has_groups = any(one.group for _, one in used)
     first = ("group", "server", "role", "clients", "throughput_per_s")[not has_groups :]
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_endpoints",
         "Each server that clients used, in one measurement",
         (cells, cell_runs.varying(cells, "system")),
@@ -224,7 +224,7 @@ def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None
         "server", "numbers", "age_p50_ns", "age_p99_ns", "age_max_ns", "resolution_ns",
         "not_read", "lost_after_s",
     )  # fmt: skip
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_staleness",
         "How stale each replica was, in one measurement",
         (cells, cell_runs.varying(cells, "system")),

@@ -1,20 +1,22 @@
-"""Takes the cells of a test; returns what each load generator did, where several drove the clients:
-its load, how busy it was, its clock, and which of them were lost.
-"""
+"""Takes the cells of a test; returns what each load generator, or each process of a system's own
+client program, did and used: its load, its clock, and which were lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from assay.contracts.observation import GeneratorReport
-from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
+from assay.contracts.factors import CLIENT_PROGRAM
+from assay.contracts.observation import GeneratorReport, NativeClientsReport
+from assay.contracts.observation.clients import BOUND_NOT_KNOWN
+from assay.experiment import NATIVE
 from assay.record import Run
-from assay.report import columns
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, columns
+from assay.report.cell_runs import CellRuns
+from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.columns import counts, numbers, of, run_column, words
+from assay.report.declared import aggregates
 from assay.report.values import ReportCell, ReportTable, Section, absent, count, text
 from assay.text import units
 
@@ -106,3 +108,62 @@ _COLUMNS = (
     numbers("clock", lambda source: _duration(source.clock_uncertainty_ns, "±")),
     words("lost", _lost),
 )
+
+
+_FIELDS = {
+    "median client": "median_ns",
+    "rows": "rows",
+    "threads": "threads",
+    "virtual": "virtual_bytes",
+    "resident": "resident_bytes",
+    "CPU, all": "cpu_ns",
+}
+"""Title → path in the observation."""
+
+
+def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no clients were native."""
+    native = [cell for cell in cells if cell.level(CLIENT_PROGRAM.name) == NATIVE and cell.measured]
+    if not native:
+        return None
+    labels = cell_runs.varying(native, "system", "clients")
+    columns = [
+        value_column("program", _program),
+        *(
+            value_column(
+                title,
+                aggregates.median(aggregates.at(path)),
+                unit="s" if aggregates.unit_at(path) == "ns" else "",
+            )
+            for title, path in _FIELDS.items()
+        ),
+    ]
+    table = ReportTable(
+        name=f"{test}_native_clients",
+        label_columns=len(labels),
+        title="Processes of the system's own client program",
+        columns=(*cell_runs.label_columns(native, labels), *columns),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
+        notes=(
+            *_versions(native),
+            "rows: that each process wrote; threads, virtual, resident: the most of any process; "
+            "CPU, all: CPU time of all processes together",
+        ),
+    )
+    return Section("Native clients", (), (table,))
+
+
+def _reports(cell: CellRuns) -> list[NativeClientsReport]:
+    found = (run.observation for run in cell.measured)
+    return [one for one in found if isinstance(one, NativeClientsReport)]
+
+
+def _program(cell: CellRuns) -> ReportCell:
+    return next((text(one.program) for one in _reports(cell)), cell.absent)
+
+
+def _versions(native: Sequence[CellRuns]) -> Iterator[str]:
+    """Of each program once, as it says it."""
+    said = (one for cell in native for one in _reports(cell) if one.program_version)
+    for program, version in dict.fromkeys((one.program, one.program_version) for one in said):
+        yield f"{program}: {version}"

@@ -1,5 +1,5 @@
-"""Takes an experiment with a goal; returns the highest offered rate that met it, of each
-combination of the other factors, and the trials that show it."""
+"""Takes an experiment that is measured until a goal or a precision is reached; returns the
+highest rate or level that met the goal with its trials, and how precise each cell is."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.comparison.ratios import offered_rates
-from assay.experiment import Scalar, SystemPrice
-from assay.judge.evidence.offered_rate import OfferedAndReached
+from assay.comparison import ratios
+from assay.experiment import MOST_REPETITIONS, Scalar, SystemPrice
+from assay.judge.client_service import OfferedAndReached
+from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
-from assay.record.runs.run_ends import ENDED
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.columns import integer, never_null, number, numbers, path, string
+from assay.record.runs.records import ENDED
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
+from assay.report.columns import counts, integer, never_null, number, numbers, path, string, words
 from assay.report.program_tables import ProgramTable, levels_of
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, count
 from assay.text import units
@@ -25,7 +26,8 @@ from assay.text.rates import shown
 if TYPE_CHECKING:
     from assay.comparison import goals
     from assay.comparison.conditions import Condition
-    from assay.comparison.goal_bracket import SearchSoFar
+    from assay.comparison.goals import SearchSoFar
+
 
 MB = 1_000_000
 _FOUND = "the level at the limit, or the highest that met the goal where that is not known"
@@ -67,7 +69,7 @@ class Searched(NamedTuple):
         return self.price.amount / (found / MB) if self.price and found else None
 
 
-def asked(experiment: ExperimentRecord) -> Condition | None:
+def asked_goal(experiment: ExperimentRecord) -> Condition | None:
     """The goal; None: there is none."""
     words = experiment.experiment.get("goal")
     if not words:
@@ -93,7 +95,7 @@ def _varied(experiment: ExperimentRecord) -> set[str]:
 
 def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Searched]:
     """Of the cells of one test."""
-    condition = asked(experiment)
+    condition = asked_goal(experiment)
     if condition is None:
         return []
     searched, varied = over(experiment), _varied(experiment)
@@ -101,14 +103,14 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
     for cell in cells:
         others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
-    names = cell_names.names([dict(others) for others in of_searches])
+    names = cell_names.cell_names([dict(others) for others in of_searches])
     sizes = experiment.workload.get("bytes_per_unit", {})
-    from assay.comparison import goal_bracket
+    from assay.comparison import goals
 
     return [
         Searched(
             each,
-            goal_bracket.search(condition, _trials(each, condition, searched)),
+            goals.search_so_far(condition, _trials(each, condition, searched)),
             name,
             sizes.get(searched),
         )
@@ -130,7 +132,7 @@ def _trials(
 def kept_rate(experiment: ExperimentRecord, cell: CellRuns) -> OfferedAndReached | None:
     """Whether the cell kept its offered rate: where rates are searched, it has to meet the goal as
     well. None in a closed loop."""
-    rate, condition = offered_rates.of_runs(cell.measured), asked(experiment)
+    rate, condition = ratios.rate_of_runs(cell.measured), asked_goal(experiment)
     if rate is None or not rate.is_kept or condition is None or over(experiment):
         return rate
     from assay.comparison.goals import TrialAnswer
@@ -139,9 +141,9 @@ def kept_rate(experiment: ExperimentRecord, cell: CellRuns) -> OfferedAndReached
     return rate if is_met else rate._replace(is_kept=False, misses_goal=True)
 
 
-def line(experiment: ExperimentRecord) -> str:
+def goal_line(experiment: ExperimentRecord) -> str:
     """``p99 < 5ms: met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (…)``; empty: no goal."""
-    condition = asked(experiment)
+    condition = asked_goal(experiment)
     if condition is None:
         return ""
     found = of_all_tests(experiment)
@@ -155,7 +157,7 @@ def line(experiment: ExperimentRecord) -> str:
 
 def of_all_tests(experiment: ExperimentRecord) -> list[tuple[str, Searched]]:
     """Each search, with its test."""
-    if asked(experiment) is None:
+    if asked_goal(experiment) is None:
         return []
     return [
         (test, one)
@@ -289,7 +291,7 @@ GOALS = ProgramTable(
 def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where nothing was searched."""
     found = searches(experiment, cells)
-    condition = asked(experiment)
+    condition = asked_goal(experiment)
     if condition is None or not found:
         return None
     searched, varied = over(experiment), _varied(experiment)
@@ -311,9 +313,9 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             "the level; ratio: to the first one"
         )
     costs, of_costs = _costs(found, searched)
-    from assay.report.cells import by_cell
+    from assay.report import cell_tables
 
-    table = by_cell.table(
+    table = cell_tables.table_by_cell(
         f"{test}_goal",
         f"The highest {searched or 'offered rate'} with {condition.text}",
         (cells, factors),
@@ -375,3 +377,120 @@ def _costs(results: Sequence[Searched], searched: str) -> tuple[list[ReportColum
         + ("the size" if of_each is not None else _FOUND if searched else "the rate met")
     )
     return columns, notes
+
+
+PRECISION_REACHED = "precise enough"
+PRECISION_BUDGET = "budget ended"
+_NOT_ENDED = "not ended"
+_PRECISION_NOT_MEASURED = "a run was not measured"
+
+
+class CellPrecision(NamedTuple):
+    repetitions: int
+    """Measured."""
+    half_width: float | None
+    """Half the width of the interval of the mean, as a share of it; None: not known."""
+    ended_by: str
+    """Empty: the number of repetitions was given."""
+
+
+def asked_precision(experiment: ExperimentRecord) -> float | None:
+    """The precision that was asked for; None: none."""
+    found = experiment.experiment.get("precision")
+    return float(found) if isinstance(found, int | float) else None
+
+
+def is_repeated_as_needed(experiment: ExperimentRecord) -> bool:
+    return (
+        asked_precision(experiment) is not None or experiment.experiment.get("budget_s") is not None
+    )
+
+
+def precision_of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellPrecision:
+    numbers = [number_to_be_precise(run) for run in cell.runs]
+    known = [number for number in numbers if number is not None]
+    why = ""
+    if is_repeated_as_needed(experiment):
+        why = _why_not_precise(experiment, numbers, known, is_begun=bool(cell.measured))
+    return CellPrecision(len(known), half_width_of_mean(known), why)
+
+
+def _why_not_precise(
+    experiment: ExperimentRecord,
+    numbers: Sequence[float | None],
+    known: Sequence[float],
+    *,
+    is_begun: bool,
+) -> str:
+    precision = asked_precision(experiment)
+    if precision is not None and is_precise(known, precision):
+        return PRECISION_REACHED
+    if experiment.is_unfinished:
+        return _NOT_ENDED
+    if not is_begun or len(known) < len(numbers):
+        return _PRECISION_NOT_MEASURED
+    if len(numbers) >= max(MOST_REPETITIONS, int(experiment.experiment.get("repetitions", 1))):
+        return "most repetitions"
+    return PRECISION_BUDGET
+
+
+def precision_line(experiment: ExperimentRecord) -> str:
+    """``±5 % asked: 3 to 12 repetitions; precise enough: 3 of 4; budget ended: 1 of 4; ±1 % to
+    ±7 %``; empty where neither a precision nor a budget was asked for."""
+    if not is_repeated_as_needed(experiment):
+        return ""
+    found = [
+        precision_of_cell(experiment, cell)
+        for runs in cell_runs.tests(experiment).values()
+        for cell in cell_runs.cells(experiment, runs)
+    ]
+    numbers = sorted({one.repetitions for one in found})
+    most = max(numbers, default=0)
+    times = units.counted(most, "repetition")
+    if len(numbers) > 1:
+        times = f"{numbers[0]} to {times}"
+    ends: dict[str, int] = {}
+    for one in found:
+        ends[one.ended_by] = ends.get(one.ended_by, 0) + 1
+    said = [f"{why}: {number} of {len(found)}" for why, number in ends.items()]
+    widths = [one.half_width for one in found if one.half_width is not None]
+    if widths:
+        least, widest = (units.percent(width) for width in (min(widths), max(widths)))
+        said.append(f"±{least}" if least == widest else f"±{least} to ±{widest}")
+    wanted = asked_precision(experiment)
+    first = f"±{units.percent(wanted)} asked: " if wanted is not None else ""
+    return f"{first}{times}; {'; '.join(said)}"
+
+
+def precision_section(
+    experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
+) -> Section | None:
+    """None where the number of repetitions was given."""
+    if not is_repeated_as_needed(experiment):
+        return None
+    from assay.report import cell_tables
+
+    table = cell_tables.table_by_cell(
+        f"{test}_precision",
+        "How precisely the mean of each cell is known, and why it was not repeated further",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            counts("repetitions", path("repetitions")),
+            numbers("±", lambda source: _share(source.half_width)),
+            numbers("asked", lambda _: _share(asked_precision(experiment))),
+            words("ended", path("ended_by")),
+        ),
+        [(cell, precision_of_cell(experiment, cell)) for cell in cells],
+        notes=(
+            "±: half the width of the 95 % interval of the mean of the repetitions (Student's t), "
+            "of the throughput (in an open loop of the mean latency), or of the elapsed time where "
+            "there is none",
+        ),
+    )
+    return Section("Precision", (), (table,))
+
+
+def _share(value: float | None) -> ReportCell:
+    return (
+        absent("-") if value is None else ReportCell(units.percent(value), Number(value, "ratio"))
+    )

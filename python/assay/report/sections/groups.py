@@ -1,26 +1,30 @@
-"""Takes the cells of a test; returns the numbers of each group of clients and the state of each
-step, where there are several.
-"""
+"""Takes the cells of a test; returns the numbers of each group of clients, of each step and of
+each timed statement, and how the transactions that others had queued (`\defer`) were run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from msgspec.structs import replace
 
 from assay.contracts.observation import GroupReport, Latency
-from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import StepRecord
-from assay.record.metrics import work
-from assay.record.runs.step_of_numbers import step_of_numbers
-from assay.report import columns
-from assay.report.cells import by_cell, cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns
+from assay.record import Run
+from assay.record.metrics import clients
+from assay.record.metrics.clients import deferred_report
+from assay.record.runs.records import step_of_numbers
+from assay.report import cell_runs, cell_tables, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import (
+    COUNT,
+    SERVICE_TIME,
     counts,
     integer,
     never_null,
     numbers,
+    of,
     of_work,
     path,
     string,
@@ -35,9 +39,11 @@ from assay.report.values import (
     absent,
     rate,
     seconds,
+    text,
 )
 from assay.text import units
-from assay.text.reasons import sentence
+from assay.text.phrases import reason_sentence
+from assay.text.terminal import shortened
 
 _PERCENTILES = ("p50", "p99")
 _RESULT = "the result: its numbers are those of the run"
@@ -53,7 +59,7 @@ GROUPS = ProgramTable(
                 integer("clients", "in it", title="clients"),
             ]
         ),
-        *of_work(lambda part: work.of_all(part.part)),
+        *of_work(lambda part: clients.work_of_all(part.part)),
         why_null(lambda part: part.part.all_ok.latency),
     ],
     parts(lambda run: run.driven.groups if run.driven else ()),
@@ -95,8 +101,8 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     ]
     if not measured:
         return None
-    unit = percentiles.unit_of(one.part.all_ok.latency for _, one in measured)
-    return by_cell.table(
+    unit = cell_tables.unit_of_percentile(one.part.all_ok.latency for _, one in measured)
+    return cell_tables.table_by_cell(
         f"{test}_groups",
         "Each group of clients, in one measurement",
         (cells, cell_runs.varying(cells, "system")),
@@ -133,7 +139,7 @@ def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> Repor
         return (
             absent("")
             if driven is None
-            else percentiles.cell(times(source), name, unit, driven.resolution)
+            else cell_tables.percentile_cell(times(source), name, unit, driven.resolution)
         )
 
     return numbers(name, shown, unit)
@@ -144,7 +150,7 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not runs:
         return None
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
-    unit = percentiles.unit_of(
+    unit = cell_tables.unit_of_percentile(
         step.driven.all_ok.latency for run in runs for step in run.steps if step.driven
     )
     measured = [
@@ -182,7 +188,7 @@ def _state(source: RunPart) -> ReportCell:
     """With why it ended so; of several steps that measure, which one has the numbers of the run."""
     driven = [step for step in source.run.steps if step.driven is not None]
     is_result = len(driven) > 1 and source.part is step_of_numbers(source.run.steps)
-    note = sentence(source.part.reason) or (_RESULT if is_result else "")
+    note = reason_sentence(source.part.reason) or (_RESULT if is_result else "")
     return ReportCell(source.part.state, note=note)
 
 
@@ -191,3 +197,122 @@ def _took(source: RunPart) -> ReportCell:
     if begun_unix_ns is None or ended_unix_ns is None:
         return absent("")
     return seconds(ended_unix_ns - begun_unix_ns)
+
+
+_TEXT_SHOWN = 36
+"""Characters of a statement: enough for its verb and its table."""
+STATEMENTS = ProgramTable(
+    "One row per statement, of runs that timed them.",
+    of_part(
+        [
+            string("transaction", "type", title="transaction", is_label=True),
+            integer("line", "of the script", title="line", is_label=True),
+            string(
+                "statement", "as it is sent", path("text"), title="statement",
+                show=lambda whole: text(shortened(whole, _TEXT_SHOWN)),
+            ),
+            COUNT,
+            *SERVICE_TIME,
+        ]
+    ),
+    parts(lambda run: run.driven.per_statement if run.driven else ()),
+    is_detail=True,
+)  # fmt: skip
+
+
+def statements_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no statement was timed."""
+    tables = tuple(
+        _statements_table(test, cell, run)
+        for cell, run in cell_runs.middle_runs(cells)
+        if run.measurement.per_statement
+    )
+    return Section("Statements", (), tables) if tables else None
+
+
+def _statements_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
+    statements, resolution = run.measurement.per_statement, run.measurement.resolution
+    unit = cell_tables.unit_of_percentile(statement.service_time for statement in statements)
+
+    def time(name: str) -> ReportColumn:
+        return numbers(
+            name,
+            lambda part: cell_tables.percentile_cell(
+                part.part.service_time, name, unit, resolution
+            ),
+            unit,
+        )
+
+    return columns.table(
+        f"{test}_statements_{run.id}",
+        f"Service times: {cell.name} (run {run.id})",
+        (
+            *STATEMENTS.named("transaction", "line", "count"),
+            *map(time, ("p50", "p90", "p99", "max")),
+            *STATEMENTS.named("statement"),
+        ),
+        (RunPart(run, statement) for statement in statements),
+        notes=("from the sending of a statement to the last byte of its answer",),
+    )
+
+
+_SHOWN_OF_DEFERRED = ("p50", "p90", "p99", "max")
+
+
+def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where nothing is deferred."""
+    found = [
+        (cell, (run, group))
+        for cell, run in cell_runs.middle_runs(cells)
+        if (group := deferred_report(run)) is not None
+    ]
+    if not found:
+        return None
+    waits = [lag for _, (_, group) in found if (lag := _lag(group))]
+    unit = cell_tables.unit_of_percentile(
+        [*waits, *(group.all_ok.service_time for _, (_, group) in found)]
+    )
+
+    def time(what: str, of_group: Callable[[GroupReport], Latency], name: str) -> ReportColumn:
+        def shown(source: tuple[Run, GroupReport]) -> ReportCell:
+            run, group = source
+            return cell_tables.percentile_cell(
+                of_group(group), name, unit, run.measurement.resolution
+            )
+
+        return numbers(f"{what} {name}", shown, unit)
+
+    table = cell_tables.table_by_cell(
+        f"{test}_deferred",
+        "Transactions that others queued",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            *of(
+                itemgetter(1),
+                [
+                    counts("queued", path("outcomes", "scheduled")),
+                    counts("late", path("outcomes", "late")),
+                    counts("not run", path("outcomes", "skipped")),
+                    counts("longest queue", lambda group: group.longest_queue or 0),
+                ],
+            ),
+            *(
+                time("wait", lambda source: _lag(source) or source.all_ok.latency, name)
+                for name in _SHOWN_OF_DEFERRED
+            ),
+            *(
+                time("run", lambda source: source.all_ok.service_time, name)
+                for name in _SHOWN_OF_DEFERRED
+            ),
+        ),
+        found,
+        notes=cell_runs.of_middle(cells),
+    )
+    limits = sum(group.outcomes.late for _, (_, group) in found)
+    kept = "none was late" if not limits else f"{units.counted(limits, 'transaction')} late"
+    line = f"A wait is from \\defer to the start, a run from there to the end; {kept}."
+    return Section("Deferred", (line,), (table,))
+
+
+def _lag(group: GroupReport) -> Latency | None:
+    return group.all_ok.schedule_lag

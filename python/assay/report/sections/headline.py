@@ -1,21 +1,40 @@
-"""Takes the cells of a test; returns the rate by which the test is known, and whether its
-transactions kept their response limits, where its workload declares them."""
+"""Takes the cells of a test; returns the rate by which the test is known, whether its
+transactions kept their response limits, and whether every client was served."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from assay.judge.evidence import response_limits
-from assay.judge.evidence.response_limits import JudgedLimit
+from assay.judge import client_service
+from assay.judge.client_service import JudgedLimit
 from assay.judge.statistics import samples
-from assay.judge.statistics.samples import UNREACHED
-from assay.judge.statistics.spread import spread
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.columns import counts, integer, number, numbers, of, path, string, words
+from assay.judge.statistics.samples import UNREACHED, median_and_spread
+from assay.record import Run
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns
+from assay.report.columns import (
+    counts,
+    integer,
+    number,
+    numbers,
+    of,
+    path,
+    run_column,
+    string,
+    words,
+)
 from assay.report.declared import aggregates
 from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
-from assay.report.values import Number, ReportCell, ReportTable, Section, absent
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Section,
+    absent,
+    seconds,
+)
 from assay.text import units
 
 
@@ -58,13 +77,13 @@ def limits_in_words(cell: CellRuns) -> str:
     words: list[str] = []
     said: dict[str, list[str]] = {}
     for found in _by_limit(cell):
-        words.append(word := response_limits.worst(found))
+        words.append(word := client_service.worst_limit(found))
         first = next(one for one in found if one.word == word)
-        if word != response_limits.MET:
+        if word != client_service.MET:
             said.setdefault(word, []).append(first.said)
     if not words:
         return ""
-    met = f"{words.count(response_limits.MET)} of {len(words)} met"
+    met = f"{words.count(client_service.MET)} of {len(words)} met"
     return "; ".join(
         [met, *(f"{len(each)} {word}: {', '.join(each)}" for word, each in said.items())]
     )
@@ -82,9 +101,9 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not (heading := title(cells)):
         return None
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    from assay.report.cells import by_cell
+    from assay.report import cell_tables
 
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_headline",
         heading[0].upper() + heading[1:],
         (cells, cell_runs.varying(cells, "system", "clients")),
@@ -140,7 +159,7 @@ RESPONSE_LIMITS = ProgramTable(
             ),
         ]
     ),
-    parts(lambda run: response_limits.judged(run.driven) if run.driven else ()),
+    parts(lambda run: client_service.judged_limits(run.driven) if run.driven else ()),
 )  # fmt: skip
 
 
@@ -148,9 +167,9 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
     if not found:
         return None
-    from assay.report.cells import by_cell
+    from assay.report import cell_tables
 
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_response_limits",
         "Response limits",
         (cells, cell_runs.varying(cells, "system", "clients")),
@@ -161,7 +180,7 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
             ),
             numbers("found", _found),
             counts("samples", lambda limits: sum(one.samples for one in limits)),
-            words("limit is", response_limits.worst),
+            words("limit is", client_service.worst_limit),
         ),
         found,
         notes=(
@@ -175,7 +194,7 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
     times = [one.found_ns for one in limits]
     known = [time for time in times if time is not None and time != UNREACHED]
     if len(known) == len(times):
-        middle = spread(known).median
+        middle = median_and_spread(known).median
         return ReportCell(units.latency(middle), Number(middle, "ns", len(known)))
     if UNREACHED in times:
         return absent(samples.NOT_REACHED)
@@ -185,6 +204,69 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
 def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
     """Of each limit, the repetitions."""
     of_runs = [
-        tuple(response_limits.judged(run.measurement)) for run in cell_runs.measured_runs(cell)
+        tuple(client_service.judged_limits(run.measurement))
+        for run in cell_runs.measured_runs(cell)
     ]
     return list(zip(*of_runs, strict=True))
+
+
+def service_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no clients were driven."""
+    runs = list(cell_runs.driven_runs(cells))
+    if not runs:
+        return None
+    carried_over = counts("carried over", path("driven", "carried_over", "count"))
+    has_carried = any(run.measurement.carried_over.count for _, run in runs)
+    table = cell_tables.table_by_cell(
+        f"{test}_service",
+        "Transactions per client, and in flight at the end",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            counts("rep.", path("repetition"), is_label=True),
+            *(
+                counts(name, path("driven", "transactions_per_client", name))
+                for name in ("least", "median", "most")
+            ),
+            counts("in flight", path("driven", "in_flight", "count")),
+            numbers("oldest", _oldest, "s"),
+            *([carried_over] if has_carried else []),
+            _clients("at work", "clients"),
+            _clients("by Little's law", "clients_by_law"),
+        ),
+        runs,
+        run=lambda run: run,
+        before=[run_column(attrgetter("id"))],
+        is_detail=not any(client_service.is_unequal(run.measurement) for _, run in runs),
+        notes=(
+            "least, median, most: measured transactions that ended, by client; in flight: still "
+            "running when the last transaction had begun; oldest: for how long",
+            *(
+                ["carried over: had begun in the warm-up, and are in no other figure"]
+                if has_carried
+                else []
+            ),
+            "at work: clients, on average; by Little's law: clients = throughput x (latency "
+            "+ pause), the same number if no transaction is missing",
+        ),
+    )
+    return Section("Service of each client", (), (table,))
+
+
+def _oldest(run: Run) -> ReportCell:
+    in_flight = run.measurement.in_flight
+    return seconds(in_flight.oldest_ns) if in_flight.count else absent("")
+
+
+def _clients(title: str, name: str) -> ReportColumn:
+    def shown(run: Run) -> ReportCell:
+        if (law := run.measurement.littles_law) is None:
+            return absent(_why_no_law(run))
+        number = getattr(law, name)
+        return ReportCell(f"{number:.2f}", Number(number, "ratio"))
+
+    return numbers(title, shown)
+
+
+def _why_no_law(run: Run) -> str:
+    is_open = run.driving.offered_rate_per_s
+    return "open loop" if is_open else "nothing measured"

@@ -1,17 +1,24 @@
-"""Takes all runs; returns the data of each system, its size on disk, and its load times."""
+"""Takes all runs; returns the data of each system, its size on disk and its load times; the
+tables that reports of other steps bring, and those that a workload declares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from assay.judge.statistics.spread import spread
-from assay.load.dataset_facts import DatasetFacts
+from assay.contracts.observation import StepTable, UnreadReport
+from assay.contracts.recorded import WorkloadRecord
+from assay.judge import RunWarning
+from assay.judge.run import StepRecord
+from assay.judge.statistics.samples import median_and_spread
+from assay.judge.warning_kinds import WarningKind
+from assay.load.dataset import DatasetFacts
 from assay.record import Run
 from assay.report import columns
-from assay.report.columns import numbers, words
-from assay.report.declared import notes
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent
+from assay.report.cell_runs import CellRuns
+from assay.report.columns import numbers, run_column, texts, words
+from assay.report.declared import published
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
 from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
@@ -44,7 +51,7 @@ def section(runs: Iterable[Run]) -> Section | None:
         ),
         ((key, list(found.values())) for key, found in loads.items()),
         notes=(
-            notes.SIZE_ON_DISK,
+            published.SIZE_ON_DISK,
             "per second of load: rows sent in one transaction, before there are indexes",
         ),
     )
@@ -80,7 +87,9 @@ def _median(title: str, key: str, unit: str, shown_unit: str = "") -> ReportColu
         # What was not done, or is not there, took no time and no room.
         if not values or (title in _EXTRA and not any(values)):
             return absent("")
-        over = spread([value for value in values if value] if title in _EXTRA else values)
+        over = median_and_spread(
+            [value for value in values if value] if title in _EXTRA else values
+        )
         made = Number(over.median, unit, over.n, over.low, over.high)
         return ReportCell(units.shown(over.median, unit), made)
 
@@ -91,7 +100,7 @@ def _data_to_buffer(documents: Loads) -> ReportCell:
     found = [one.data_to_buffer for one in documents if one.data_to_buffer]
     if not found:
         return absent("")
-    ratio = spread(found).median
+    ratio = median_and_spread(found).median
     return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
 
 
@@ -105,7 +114,7 @@ def _items_per_s(documents: Loads) -> ReportCell:
 
 
 def _rate(amount: int, documents: Loads) -> ReportCell:
-    load_ns = spread([one.load_ns for one in documents]).median
+    load_ns = median_and_spread([one.load_ns for one in documents]).median
     if not load_ns:
         return absent("")
     value = amount / (load_ns / 1e9)
@@ -118,3 +127,81 @@ _TIMES = (
     numbers("items/s", _items_per_s),
     numbers("rows/s", lambda documents: _rate(sum(documents[0].rows.values()), documents)),
 )
+
+
+StepTableOfRun = tuple[int, StepRecord, StepTable]
+
+
+def step_reports_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no step has something to show."""
+    steps = [(run.id, step) for cell in cells for run in cell.runs for step in run.steps]
+    by_title: dict[str, list[StepTableOfRun]] = {}
+    for number, step in steps:
+        for table in _step_report_tables(step):
+            by_title.setdefault(table.title, []).append((number, step, table))
+    if not by_title:
+        return None
+    tables = (
+        _step_report_table(f"{test}_reports_{at}", same)
+        for at, same in enumerate(by_title.values(), 1)
+    )
+    return Section("Reports of steps", (), tuple(tables))
+
+
+def step_report_warnings(runs: Iterable[Run]) -> Iterator[RunWarning]:
+    """Of reports that cannot be read."""
+    for run in runs:
+        for step in run.steps:
+            if isinstance(step.reported, UnreadReport):
+                detail = f"step {step.name or step.do}: {step.reported.why}"
+                yield RunWarning(WarningKind.REPORT_UNREAD.id, detail)
+
+
+def _step_report_tables(step: StepRecord) -> Iterator[StepTable]:
+    if step.reported is not None:
+        yield from step.reported.shown()
+
+
+def _step_report_table(name: str, same: Sequence[StepTableOfRun]) -> ReportTable:
+    first = same[0][2]
+    rows = [
+        (number, step.name or step.do, row) for number, step, table in same for row in table.rows
+    ]
+
+    def column(place: int) -> ReportColumn:
+        return ReportColumn(
+            first.columns[place],
+            is_number=any(isinstance(row[place], int | float) for *_, row in rows),
+            cell=lambda source: _step_report_cell(source[2][place]),
+        )
+
+    return columns.table(
+        name,
+        first.title,
+        (
+            run_column(itemgetter(0)),
+            words("step", itemgetter(1), is_label=True),
+            *map(column, range(len(first.columns))),
+        ),
+        rows,
+    )
+
+
+def _step_report_cell(value: str | int | float | None) -> ReportCell:
+    if value is None:
+        return absent("")
+    if isinstance(value, str):
+        return text(value)
+    return ReportCell(units.digits(value), Number(value, "count"))
+
+
+def sheet_sections(workload: WorkloadRecord) -> Iterator[Section]:
+    for place, sheet in enumerate(workload.get("sheets", ())):
+        table = columns.table(
+            f"sheet_{place + 1}",
+            sheet["title"],
+            texts(sheet["columns"]),
+            sheet["rows"],
+            is_detail=True,
+        )
+        yield Section(sheet["title"], (), (table,))

@@ -1,18 +1,18 @@
-"""Takes the runs of a test; returns the outcomes of their transactions, and their errors."""
+"""Takes the runs of a test; returns the outcomes of their transactions, their errors, and what the
+servers of failed runs logged before they ended."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from assay.contracts.observation import Observation
-from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import EXCEEDED
 from assay.record import Run
 from assay.record.metrics.clients import THROUGHPUT
-from assay.report import columns
-from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, cell_tables, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, integer, numbers, path, run_column, string, words
 from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
@@ -25,8 +25,8 @@ from assay.report.values import (
     count,
     rate,
 )
-from assay.text import units
-from assay.text.reasons import sentence
+from assay.text import phrases, units
+from assay.text.phrases import reason_sentence
 
 OF_THESE = ("late", "retries")
 """Counts beside the outcomes, shown where they are not zero."""
@@ -98,7 +98,7 @@ def _elapsed(run: Run) -> ReportCell:
         return absent("")
     shown = units.time(elapsed_ns, "s")
     if run.state == EXCEEDED:
-        return absent(f"> {shown}", note=sentence(run.reason))
+        return absent(f"> {shown}", note=reason_sentence(run.reason))
     return ReportCell(shown, Number(elapsed_ns, "ns", n=1))
 
 
@@ -117,7 +117,7 @@ def _outcome(name: str) -> ReportColumn:
 def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
     beside = [name for name in OF_THESE if _is_counted(measured_cells, name)]
     runs = [(cell, run) for cell in measured_cells for run in cell.runs]
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_outcomes",
         "Each run",
         (measured_cells, cell_runs.varying(measured_cells, "system")),
@@ -152,3 +152,22 @@ def _errors_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
         ERRORS.named("run", "transaction", "class", "code", "count", *retried, "message"),
         errors,
     )
+
+
+def logs_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no failed run has the log of a server."""
+    rows = [
+        (run.id, line)
+        for cell in cells
+        for run in cell.runs
+        for line in phrases.log_lines(run.reason or "")
+    ]
+    if not rows:
+        return None
+    table = columns.table(
+        f"{test}_logs",
+        "Their last lines, since the run began",
+        (run_column(itemgetter(0)), words("line", itemgetter(1))),
+        rows,
+    )
+    return Section("Logs of servers that ended", (), (table,))

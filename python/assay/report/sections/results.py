@@ -1,30 +1,26 @@
-"""Takes the cells of a test and the report declared by its workload; returns the table of results,
-a pivot.
-
-Without a declaration it shows throughput, latency and CPU time, with a row per cell. *By factors*,
-it is the table of a paper: a column per level, speed-ups, and the published numbers. *By fields*,
-for tests that measure something else, it has a row per run.
-"""
+"""Takes the cells of a test and the report declared by its workload; returns the table of
+results, a pivot; and of a grid what each factor changes, and which two change each other's
+effect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from assay.comparison.effects import Effect, SettingEffects
+from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
 from assay.experiment import Scalar
+from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
+from assay.plan import cell_names
 from assay.plan.cell_names import CACHE
 from assay.record import Run
-from assay.report.cells import cell_runs, cold, durability, percentiles
-from assay.report.cells.cell_runs import REPETITION, CellRuns
-from assay.report.cells.pivot import (
-    Aggregate,
-    PivotRow,
-    pivot_rows,
-    table_row,
-    value_column,
-)
-from assay.report.declared import aggregates, field_path, notes
+from assay.report import cell_runs, cell_tables, columns, durability
+from assay.report.cell_runs import REPETITION, CellRuns
+from assay.report.cell_tables import Aggregate, PivotRow, pivot_rows, table_row, value_column
+from assay.report.columns import numbers, words
+from assay.report.declared import aggregates
+from assay.report.declared import published as notes
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
@@ -35,8 +31,10 @@ from assay.report.values import (
     ReportCell,
     ReportColumn,
     ReportTable,
+    Section,
     absent,
     judged,
+    text,
 )
 from assay.text import units
 
@@ -79,17 +77,17 @@ def _named(cells: Sequence[CellRuns], varying: Sequence[str], *always: str) -> l
 def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str]) -> ReportTable:
     labels = _named(cells, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    unit = percentiles.unit_of(
+    unit = cell_tables.unit_of_percentile(
         run.measurement.of_clients.all_ok.latency for _, run in cell_runs.middle_runs(cells)
     )
 
     def in_unit(made: Number) -> str:
         return units.time(made.value, unit, resolution_ns=made.resolution or 0)
 
-    has_cold = cold.any_timed(cells)
+    has_cold = cell_tables.any_timed_from_cold(cells)
     columns = [
-        *([value_column(cold.FIRST, cold.first)] * has_cold),
-        *([value_column(cold.WARM_AFTER, cold.warm_after)] * has_cold),
+        *([value_column(cell_tables.FIRST, cell_tables.first_executions)] * has_cold),
+        *([value_column(cell_tables.WARM_AFTER, cell_tables.warm_after)] * has_cold),
         value_column("TPS", _if_not_cold(aggregates.median(aggregates.THROUGHPUT))),
         *(
             [value_column("min-max", _if_not_cold(aggregates.full_range(aggregates.THROUGHPUT)))]
@@ -116,21 +114,21 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
         notes=(
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
             "these; client CPU, server CPU: CPU time per transaction",
-            *([cold.NOTE] if has_cold else []),
+            *([cell_tables.NOTE_ON_COLD] if has_cold else []),
             *([aggregates.OVER_REPETITIONS] if has_range else []),
-            *notes.failures(cells),
+            *notes.notes_on_failures(cells),
         ),
     )
 
 
 def _if_not_cold(aggregate: Aggregate) -> Aggregate:
     """Of a cell that was measured for a time with cold caches nothing."""
-    return lambda cell: absent("") if cold.is_timed(cell) else aggregate(cell)
+    return lambda cell: absent("") if cell_tables.is_timed_from_cold(cell) else aggregate(cell)
 
 
 def percentile(name: str, unit: str) -> Callable[[Run], ReportCell]:
     def shown(run: Run) -> ReportCell:
-        return percentiles.cell(
+        return cell_tables.percentile_cell(
             run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
         )
 
@@ -149,7 +147,7 @@ def _fields_table(
         value_column(
             field.title,
             aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
-            unit=field.unit if field_path.unit(field.key) == "ns" else "",
+            unit=field.unit if aggregates.unit_at(field.key) == "ns" else "",
         )
         for place, field in enumerate(declared.fields)
     ]
@@ -167,7 +165,7 @@ def _fields_table(
         title=declared.heading,
         columns=(*(ReportColumn(name) for name in labels), *columns),
         rows=tuple(rows),
-        notes=(*([declared.note] if declared.note else []), *notes.points(published)),
+        notes=(*([declared.note] if declared.note else []), *notes.note_on_points(published)),
     )
 
 
@@ -237,8 +235,8 @@ def _factors_table(
         notes=(
             notes.explanation(declared, cells),
             *([declared.note] if declared.note else []),
-            *notes.failures(cells),
-            *notes.beside(published, cells),
+            *notes.notes_on_failures(cells),
+            *notes.notes_beside(published, cells),
         ),
     )
 
@@ -328,3 +326,94 @@ def _speed_up_titles(
         for level in levels[1:]
         for cache in map(str, caches)
     ]
+
+
+def effects_section(setting_effects: SettingEffects, name: str) -> Section:
+    """``name``: of the test, as tables begin with it."""
+    return Section("Effects of settings", (), (_effects_table(setting_effects, name),))
+
+
+def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
+    return columns.table(
+        f"{name}_effects",
+        f"What each factor changes over all of the grid: {setting_effects.metric.label}, "
+        f"{units.counted(setting_effects.runs, 'run')} of "
+        f"{units.counted(setting_effects.cells, 'cell')}",
+        (
+            words("effect", _factors, is_label=True),
+            words("levels", _levels, is_label=True),
+            numbers("ratio", _ratio),
+            numbers(f"{CONFIDENCE:.0%} interval", _interval),
+            numbers("p", _p),
+            ReportColumn("verdict", cell=_verdict),
+        ),
+        setting_effects.effects,
+        notes=tuple(_effects_notes(setting_effects)),
+    )
+
+
+def _factors(effect: Effect) -> str:
+    return " and ".join(change.factor for change in effect.of)
+
+
+def _levels(effect: Effect) -> str:
+    return " and ".join(
+        f"{cell_names.level_text(one.level)} / {cell_names.level_text(one.compared_with)}"
+        for one in effect.of
+    )
+
+
+def _ratio(effect: Effect) -> ReportCell:
+    made = Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)
+    return ReportCell(units.digits(effect.ratio), made)
+
+
+def _interval(effect: Effect) -> ReportCell:
+    if effect.low is None or effect.high is None:
+        return absent("-")
+    return text(f"{units.digits(effect.low)} to {units.digits(effect.high)}")
+
+
+def _p(effect: Effect) -> ReportCell:
+    value = effect.adjusted_p
+    if value is None:
+        return absent("-")
+    return text("<0.001" if value < 0.001 else f"{value:.3f}")
+
+
+def _verdict(effect: Effect) -> ReportCell:
+    if not effect.is_decided:
+        return ReportCell(NOT_DECIDED, note=effect.reason)
+    if not effect.is_seen:
+        return text(NO_DIFFERENCE)
+    word = "interact" if effect.is_interaction else "matters"
+    if effect.durability == ("", ""):
+        return text(word)
+    (change,) = effect.of
+    at = zip((change.level, change.compared_with), effect.durability, strict=True)
+    named = ", ".join(f"{cell_names.level_text(level)}: {name}" for level, name in at)
+    return ReportCell(word, note=f"commits are not equally durable: {named}")
+
+
+def _effects_notes(setting_effects: SettingEffects) -> Iterator[str]:
+    yield (
+        "ratio: at the first level, divided by that at the second; the geometric mean over all "
+        "combinations of the other factors"
+    )
+    if any(one.is_interaction for one in setting_effects.effects):
+        yield (
+            "A and B: the ratio of A at the first level of B, divided by that at its second; 1: A "
+            "has the same effect at both"
+        )
+    yield f"p: adjusted for {len(setting_effects.effects)} effects (Holm)"
+    if setting_effects.is_pooled:
+        yield ERROR_OF_POOLED
+    if setting_effects.left_out:
+        yield (
+            f"left out, with the combinations that need them: {_listed(setting_effects.left_out)}"
+        )
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    more = f"; and {len(names) - most} more" if len(names) > most else ""
+    return "; ".join(names[:most]) + more

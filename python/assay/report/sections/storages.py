@@ -1,27 +1,33 @@
-"""Takes an experiment's record; returns what its storages were under their names: as they were
-asked for and found, the limits and parameters in effect, their round-trip times, and what was
-changed from a model's profile."""
+"""Takes an experiment's record; returns what its storages were, as asked for and found, with the
+limits in effect; how modelled disks kept their time, and the requests that storages account for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Any, Literal, NamedTuple
 
+import msgspec
 from msgspec import structs
 
+from assay.contracts.documents import convert
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.observation.parts.shape import convert
 from assay.contracts.storage_facts import StorageFacts
-from assay.experiment.choices.storage_names import written
+from assay.contracts.storages.abilities import AccountedSecond
+from assay.experiment.choices.identity import written_storage
+from assay.judge.storage_evidence import NEAR, Calibrated, calibrated_disks, missed_disk_times
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
-from assay.report import columns
+from assay.report import cell_runs, cell_tables, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import (
     attribute,
+    counts,
     integer,
     never_null,
     nullable,
+    numbers,
     of,
     path,
     row,
@@ -29,9 +35,20 @@ from assay.report.columns import (
     words,
 )
 from assay.report.program_tables import IN_FORCE, MACHINE_MEANING, ProgramTable
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, TidyValue, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    TidyValue,
+    absent,
+    size,
+    text,
+)
 from assay.text import units
-from assay.text.sizes import option_word
+from assay.text.units import option_word
 
 _BYTES_PER_S = "_bps"
 _NOT_LIMITED = (
@@ -48,7 +65,7 @@ def asked(experiment: ExperimentRecord) -> dict[str, str]:
         for choice in (*asked.get("storages", ()), *asked.get("log_storages", ()))
         if choice is not None
     )
-    return {choice.name: written(choice) for choice in choices}
+    return {choice.name: written_storage(choice) for choice in choices}
 
 
 def named(experiment: ExperimentRecord) -> str:
@@ -178,7 +195,7 @@ STORAGES = ProgramTable(
 _OF_DEVICES = ("mount options", "scheduler", "write cache")
 
 
-def table(runs: Iterable[Run]) -> ReportTable:
+def storages_table(runs: Iterable[Run]) -> ReportTable:
     """What is known of no block device has no column."""
     found = (one for run in runs if run.deployment for one in run.deployment.all_storages)
     every = columns.table("storages", "Storages", (one for one in _STORAGE if one.title), found)
@@ -193,3 +210,180 @@ def table(runs: Iterable[Run]) -> ReportTable:
         columns=tuple(every.columns[place] for place in kept),
         rows=tuple(Row(tuple(text(row[place]) for place in kept)) for row in rows),
     )
+
+
+_WHAT_OF_MODELS = (
+    "times of one request; flush: of one page that was written at a random place, so with a seek, "
+    "where the flushes/s of the probe are of pages one after the other"
+)
+
+
+class _Model(msgspec.Struct, frozen=True):
+    profile: str
+    source: str
+
+
+class _Facts(msgspec.Struct, frozen=True):
+    model: _Model
+    path_cost: tuple[Calibrated, ...]
+
+
+def modelled_disks_table(runs: Iterable[Run]) -> ReportTable | None:
+    """None where no storage is one."""
+    storages = [run.deployment.storage for run in runs if run.deployment]
+    modelled = {storage.name: storage for storage in storages if "model" in storage.facts}
+    disks = {name: msgspec.convert(one.facts, _Facts) for name, one in modelled.items()}
+    if not disks:
+        return None
+    requests = (
+        (name, one.model.profile, found) for name, one in disks.items() for found in one.path_cost
+    )
+    return columns.table(
+        "modelled_disks",
+        "Modelled disks: mean time of a request at a random place, before the runs",
+        (
+            words("storage", itemgetter(0), is_label=True),
+            words("profile", itemgetter(1), is_label=True),
+            *of(itemgetter(2), _MODEL_COLUMNS),
+        ),
+        requests,
+        notes=(
+            _WHAT_OF_MODELS,
+            *dict.fromkeys(_source(facts.model) for facts in disks.values()),
+            *(
+                f"{name} differs from its profile in {', '.join(changed)}"
+                for name, storage in modelled.items()
+                if (changed := changes(storage))
+            ),
+            *(
+                f"not within {NEAR:.0%} of its model: {words}"
+                for storage in modelled.values()
+                for words in missed_disk_times(storage)
+            ),
+        ),
+    )
+
+
+def overhead_ns(run: Run, operation: str) -> int | None:
+    """Time of such a request that the disk answers at once; None where that was not measured."""
+    found = calibrated_disks(run.deployment.storage) if run.deployment else ()
+    of_it = [one for one in found if one.operation == operation]
+    return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
+
+
+def _calibrated_time(title: str, name: str) -> ReportColumn:
+    def shown(source: Calibrated) -> ReportCell:
+        time_ns = getattr(source, name)
+        return ReportCell(units.latency(time_ns), Number(time_ns, "ns"))
+
+    return numbers(title, shown)
+
+
+_MODEL_COLUMNS = (
+    words("operation", attrgetter("operation")),
+    counts("depth", attrgetter("depth")),
+    _calibrated_time("by the model", "modelled_ns"),
+    _calibrated_time("measured", "measured_ns"),
+    _calibrated_time("I/O path overhead", "path_cost_ns"),
+)
+
+
+def _source(model: _Model) -> str:
+    return f"{model.profile} is modelled on {model.source}"
+
+
+_OPERATIONS: tuple[Literal["read", "write", "flush"], ...] = ("read", "write", "flush")
+_LOST = "lost"
+
+
+class _Sums(NamedTuple):
+    of: AccountedSecond
+    """All seconds together, of one operation."""
+    elapsed_s: float
+    overhead_ns: int | None
+    """Time of such a request that the disk answers at once."""
+
+
+def requests_section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
+    """None where no storage keeps an account."""
+    accounted = [
+        (cell, run) for cell, run in cell_runs.middle_runs(measured_cells) if run.storage_requests
+    ]
+    if not accounted:
+        return None
+    table = cell_tables.table_by_cell(
+        f"{test}_storage_requests",
+        "Requests of each storage, by its own account",
+        (measured_cells, cell_runs.varying(measured_cells, "system", "storage", "clients")),
+        _REQUEST_COLUMNS,
+        [(cell, sums) for cell, run in accounted for sums in _each_operation(run)],
+        notes=(
+            *_request_notes([run for _, run in accounted]),
+            *cell_runs.of_middle(measured_cells),
+        ),
+    )
+    return Section("Requests of modelled disks", (), (table,))
+
+
+def _each_operation(run: Run) -> Iterator[_Sums]:
+    for operation in _OPERATIONS:
+        of = [one for one in run.storage_requests if one.operation == operation]
+        sums = _Sums(
+            AccountedSecond(
+                second=0,
+                operation=operation,
+                count=sum(one.count for one in of),
+                failed=sum(one.failed for one in of),
+                bytes=sum(one.bytes for one in of),
+                time_ns=sum(one.time_ns for one in of),
+                longest_ns=max((one.longest_ns for one in of), default=0),
+                late_ns=sum(one.late_ns for one in of),
+            ),
+            run.measurement.elapsed_ns / 1e9,
+            overhead_ns(run, operation),
+        )
+        if sums.of.count and sums.elapsed_s:
+            yield sums
+
+
+def _requests_per_s(sums: _Sums) -> ReportCell:
+    per_s = sums.of.count / sums.elapsed_s
+    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.of.count))
+
+
+def _request_time(time_ns: float, n: int = 1) -> ReportCell:
+    return ReportCell(units.latency(time_ns), Number(time_ns, "ns", n=n))
+
+
+_REQUEST_COLUMNS = (
+    words("operation", attrgetter("of.operation"), is_label=True),
+    numbers("requests/s", _requests_per_s),
+    numbers(
+        "mean size", lambda sums: size(sums.of.bytes / sums.of.count if sums.of.bytes else None)
+    ),
+    numbers(
+        "mean time", lambda sums: _request_time(sums.of.time_ns / sums.of.count, sums.of.count)
+    ),
+    numbers("longest", lambda sums: _request_time(sums.of.longest_ns)),
+    numbers("late", lambda sums: _request_time(sums.of.late_ns / sums.of.count, sums.of.count)),
+    numbers(
+        "I/O path overhead",
+        lambda sums: absent("-") if sums.overhead_ns is None else _request_time(sums.overhead_ns),
+    ),
+    counts("failed", attrgetter("of.failed")),
+)
+
+
+def _request_notes(runs: Sequence[Run]) -> Iterator[str]:
+    yield (
+        "time: from the arrival at the disk to its answer; late: how much of it came after the "
+        "end by the model, mean; I/O path overhead: time of a request that the modelled disk "
+        "answers at once; the model's answers come earlier by it, and no request of a client takes "
+        "less"
+    )
+    lost = sum(one.count for run in runs for one in run.storage_requests if one.operation == _LOST)
+    if lost:
+        yield (
+            f"{units.counted(lost, 'request')} missing in the account: its file was too slow, or "
+            "the disk it is on was full"
+        )

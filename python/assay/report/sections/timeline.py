@@ -9,13 +9,12 @@ from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from assay.judge.statistics import per_second
+from assay.judge import seconds as per_second
 from assay.record import Run
-from assay.report import columns
-from assay.report.cells import by_cell, cell_runs
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
+from assay.report import cell_runs, cell_tables, columns
+from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, run_column, words
+from assay.report.figures.over_time import LEAST_SECONDS, whole_seconds
 from assay.report.values import ReportColumn, ReportTable, Section, rate, seconds
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -28,7 +27,7 @@ _SHOWN = 10
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short for a timeline, and there was no outage."""
     seen = [
-        (cell, (ok, per_second.suspended(run.measurement)))
+        (cell, (ok, per_second.suspended_per_second(run.measurement)))
         for cell, run in cell_runs.middle_runs(cells)
         if len(ok := whole_seconds(run.measurement)) >= LEAST_SECONDS
     ]
@@ -68,7 +67,7 @@ def _timeline_table(
     seen: Sequence[tuple[CellRuns, tuple[list[int], frozenset[int]]]],
 ) -> ReportTable:
     are_suspended = any(suspended for _, (_, suspended) in seen)
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_timeline",
         "Transactions that ended ok, second by second",
         (cells, cell_runs.varying(cells, "system", "clients")),

@@ -15,27 +15,19 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from assay.contracts.observation import AllOk, Latency, Observation, TransactionReport
-from assay.judge.statistics.samples import SHARES, known_ns, samples_needed
+from assay.judge.result_checks import STATEMENT_LIMIT
+from assay.judge.statistics.samples import SHARES, known_ns, median_and_spread, samples_needed
 from assay.record import Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
-from assay.report import columns
-from assay.report.cells import by_cell, cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.pivot import Aggregate
+from assay.report import cell_runs, cell_tables, columns
+from assay.report.cell_runs import CellRuns
+from assay.report.cell_tables import Aggregate
 from assay.report.columns import counts, numbers, run_column, words
 from assay.report.declared import aggregates
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
-from assay.report.figures.panels import panels
-from assay.report.sections import types_by_cell
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Section,
-    absent,
-)
+from assay.report.figures.bars import panels
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent
 from assay.text import units
 
 TIMES = {
@@ -78,7 +70,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     if len(names) <= _FEW_TYPES:
         tables.append(_cells_table(test, cells, measured, len(names) > 1))
     else:
-        side_by_side = types_by_cell.table(test, cells)
+        side_by_side = types_by_cell(test, cells)
         tables += [side_by_side] if side_by_side is not None else []
         tables += [_types_table(test, cell, run) for cell, run in measured]
     return Section("Latency", (), tuple(tables), figures(test, cells))
@@ -90,7 +82,7 @@ def _over_repetitions(
     """Each transaction type of each cell, with the range of its repetitions."""
     cells = [cell for cell in measured_cells if cell_runs.measured_runs(cell)]
     factors = cell_runs.varying(cells, "system", "clients")
-    unit = percentiles.unit_of(
+    unit = cell_tables.unit_of_percentile(
         one.latency
         for cell in cells
         for run in cell_runs.measured_runs(cell)
@@ -110,7 +102,7 @@ def _over_repetitions(
             latency = run.measurement.latency_of(name)
             if latency is None:
                 return absent("none")
-            return percentiles.cell(latency, share, unit, run.measurement.resolution)
+            return cell_tables.percentile_cell(latency, share, unit, run.measurement.resolution)
 
         return aggregates.each(shown, time)
 
@@ -122,7 +114,7 @@ def _over_repetitions(
         key = aggregates.RunValue(metric.value, metric.unit, name=metric.name)
         return aggregates.median(key, with_range=True)
 
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_types",
         "Each transaction type, over the repetitions",
         (cells, factors),
@@ -165,7 +157,7 @@ def _cells_table(
     labels = [_TRANSACTION] if has_names else []
     labels += [words("time", attrgetter("kind"), is_label=True)] if is_open else []
     notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(cells))
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_times",
         "Percentiles",
         (cells, cell_runs.varying(cells, "system", "clients")),
@@ -175,7 +167,7 @@ def _cells_table(
             _OPEN if is_open else _CLOSED,
             *notes,
             *notes_on_unequal_repetitions(
-                cells, percentiles.unit_of(line.times for _, line in lines)
+                cells, cell_tables.unit_of_percentile(line.times for _, line in lines)
             ),
             *_resolutions(run.measurement for _, run in measured),
             *cell_runs.without_lost(run for _, run in measured),
@@ -223,7 +215,7 @@ def _passes_table(test: str, cells: Sequence[CellRuns], measured: Measured) -> R
         for cell, run in measured
         if (passes := run.measurement.passes)
     ]
-    return by_cell.table(
+    return cell_tables.table_by_cell(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",
         (cells, cell_runs.varying(cells, "system")),
@@ -251,11 +243,13 @@ _TRANSACTION = words("transaction", attrgetter("name"), is_label=True)
 
 def _columns(lines: Iterable[_Line]) -> list[ReportColumn]:
     """How many samples, and each percentile."""
-    unit = percentiles.unit_of(line.times for line in lines)
+    unit = cell_tables.unit_of_percentile(line.times for line in lines)
 
     def percentile(name: str) -> ReportColumn:
         def shown(line: _Line) -> ReportCell:
-            return percentiles.cell(line.times, name, unit, line.run.measurement.resolution)
+            return cell_tables.percentile_cell(
+                line.times, name, unit, line.run.measurement.resolution
+            )
 
         return numbers(name, shown, unit)
 
@@ -287,7 +281,7 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {key: (run, curve) for key, (run, curve) in found.items() if curve}
     if not seen:
         return ()
-    unit = percentiles.unit_of(
+    unit = cell_tables.unit_of_percentile(
         run.measurement.of_clients.all_ok.latency for run, _ in seen.values()
     )
     said = (
@@ -433,7 +427,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     runs = cell_runs.measured_runs(cell)
     for name in _NAMES:
         shown = [
-            percentiles.cell(
+            cell_tables.percentile_cell(
                 run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
             )
             for run in runs
@@ -456,3 +450,81 @@ def _with_unit(shown: ReportCell, unit: str) -> str:
     number = shown.number
     assert number is not None, "compared above"
     return units.time_with_unit(number.value, unit, resolution_ns=number.resolution or 0)
+
+
+_MOST_CELLS = 8
+"""Side by side."""
+
+
+def types_by_cell(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable | None:
+    """None for a single cell, and for more than stand side by side."""
+    cells = [cell for cell in measured_cells if cell_runs.measured_runs(cell)]
+    if not 1 < len(cells) <= _MOST_CELLS:
+        return None
+    runs = [run for cell in cells for run in cell_runs.measured_runs(cell)]
+    names = dict.fromkeys(
+        one.name for run in runs for one in run.measurement.outcomes_by_transaction if one.scheduled
+    )
+    unit = cell_tables.unit_of_percentile(_latencies(runs, names))
+    is_cancelled = any(_limit_s(run, name) for run in runs for name in names)
+
+    def of_cell(cell: CellRuns) -> ReportColumn:
+        return numbers(cell.name, lambda name: _of_type(cell, name, unit), unit)
+
+    return columns.table(
+        f"{test}_types_by_cell",
+        "Each transaction type in each cell",
+        (words("transaction", str), *map(of_cell, cells)),
+        names,
+        notes=(
+            "mean latency of those that ended ok; over repetitions the median",
+            *cell_runs.without_lost(runs),
+            *(
+                ["> … : cancelled at the limit of a statement; such a type is in no mean, and the "
+                 "elapsed time has it up to the limit"]
+                if is_cancelled
+                else []
+            ),
+        ),
+        is_detail=True,
+    )  # fmt: skip
+
+
+def _latencies(runs: Sequence[Run], names: Sequence[str] | dict[str, None]) -> list[Latency]:
+    found = (run.measurement.latency_of(name) for run in runs for name in names)
+    return [one for one in found if one is not None]
+
+
+def _of_type(cell: CellRuns, name: str, unit: str) -> ReportCell:
+    runs = cell_runs.measured_runs(cell)
+    limits = [limit for run in runs if (limit := _limit_s(run, name))]
+    if limits:
+        return ReportCell(f"> {units.time(limits[0] * 1e9, unit)}", is_absent=True)
+    if _lost(runs, name):
+        return absent("failed")
+    means = [one.mean_ns for one in _latencies(runs, [name])]
+    if len(means) < len(runs):
+        return absent("not run")
+    over = median_and_spread(means)
+    number = Number(over.median, "ns", over.n, over.low, over.high, judged=cell.judged.verdict)
+    return ReportCell(units.time(over.median, unit), number)
+
+
+def _limit_s(run: Run, name: str) -> float:
+    """The limit at which one of its statements was cancelled; 0: none was."""
+    driving = run.driving
+    is_cancelled = any(
+        error.code == STATEMENT_LIMIT and error.transaction == name
+        for error in run.measurement.errors
+    )
+    limit_s = driving.statement_limit_s if is_cancelled else None
+    return float(limit_s or 0)
+
+
+def _lost(runs: Sequence[Run], name: str) -> bool:
+    return any(
+        one.lost
+        for run in runs
+        for one in run.measurement.outcomes_by_transaction
+        if one.name == name
+    )

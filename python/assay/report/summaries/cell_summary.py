@@ -1,33 +1,32 @@
-"""Takes a cell of an experiment; returns its summary for the first look.
-
-Numbers are medians of the repetitions; failed transactions are those of all.
-"""
+"""Takes a cell of an experiment; returns its summary for the first look: its numbers, its
+latency in words, and the column of the time that the goal is about."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from assay.contracts.observation import clients_left
-from assay.contracts.role import PRIMARY
+from assay.contracts.deployment import PRIMARY
+from assay.contracts.metric import Metric
+from assay.contracts.observation import GroupReport, Latency, Observation, Resolution, clients_left
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.evidence.offered_rate import OfferedAndReached
+from assay.judge.client_service import OfferedAndReached
 from assay.judge.run import EXCEEDED
-from assay.judge.statistics.samples import UNREACHED
-from assay.judge.statistics.spread import spread
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import UNREACHED, known_ns, median_and_spread
 from assay.record import ExperimentRecord, Run
-from assay.record.metrics import catalogue, clients, probed_flushes
-from assay.report.cells import cell_runs, cold, durability
-from assay.report.cells.cell_runs import CellRuns
+from assay.record.metrics import catalogue, clients, resources
+from assay.record.metrics.clients import ELAPSED, LATENCIES, deferred_report
+from assay.report import cell_runs, cell_tables, durability
+from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration
-from assay.report.sections import derived, device, goals, headline
-from assay.report.storage_tables import commit_efficiency
-from assay.report.summaries import goal_column, latency_words
-from assay.report.summaries.latency_words import TOGETHER
+from assay.report.sections import derived, goals, headline, machine_use, storage_ranks
+from assay.report.values import Number, ReportCell, absent
 from assay.text import units
 
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
@@ -35,7 +34,7 @@ UNKNOWN = "unknown"
 """The column of transactions with an unknown outcome, where there are any."""
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
-ELAPSED = "elapsed"
+ELAPSED_COLUMN = "elapsed"
 DURABILITY = "durability"
 MEASURED = "measured"
 """The name of what a test without transactions measures."""
@@ -114,7 +113,7 @@ class CellSummary(Struct, frozen=True):
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     measured = cell_runs.measured_runs(cell)
-    reads = device.reads_of_all(measured)
+    reads = machine_use.reads_of_all(measured)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict.because("refused", refused[0]) if refused else cell.judged.verdict
     if {run.state for run in cell.runs} <= {"interrupted", "planned"} and verdict.word:
@@ -130,25 +129,25 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         name=cell.name,
         verdict=verdict,
         numbers=_numbers(experiment, cell, measured),
-        groups=latency_words.groups(measured),
+        groups=groups_in_words(measured),
         columns=(*_columns(cell, measured), verdict.word or ABSENT),
-        goal_column=goal_column.of_cell(experiment, cell),
+        goal_column=goal_column_of_cell(experiment, cell),
         levels=cell.factors,
         bar=_bar(cell),
         unknown=counted(cell, UNKNOWN),
         durability=durability.shown(cell),
-        device=device.summary(measured),
+        device=machine_use.summary(measured),
         device_reads=ABSENT if reads is None else units.digits(reads, 2),
-        has_device_reads=reads is not None and reads >= device.READS_LIMIT,
+        has_device_reads=reads is not None and reads >= machine_use.READS_LIMIT,
         elapsed=ABSENT if elapsed is None else f"{_seconds(elapsed.value)} s",
         has_elapsed_alone=elapsed is not None and not measured and not has_fields,
-        first=cold.first(cell).shown,
-        warm_after=cold.warm_after(cell).shown,
+        first=cell_tables.first_executions(cell).shown,
+        warm_after=cell_tables.warm_after(cell).shown,
         server=_server(cell.runs),
         headline=headline.shown(cell),
         headline_column=headline.column(cell),
         derived=derived.of_cell(cell),
-        deferred=latency_words.deferred(measured),
+        deferred=deferred_in_words(measured),
         response_limits=headline.limits_in_words(cell),
         offered_rate=goals.kept_rate(experiment, cell),
         runs=cell.runs,
@@ -162,13 +161,13 @@ def _server(runs: Sequence[Run]) -> str:
     return "; ".join(dict.fromkeys(said))
 
 
-_COLUMN_OF = {clients.THROUGHPUT: "TPS", clients.P99: "p99", clients.ELAPSED: ELAPSED}
+_COLUMN_OF = {clients.THROUGHPUT: "TPS", clients.P99: "p99", clients.ELAPSED: ELAPSED_COLUMN}
 
 
 def _bar(cell: CellRuns) -> tuple[str, float] | None:
     """Of the metric by which comparisons judge the cell."""
     runs = list(cell.measured)
-    is_cold = cold.is_timed(cell)
+    is_cold = cell_tables.is_timed_from_cold(cell)
     title = _COLUMN_OF.get(catalogue.primary(runs)) if runs and not is_cold else None
     if title is None:
         return None
@@ -218,18 +217,18 @@ def _numbers(
         throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
     if fewer := _on_fewer(measured):
         throughput += f", {fewer}"
-    if cold.is_timed(cell):
-        warm = cold.warm_after(cell).shown
-        said = f"first execution {cold.first(cell).shown}, warm after {warm}"
-        latency = latency_words.in_words(latency_words.times(measured))
+    if cell_tables.is_timed_from_cold(cell):
+        warm = cell_tables.warm_after(cell).shown
+        said = f"first execution {cell_tables.first_executions(cell).shown}, warm after {warm}"
+        latency = latency_in_words(latency_times(measured))
         return (("cold", said.replace(" ", TOGETHER)), ("latency", latency))
-    if efficiency := commit_efficiency.of_cell(cell):
+    if efficiency := storage_ranks.commit_efficiency_of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
-        if any(probed_flushes.uneven(probed_flushes.of_run(run)) for run in measured):
+        if any(resources.uneven_flushes(resources.probed_flushes(run)) for run in measured):
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
-        ("latency", latency_words.of_mix(measured)),
+        ("latency", medians_of_mix(measured)),
     )
 
 
@@ -254,7 +253,7 @@ def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     if made.n != 1 and made.low is not None and made.high is not None:
         around = f"{units.time(made.low, 's')}-{units.time(made.high, 's')}"
         shown += f", median of {made.n} repetitions ({around})"
-    return ((ELAPSED, shown),)
+    return ((ELAPSED_COLUMN, shown),)
 
 
 def _load(cell: CellRuns) -> tuple[tuple[str, str], ...]:
@@ -321,14 +320,12 @@ def _columns(cell: CellRuns, measured: Sequence[Run]) -> tuple[str, ...]:
         return (ABSENT, ABSENT, ABSENT, counted(cell, "failed"))
     rates = [clients.THROUGHPUT.value(one) for one in measured]
     known = [rate for rate in rates if rate is not None]
-    tps = units.digits(spread(known).median) if known else ABSENT
-    if cold.is_timed(cell):
+    tps = units.digits(median_and_spread(known).median) if known else ABSENT
+    if cell_tables.is_timed_from_cold(cell):
         tps = ""
-    times = latency_words.times(measured)
-    p50, p99 = (
-        latency_words.percentile(times, name) if times else ABSENT for name in ("p50", "p99")
-    )
-    if latency_words.unlike_types(measured):
+    times = latency_times(measured)
+    p50, p99 = (percentile_in_words(times, name) if times else ABSENT for name in ("p50", "p99"))
+    if unlike_types(measured):
         p50 = BY_TYPE
     return (tps, p50, p99, counted(cell, "failed"))
 
@@ -341,3 +338,197 @@ def counted(cell: CellRuns, outcome: str) -> str:
         if run.driven is not None and run.state not in ("interrupted", EXCEEDED)
     ]
     return str(sum(getattr(one, outcome) for one in driven)) if driven else ABSENT
+
+
+Times = Sequence[tuple[Latency, Resolution]]
+"""Of each repetition."""
+TOGETHER = "\u00a0"
+"""A blank at which no line is broken."""
+_UNLIKE = 2
+"""Times the median of one transaction type that of another is, where they are unlike."""
+_MOST_TYPES = 3
+_PERCENTILES = ("p50", "p95", "p99", "p99.9")
+_FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
+"""Percentiles of a group, whose line must have room for the maximum."""
+
+
+def latency_times(measured: Iterable[Run]) -> Times:
+    return [
+        (run.measurement.of_clients.all_ok.latency, run.measurement.resolution) for run in measured
+    ]
+
+
+def unlike_types(measured: Sequence[Run]) -> dict[str, Times]:
+    """The times of each transaction type, where the median of one is more than `_UNLIKE` times that
+    of another: then that of all is the median of the most frequent one, and says nothing of the
+    others. Else empty."""
+    found: dict[str, list[tuple[Latency, Resolution]]] = {}
+    for run in measured:
+        for one in run.measurement.of_clients.transactions:
+            if one.outcome == "ok":
+                found.setdefault(one.name, []).append((one.latency, run.measurement.resolution))
+    medians = [
+        statistics.median(known)
+        for of_type in found.values()
+        if (known := [value for one, _ in of_type if (value := known_ns(one, "p50")) is not None])
+    ]
+    is_unlike = len(medians) > 1 and max(medians) > _UNLIKE * min(medians)
+    return {name: of_type for name, of_type in found.items() if is_unlike}
+
+
+def medians_of_mix(measured: Sequence[Run]) -> str:
+    """Of a mix of unlike types the median of each in place of one of all."""
+    types = unlike_types(measured)
+    if not types:
+        return latency_in_words(latency_times(measured))
+    most_first = sorted(types, key=lambda name: -types[name][0][0].due)
+    shown = [
+        f"{name} {percentile_in_words(types[name], 'p50')}" for name in most_first[:_MOST_TYPES]
+    ]
+    if left := len(most_first) - len(shown):
+        shown.append(f"{left} more types")
+    rest = latency_in_words(latency_times(measured), _PERCENTILES[1:])
+    return f"p50 of {', '.join(one.replace(' ', TOGETHER) for one in shown)}  {rest}"
+
+
+def latency_in_words(times: Times, names: Sequence[str] = _PERCENTILES) -> str:
+    """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
+    shown = {name: percentile_in_words(times, name) for name in (*names, "max")}
+    said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
+    return "  ".join(one.replace(" ", TOGETHER) for one in said)
+
+
+def percentile_in_words(times: Times, name: str) -> str:
+    """The median of a percentile over the repetitions, with the digits of the one in the middle, or
+    the greatest maximum; in the unit in which it is best read."""
+    cells = [
+        cell_tables.percentile_cell(latency, name, "ms", resolution)
+        for latency, resolution in times
+    ]
+    if without := next((cell for cell in cells if cell.is_absent), None):
+        return without.shown
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    values_ns = [number.value for number in numbers]
+    value_ns = max(values_ns) if name == "max" else statistics.median(values_ns)
+    unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
+    width_ns = 0 if name == "max" else cell_tables.middle_bucket_width(numbers) or 0
+    return units.time_with_unit(value_ns, unit, resolution_ns=width_ns)
+
+
+def groups_in_words(measured: Sequence[Run]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(name, texts) of each group of clients, where there are several; the texts from the longest
+    to the shortest, which has fewer percentiles."""
+    if not measured or len(measured[0].measurement.groups) < 2:
+        return ()
+    by_name: dict[str, list[tuple[GroupReport, Observation]]] = {}
+    for run in measured:
+        for group in run.measurement.groups:
+            by_name.setdefault(group.name, []).append((group, run.measurement))
+    found = []
+    for name, of_runs in by_name.items():
+        tps = units.digits(statistics.median([group.throughput_per_s for group, _ in of_runs]))
+        tps = f"{tps} TPS{_until([group.until_s(whole.elapsed_ns) for group, whole in of_runs])}"
+        times_of_runs = [(group.all_ok.latency, whole.resolution) for group, whole in of_runs]
+        texts = (f"{tps}  {latency_in_words(times_of_runs, names)}" for names in _FEWER)
+        found.append((name, tuple(texts)))
+    return tuple(found)
+
+
+def _until(of_runs: Sequence[float | None]) -> str:
+    """`` until 3.90 s``, of a group that ended before the others; else empty."""
+    early = [until_s for until_s in of_runs if until_s is not None]
+    if not early:
+        return ""
+    few = f" in {len(early)} of {len(of_runs)} runs" if len(early) < len(of_runs) else ""
+    return f" until {units.digits(statistics.median(early), 3)} s{few}"
+
+
+def deferred_in_words(measured: Sequence[Run]) -> str:
+    """``83 queued, 0 late, 0 not run; longest queue 2; wait p90 1.2 ms  max 3 ms; run p90 …``, of
+    all repetitions; empty where nothing is deferred."""
+    found = ((deferred_report(run), run) for run in measured)
+    groups = [(group, run) for group, run in found if group is not None]
+    if not groups:
+        return ""
+    queued, late, skipped = (
+        sum(getattr(group.outcomes, name) for group, _ in groups)
+        for name in ("scheduled", "late", "skipped")
+    )
+    longest = max(group.longest_queue or 0 for group, _ in groups)
+    said = [f"{queued} queued, {late} late, {skipped} not run", f"longest queue {longest}"]
+    waits = [
+        (lag, run.measurement.resolution)
+        for group, run in groups
+        if (lag := group.all_ok.schedule_lag)
+    ]
+    runs = [(group.all_ok.service_time, run.measurement.resolution) for group, run in groups]
+    for title, times in (("waited", waits), ("took", runs)):
+        if shown := latency_in_words(times, ("p90",)):
+            said.append(f"{title} {shown}")
+    return "; ".join(said)
+
+
+_THERE = (LATENCIES["p50"].name, LATENCIES["p99"].name)
+"""Each table of cells has them."""
+
+
+class GoalColumn(NamedTuple):
+    title: str
+    value: str
+
+
+def goal_column_of_cell(experiment: ExperimentRecord, cell: CellRuns) -> GoalColumn | None:
+    """None where there is no goal, or the table has its metric anyway."""
+    metric = metric_of_goal(experiment)
+    return (
+        None
+        if metric is None
+        else GoalColumn(goal_column_title(metric), goal_cell(metric, cell).shown)
+    )
+
+
+def metric_of_goal(experiment: ExperimentRecord) -> Metric | None:
+    """The metric of the goal, if it needs a column of its own."""
+    condition = goals.asked_goal(experiment)
+    if condition is None or condition.metric.unit != "ns" or condition.metric.name in _THERE:
+        return None
+    return condition.metric
+
+
+def goal_column_title(metric: Metric) -> str:
+    """``p99.9``, ``p99 of payment``, ``elapsed``."""
+    return "elapsed" if metric.name == ELAPSED.name else metric.label.replace(" latency", "")
+
+
+def goal_cell(metric: Metric, cell: CellRuns) -> ReportCell:
+    values = [value for run in cell.measured if (value := metric.value(run)) is not None]
+    if not values:
+        return absent(_why_none(metric, cell))
+    middle = statistics.median(values)
+    if middle == samples.UNREACHED:
+        return absent(samples.NOT_REACHED)
+    return ReportCell(_shown(metric, cell, middle), Number(middle, "ns"))
+
+
+def _shown(metric: Metric, cell: CellRuns, value_ns: float) -> str:
+    """With the digits that the other percentiles have."""
+    name = _percentile_of_goal(metric)
+    if name in samples.SHARES and not metric.transaction:
+        return percentile_in_words(_times(cell), name)
+    return units.latency(value_ns)
+
+
+def _why_none(metric: Metric, cell: CellRuns) -> str:
+    if _percentile_of_goal(metric) in samples.SHARES and cell.measured:
+        return f"n<{samples.needed_for(_percentile_of_goal(metric))}"
+    return "-"
+
+
+def _percentile_of_goal(metric: Metric) -> str:
+    """``p99.9``; empty: it is none of latencies."""
+    is_latency = metric.stem.startswith("latency_")
+    return metric.stem.removeprefix("latency_").replace("_", ".") if is_latency else ""
+
+
+def _times(cell: CellRuns) -> Times:
+    return latency_times(cell_runs.measured_runs(cell))

@@ -2,7 +2,7 @@
 numbers, warnings, and where the details are.
 
 Of several cells it begins with a sentence for each factor
-(`assay.comparison.conclusions.conclusions`) and what explains it. It takes at most `MOST_LINES`,
+(`assay.comparison.conclusions`) and what explains it. It takes at most `MOST_LINES`,
 with these sentences `MOST_WITH_ANSWERS`, and the lines that explain them: cells for which there is
 no room are counted, and are in the report, whose command is named. Those that a sentence compares
 are shown before others, and need up to `MOST_WITH_QUOTED` lines; a sentence for whose cells there
@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from msgspec.structs import replace
 
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, disturbed_runs, durability
-from assay.report.forms.for_people import for_people
-from assay.report.sections import check_counts, conditions, goals, precision, storages
-from assay.report.summaries import cell_summary, rate_words, verdict_lines
+from assay.report import cell_runs, durability
+from assay.report.for_people import for_people
+from assay.report.sections import answers as check_counts
+from assay.report.sections import conditions, goals, storages
+from assay.report.summaries import cell_summary, several_cells
 from assay.report.summaries.cell_summary import CellSummary
-from assay.report.summaries.named_line import HEAD, named_line
+from assay.report.summaries.several_cells import HEAD, named_line
 from assay.report.values import Report, WarningNote
 from assay.text import units
-from assay.text.cut import cut_within
-from assay.text.line_width import ELSEWHERE, line_width
-from assay.text.visible import visible
+from assay.text.terminal import COLUMNS_ELSEWHERE, cut_within, line_width, visible
 
 if TYPE_CHECKING:
-    from assay.comparison.conclusions.conclusions import Question
+    from assay.comparison.conclusions import Question
 
 # Takes the questions of an experiment; returns the lines that answer them, in several versions,
 # each shorter than the one before, so that there is room for the cells that they compare.
@@ -71,7 +70,7 @@ def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
 
 def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> AnswerLines:
     """The answers to so many of them."""
-    from assay.comparison.conclusions import sentences
+    from assay.comparison import sentences
 
     asked = questions[:number]
     lines = []
@@ -90,12 +89,12 @@ def _of(questions: Sequence[Question], number: int, most_places: int, width: int
 
 
 def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:
-    from assay.comparison.conclusions import clauses
+    from assay.comparison import sentences
 
     return frozenset(
         run
         for question in questions
-        for conclusion in clauses.quoted(question, most_places)
+        for conclusion in sentences.quoted(question, most_places)
         for runs in conclusion.runs
         for run in runs
     )
@@ -125,7 +124,7 @@ def render(
     shown = lines(
         experiment,
         for_people(report),
-        found or ELSEWHERE,
+        found or COLUMNS_ELSEWHERE,
         more,
         is_narrow=found is not None,
         most_lines=most_lines,
@@ -162,10 +161,13 @@ def lines(
         last = named_line("details", kind + more, width)
     judged = "; ".join(one.lines[0] for one in report.sections if one.answers and one.lines)
     last = [*named_line("claims", judged, width, most=2), *last]
-    searched = goals.line(experiment)
+    searched = goals.goal_line(experiment)
     last = [*named_line("goal", searched, width, most=_most_of_goal(experiment)), *last]
-    last = [*named_line(disturbed_runs.TITLE, disturbed_runs.words(measured), width, most=2), *last]
-    last = [*named_line("precision", precision.line(experiment), width), *last]
+    last = [
+        *named_line(cell_runs.DISTURBED_RUNS, cell_runs.disturbed_runs(measured), width, most=2),
+        *last,
+    ]
+    last = [*named_line("precision", goals.precision_line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     answered: list[str] = []
     if len(found) == 1:
@@ -205,10 +207,10 @@ def _most_of_goal(experiment: ExperimentRecord) -> int:
 
 
 def _effects(report: Report, width: int) -> list[str]:
-    from assay.comparison.conclusions import effect_sentences
+    from assay.comparison import sentences
 
     lines = []
-    for one in effect_sentences.lines(report.effects):
+    for one in sentences.effect_lines(report.effects):
         said = f"{one.test}: {one.text}" if one.test else one.text
         lines += named_line(one.factor, said, width, most=_MOST_OF_EFFECTS)
     return lines
@@ -287,7 +289,7 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
     for groups, most in _MOST_OF_A_CELL:
         shown = [
             cut_within(title, width) if is_narrow else visible(title),
-            *verdict_lines.of_one(cell.verdict, width, most),
+            *several_cells.lines_of_verdict(cell.verdict, width, most),
             *(
                 one
                 for name, text in cell.numbers
@@ -300,7 +302,9 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
                 for line in named_line("derived", f"{title} {number}", width, most=most)
             ),
             *named_line("limits", cell.response_limits, width, most=most),
-            *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
+            *named_line(
+                several_cells.RATES_TITLE, several_cells.rates_said([cell]), width, most=most
+            ),
             *_groups(cell, width, groups),
             *named_line("deferred", cell.deferred, width, most=most),
             *named_line("server", cell.server, width, most=most),
@@ -309,7 +313,7 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
             ),
             *named_line("device", cell.device, width, most=most),
             *named_line("errors", cell_summary.errors(cell.runs), width, most=most),
-            *named_line("checks", check_counts.words(cell.runs), width, most=most),
+            *named_line("checks", check_counts.check_words(cell.runs), width, most=most),
         ]
         if len(shown) <= room:
             break

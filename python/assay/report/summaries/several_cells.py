@@ -6,19 +6,22 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from assay.comparison import ratios
 from assay.contracts import factors
+from assay.judge import Verdict
+from assay.judge.client_service import OfferedAndReached
+from assay.judge.run import EXCEEDED, WORDS
 from assay.plan import cell_names
-from assay.report.cells import cold, durability
-from assay.report.sections import check_counts
-from assay.report.summaries import cell_summary, rate_words, verdict_lines
-from assay.report.summaries.cell_summary import CellSummary
-from assay.report.summaries.named_line import named_line
-from assay.text import display_width, terminal_lines, units
-from assay.text.cut import cut, cut_within
-from assay.text.terminal_lines import BETWEEN
-from assay.text.visible import visible
+from assay.plan.cell_names import OFFERED_RATE
+from assay.report import cell_tables, durability
+from assay.report.sections import answers
+from assay.report.summaries import cell_summary
+from assay.report.summaries.cell_summary import TOGETHER, CellSummary
+from assay.text import table_forms, terminal, units
+from assay.text.table_forms import BETWEEN
+from assay.text.terminal import cut, cut_within, visible
 
 _MOST_OF_A_VERDICT = 6
 """Lines, of many cells: reasons and their fixes are read before warnings."""
@@ -44,12 +47,12 @@ def lines(
         cells = summaries if is_whole else _chosen(asked, number, quoted)
         left_out = 0 if is_whole else len(asked) - number
         table = [*_cells(cells, width, is_narrow), *_rest(left_out)]
-        if not is_whole or len(table) + len(others) + verdict_lines.LEAST > room:
+        if not is_whole or len(table) + len(others) + LEAST_WIDTH_OF_VERDICT > room:
             others = _others(summaries, width, 0)
         left = room - len(table) - len(others)
-        if left >= (1 if verdict_lines.are_usable(summaries) else verdict_lines.LEAST):
+        if left >= (1 if are_usable(summaries) else LEAST_WIDTH_OF_VERDICT):
             break
-    verdicts = verdict_lines.of_several(summaries, width, max(1, min(_MOST_OF_A_VERDICT, left)))
+    verdicts = lines_of_verdicts(summaries, width, max(1, min(_MOST_OF_A_VERDICT, left)))
     return [*verdicts, *table, *others], cells
 
 
@@ -69,7 +72,7 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
         named = cell.name_among(cells)
         text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
         wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_on_hyphens=False)
-        shown += display_width.wrapped(wrapper, f"{visible(named)}: {text}")
+        shown += terminal.wrapped_to_columns(wrapper, f"{visible(named)}: {text}")
     return shown
 
 
@@ -82,7 +85,7 @@ def _chosen(
     ranks = []
     for place, cell in enumerate(summaries):
         is_quoted = any(run.id in quoted for run in cell.runs)
-        ranks.append((not is_quoted, verdict_lines.are_usable([cell]), before[cell.test], place))
+        ranks.append((not is_quoted, are_usable([cell]), before[cell.test], place))
         before[cell.test] += 1
     return [summaries[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
 
@@ -101,14 +104,14 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
     """Servers that are no primaries, and offered rates; errors and checks of all cells together,
     each cut to one line where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in summaries for run in cell.runs]
-    errors, checks = cell_summary.errors(runs), check_counts.words(runs)
-    rates, limits = rate_words.said(summaries), _limits(summaries)
+    errors, checks = cell_summary.errors(runs), answers.check_words(runs)
+    rates, limits = rates_said(summaries), _limits(summaries)
     derived = _derived(summaries)
-    table_and_verdict = len(summaries) + 2 + verdict_lines.LEAST
+    table_and_verdict = len(summaries) + 2 + LEAST_WIDTH_OF_VERDICT
     for most in (2, 1):
         before = [
             *named_line("server", _servers(summaries), width, most=most),
-            *named_line(rate_words.TITLE, rates, width, most=most),
+            *named_line(RATES_TITLE, rates, width, most=most),
             *(line for one in derived for line in named_line("derived", one, width, most=most)),
             *named_line("limits", limits, width, most=most),
         ]
@@ -210,8 +213,8 @@ def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
         columns = _behind(columns, "p99", asked[0][0], shown)
     if any(cell.first for cell in summaries):
         of_cold = {
-            cold.FIRST: [cell.first for cell in summaries],
-            cold.WARM_AFTER: [cell.warm_after for cell in summaries],
+            cell_tables.FIRST: [cell.first for cell in summaries],
+            cell_tables.WARM_AFTER: [cell.warm_after for cell in summaries],
         }
         if all(cell.first for cell in summaries):
             del columns[titles[0]]
@@ -224,7 +227,7 @@ def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
     if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in summaries):
         columns[cell_summary.UNKNOWN] = [cell.unknown for cell in summaries]
     if any(cell.has_elapsed_alone for cell in summaries):
-        columns = {cell_summary.ELAPSED: [cell.elapsed for cell in summaries], **columns}
+        columns = {cell_summary.ELAPSED_COLUMN: [cell.elapsed for cell in summaries], **columns}
     if any(cell.has_device_reads for cell in summaries):
         columns[cell_summary.DEVICE_READS] = [cell.device_reads for cell in summaries]
     if any(cell.durability not in ("-", durability.NONE) for cell in summaries):
@@ -306,7 +309,7 @@ def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 def _of_columns(columns: dict[str, list[str]]) -> int:
     return sum(
-        BETWEEN + max(display_width.width(visible(cell)) for cell in (title, *values))
+        BETWEEN + max(terminal.display_width(visible(cell)) for cell in (title, *values))
         for title, values in columns.items()
     )
 
@@ -322,7 +325,7 @@ def _aligned(
         is_label = key.endswith("\0")
         title = "" if key == _BAR else key.removesuffix("\0")
         cells = list(map(visible, (title, *values)))
-        size = max(map(display_width.width, cells))
+        size = max(map(terminal.display_width, cells))
         if is_label and len(labels) == 1 and width is not None:
             size = min(size, max(len("cell"), width - _of_columns(columns)))
             cells = [cut_within(cell, size) for cell in cells]
@@ -331,8 +334,160 @@ def _aligned(
         widths.append(size)
         is_right.append(not is_text)
     rows = zip(*columns_of_cells, strict=True)
-    return list(terminal_lines.table_lines(rows, widths, is_right))
+    return list(table_forms.table_lines(rows, widths, is_right))
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
     return all(value.replace(".", "", 1).isdecimal() for value in values if value)
+
+
+LEAST_WIDTH_OF_VERDICT = 2
+"""Lines that a verdict on numbers that are not usable needs at least."""
+_ORDER = ("", *WORDS[:1], EXCEEDED, "interrupted", "refused", *WORDS[1:])
+
+
+def lines_of_verdict(verdict: Verdict, width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
+    word = verdict.word or "none"
+    if not verdict.reasons:
+        return named_line("verdict", word, width)
+    reasons = [reason.text for reason in verdict.reasons]
+    for most in range(len(reasons), -1 if len(reasons) > 1 else 0, -1):
+        lines = named_line("verdict", f"{word}: {_some(reasons, most)}", width)
+        if len(lines) <= room:
+            return lines
+    cause, _, fix = _some(reasons, 1).partition("; fix: ")
+    if not fix or room < LEAST_WIDTH_OF_VERDICT:
+        return named_line("verdict", f"{word}: {cause}", width, most=room)
+    of_fix = room // 2
+    return [
+        *named_line("verdict", f"{word}: {cause}", width, most=room - of_fix),
+        *named_line("", f"fix: {fix}", width, most=of_fix),
+    ]
+
+
+def lines_of_verdicts(summaries: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
+    most = max(len(_reasons(summaries, word)) for word in _ORDER)
+    for number in range(most, -1 if are_usable(summaries) else 0, -1):
+        lines = named_line("verdict", _with(summaries, number), width)
+        if len(lines) <= room:
+            return lines
+    return named_line("verdict", _with(summaries, 1), width, most=room)
+
+
+def _with(summaries: Sequence[CellSummary], most: int) -> str:
+    """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
+    and of those without a number because they were refused; so many of each."""
+    verdicts = [cell.verdict for cell in summaries]
+    worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
+    plain, explained = [], []
+    for word, count in counts_of_verdicts(summaries).items():
+        reasons = _reasons(summaries, word) if word in (worst, "refused") else []
+        if reasons:
+            explained.append(f"{count} {word}: {_some(reasons, most)}")
+        else:
+            plain.append(f"{count} {word}")
+    return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
+
+
+def counts_of_verdicts(summaries: Iterable[CellSummary]) -> Counter[str]:
+    """How many cells have each verdict, or why none."""
+    without = {True: "without a verdict", False: "without a number"}
+    return Counter(one.verdict.word or without[bool(one.numbers)] for one in summaries)
+
+
+def _some(reasons: Sequence[str], most: int) -> str:
+    """So many of them, and the number of the others."""
+    left_out = len(reasons) - most
+    if left_out <= 0:
+        return "; ".join(reasons)
+    if most == 0:
+        return units.counted(left_out, "reason")
+    return "; ".join([*reasons[:most], f"and {units.counted(left_out, 'more reason')}"])
+
+
+def _reasons(summaries: Sequence[CellSummary], word: str) -> list[str]:
+    """Each once, those of ``indicative`` with the cell or the number of cells that have them."""
+    cells = [cell for cell in summaries if cell.verdict.word == word and cell.verdict.reason]
+    if word != "indicative":
+        return list(dict.fromkeys(cell.verdict.reason for cell in cells))
+    holders: dict[str, list[str]] = {}
+    for cell in cells:
+        for reason in cell.verdict.reasons:
+            holders.setdefault(reason.text, []).append(cell.name_among(summaries))
+    most_first = sorted(holders, key=lambda reason: -len(holders[reason]))
+    return [_held(reason, holders[reason], len(cells)) for reason in most_first]
+
+
+def _held(reason: str, names: Sequence[str], of: int) -> str:
+    if len(names) == of:
+        return reason
+    return f"{reason} ({names[0] if len(names) == 1 else f'{len(names)} of them'})"
+
+
+def are_usable(summaries: Sequence[CellSummary]) -> bool:
+    """Whether each has a number that is not invalid."""
+    return all(
+        cell.verdict.word in ("valid", "indicative") or bool(not cell.verdict.word and cell.numbers)
+        for cell in summaries
+    )
+
+
+RATES_TITLE = "offered rate"
+_MOST_PLACES = 4
+
+
+def rates_said(summaries: Sequence[CellSummary]) -> str:
+    """``500/s kept: yes (499.7/s reached)``; of several cells ``SYSTEM: kept up to 1000/s, not at
+    2000/s (1230/s reached); OTHER: …``. Empty without an open loop."""
+    by_place: dict[str, list[OfferedAndReached]] = {}
+    factors = _varying(summaries)
+    has_tests = len({cell.test for cell in summaries}) > 1
+    for cell in summaries:
+        if cell.offered_rate is None:
+            continue
+        levels = [
+            cell_names.level_name(name, cell.levels[name])
+            for name in factors
+            if name in cell.levels
+        ]
+        place = ", ".join([cell.test, *levels] if has_tests else levels)
+        by_place.setdefault(place, []).append(cell.offered_rate)
+    every = [rate for rates in by_place.values() for rate in rates]
+    if len(by_place) < 2 or all(rate.is_kept for rate in every):
+        return ratios.rates_said(every)
+    shown = [
+        f"{place}: {ratios.rates_said(rates)}"
+        for place, rates in [*by_place.items()][:_MOST_PLACES]
+    ]
+    if left_out := len(by_place) - len(shown):
+        shown.append(f"and {units.counted(left_out, 'more cell')}")
+    return "; ".join(shown)
+
+
+def _varying(summaries: Sequence[CellSummary]) -> list[str]:
+    """The factors, apart from the offered rate, that do."""
+    names = dict.fromkeys(name for cell in summaries for name in cell.levels)
+    return [
+        name
+        for name in names
+        if name != OFFERED_RATE and len({cell.levels.get(name) for cell in summaries}) > 1
+    ]
+
+
+HEAD = 13
+"""Width of the names before the text of a line."""
+
+
+def named_line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
+    """The text beside its name, wrapped in its own column; at most ``most`` lines."""
+    if not text:
+        return []
+    wrapper = textwrap.TextWrapper(max(20, width - HEAD), break_on_hyphens=False)
+    found = terminal.wrapped_to_columns(wrapper, visible(" ".join(text.split("\n"))))
+    if len(found) > most:
+        found = [*found[: most - 1], cut(" ".join(found[most - 1 :]), width - HEAD)]
+    found = [one.replace(TOGETHER, " ") for one in found]
+    head = cut(name, HEAD - 1)
+    return list(table_forms.table_lines([([head], found)], (HEAD, 0), (False, False), 0))

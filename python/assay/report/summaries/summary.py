@@ -13,18 +13,12 @@ from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, cold, disturbed_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import cell_runs, cell_tables
+from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
-from assay.report.sections import check_counts
+from assay.report.sections import answers
 from assay.report.sections.results import percentile
-from assay.report.summaries import (
-    cell_summary,
-    goal_column,
-    latency_words,
-    rate_words,
-    verdict_lines,
-)
+from assay.report.summaries import cell_summary, several_cells
 from assay.report.values import (
     Number,
     ReportCell,
@@ -45,22 +39,22 @@ _OF_VERDICT = ("verdict", "why")
 def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
     summaries = [cell_summary.of_cell(experiment, cell) for cell in cells]
     runs = [run for cell in cells for run in cell.runs]
-    verdicts = verdict_lines.counts(summaries)
+    verdicts = several_cells.counts_of_verdicts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     of_all = verdict.shared(one.verdict for one in summaries)
     counts += f": {of_all.reason}" if of_all else ""
     lines = [f"{units.counted(len(cells), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
-    if rates := rate_words.said(summaries):
-        lines.append(f"{rate_words.TITLE}: {rates}")
-    if disturbed := disturbed_runs.words(cells):
-        lines.append(f"{disturbed_runs.TITLE}: {disturbed}")
+    if rates := several_cells.rates_said(summaries):
+        lines.append(f"{several_cells.RATES_TITLE}: {rates}")
+    if disturbed := cell_runs.disturbed_runs(cells):
+        lines.append(f"{cell_runs.DISTURBED_RUNS}: {disturbed}")
     if errors := cell_summary.errors(runs):
         lines.append(f"errors: {errors}")
-    if checks := check_counts.words(runs):
+    if checks := answers.check_words(runs):
         lines.append(f"checks: {checks}")
     if of_all:  # said in the first line
         summaries = [replace(one, verdict=one.verdict.without(of_all)) for one in summaries]
-    asked = goal_column.asked(experiment)
+    asked = cell_summary.metric_of_goal(experiment)
     return Section("Summary", tuple(lines), tuple(_tables(cells, summaries, asked)))
 
 
@@ -96,14 +90,18 @@ def _table(
         if run.driven is not None
     ]
     is_driven = bool(times)
-    of_cold = [cold.FIRST, cold.WARM_AFTER] if cold.any_timed(cells) else []
+    of_cold = (
+        [cell_tables.FIRST, cell_tables.WARM_AFTER]
+        if cell_tables.any_timed_from_cold(cells)
+        else []
+    )
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     factors = cell_runs.varying(cells, "system")
     labels = [cell_runs.TEST, *factors] if has_tests else factors
     rows = tuple(_rows(cells, summaries, outcomes, labels, asked, has_cold=bool(of_cold)))
     notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
-    notes += [cold.NOTE] if of_cold else []
+    notes += [cell_tables.NOTE_ON_COLD] if of_cold else []
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
         notes.append("n<…: too few samples for the percentile, so many are needed")
     kept = _columns_of_verdict(summaries) if len(rows) > 1 else range(len(_OF_VERDICT))
@@ -121,7 +119,7 @@ def _table(
             *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
             *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(
-                [ReportColumn(goal_column.title(asked), is_number=True)]
+                [ReportColumn(cell_summary.goal_column_title(asked), is_number=True)]
                 if asked and is_driven
                 else []
             ),
@@ -206,10 +204,14 @@ def _row(
     numbers: list[ReportCell] = []
     if outcomes:
         numbers = [
-            *([cold.first(cell), cold.warm_after(cell)] if has_cold else []),
+            *(
+                [cell_tables.first_executions(cell), cell_tables.warm_after(cell)]
+                if has_cold
+                else []
+            ),
             _throughput(cell, tps),
             *(_percentile(cell, name) if tps is not None else absent("-") for name in _PERCENTILES),
-            *([goal_column.report_cell(asked, cell)] if asked else []),
+            *([cell_summary.goal_cell(asked, cell)] if asked else []),
             *(_counted(cell, outcome) for outcome in outcomes),
         ]
     else:
@@ -227,7 +229,7 @@ def _row(
 
 
 def _throughput(cell: CellRuns, tps: Number | None) -> ReportCell:
-    if cold.is_timed(cell):
+    if cell_tables.is_timed_from_cold(cell):
         return absent("")
     return absent("-") if tps is None else ReportCell(units.digits(tps.value), tps)
 
@@ -235,11 +237,15 @@ def _throughput(cell: CellRuns, tps: Number | None) -> ReportCell:
 def _percentile(cell: CellRuns, name: str) -> ReportCell:
     """In the unit in which it is best read, as on a terminal."""
     measured = cell_runs.measured_runs(cell)
-    if name == "p50" and latency_words.unlike_types(measured):
+    if name == "p50" and cell_summary.unlike_types(measured):
         return absent(cell_summary.BY_TYPE)
-    times = latency_words.times(measured)
+    times = cell_summary.latency_times(measured)
     made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
-    return made if made.is_absent else replace(made, shown=latency_words.percentile(times, name))
+    return (
+        made
+        if made.is_absent
+        else replace(made, shown=cell_summary.percentile_in_words(times, name))
+    )
 
 
 def _counted(cell: CellRuns, outcome: str) -> ReportCell:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
-from assay.judge.check.answers import expected_rows
+from assay.judge.result_checks import expected_rows
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics.clients import OF_SECONDS, UNANSWERED
-from assay.report.cells import cell_runs
+from assay.report import cell_runs
 from assay.report.columns import (
     COUNT,
     SERVICE_TIME,
@@ -25,7 +25,7 @@ from assay.report.columns import (
     times,
     why_null,
 )
-from assay.report.declared import declaration, field_path, published, series
+from assay.report.declared import aggregates, declaration, published
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.program_tables import PARAMETER, RUN, ProgramTable, RunPart, of_part, parts
 from assay.report.values import TidyValue
@@ -225,11 +225,11 @@ VALUES = ProgramTable(
         string("title", "in the report", path("field", "title")),
         string(
             "unit", "ns, bytes, per_s, count",
-            lambda source: field_path.unit(source.field.key),
+            lambda source: aggregates.unit_at(source.field.key),
         ),
         nullable(
             "value", "scalar", "null: none",
-            lambda source: field_path.result(source.run, source.field.key),
+            lambda source: aggregates.result_at(source.run, source.field.key),
         ),
     ],
     _values,
@@ -252,7 +252,7 @@ class PublishedNumber(NamedTuple):
 
 
 def _published(experiment: ExperimentRecord) -> Iterator[PublishedNumber]:
-    declared = series.of_record(experiment.workload)
+    declared = declaration.series_of_record(experiment.workload)
     for test in (*cell_runs.tests(experiment), *(each.name for each in declared)):
         if (found := published.of_record(experiment.workload, test)) is not None:
             for one in found.rows:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.report.json_schema import JsonSchema
-from assay.report.program_tables import PARAMETER, ProgramTable
+from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
 from assay.report.values import ReportColumn
 

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from assay.contracts.metric import Metric, Over
-from assay.judge import CellVerdict, required_rate
-from assay.judge.evidence import machine_states
-from assay.judge.required_rate import RateKept
+from assay.judge import CellVerdict, machine_load
+from assay.judge import verdict as required_rate
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
+from assay.judge.verdict import RateKept
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
-from assay.report.cells import cell_runs
+from assay.report import cell_runs
 from assay.report.columns import (
     Value,
     attribute,
@@ -38,17 +38,15 @@ from assay.report.program_tables import (
     levels_of,
     verdict,
 )
-from assay.report.sections import precision
+from assay.report.sections import goals
 from assay.report.sections.derived import DERIVED
 from assay.report.sections.endpoints import SERVERS, STALENESS
-from assay.report.sections.goals import GOALS
-from assay.report.sections.groups import GROUPS, STEPS
+from assay.report.sections.goals import GOALS, CellPrecision
+from assay.report.sections.groups import GROUPS, STATEMENTS, STEPS
 from assay.report.sections.headline import RESPONSE_LIMITS
 from assay.report.sections.outcomes import ERRORS
-from assay.report.sections.precision import CellPrecision
-from assay.report.sections.statements import STATEMENTS
+from assay.report.sections.probes import PROBES
 from assay.report.sections.storages import STORAGES
-from assay.report.storage_tables.probes import PROBES
 from assay.report.tidy.parts import (
     CHECKS,
     CONTINUATIONS,
@@ -129,7 +127,7 @@ def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
                 cell.judged,
                 cell.measured,
                 cell_runs.measured_runs(cell),
-                precision.of_cell(experiment, cell),
+                goals.precision_of_cell(experiment, cell),
             )
 
 
@@ -190,7 +188,7 @@ def _keeps_required_rate(cell: CellRow) -> bool | None:
     if (required_per_s := cell.first.required_rate_per_s) is None:
         return None
     runs = [(run.driving, run.measurement) for run in cell.driven]
-    answer, _ = required_rate.kept(runs, cell.judged.verdict, required_per_s)
+    answer, _ = required_rate.rate_kept(runs, cell.judged.verdict, required_per_s)
     return {RateKept.YES: True, RateKept.NO: False}.get(answer)
 
 
@@ -260,7 +258,7 @@ _BEHIND = {
             "string",
             "how the kernel's ticks contradict the times of the machine's processors; null: they "
             "do not, or the times are not known",
-            lambda run: machine_states.contradiction(run),
+            lambda run: machine_load.processor_contradiction(run),
         )
     ],
     "commit_efficiency": [

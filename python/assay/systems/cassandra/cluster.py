@@ -1,4 +1,5 @@
-"""Starts the nodes of a private cluster on their data directories, and stops them at the end."""
+"""Starts the nodes of a private cluster on their data directories, waits until all know the same
+schema, and stops them at the end."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import os
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
@@ -16,16 +18,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts.deployment import Address
+from assay.contracts.deployment import Address, Deployment
+from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemDied, SystemRefused
+from assay.provision import processes
+from assay.provision.engine.engine_calls import session
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import process, programs
-from assay.provision.processes.process import ServerProcess
-from assay.systems.cassandra import agreement, configuration
-from assay.systems.cassandra.configuration import NodeFacts
+from assay.provision.processes import ServerProcess
+from assay.systems.cassandra import settings as configuration
 from assay.systems.cassandra.installation import Installation
-from assay.systems.cassandra.settings import DECISIVE
+from assay.systems.cassandra.settings import DECISIVE, NodeFacts
+from assay.systems.sessions import rows_of
 
 START_S = 300.0
 """For a node to become ready, on a machine that is busy with something else besides."""
@@ -97,7 +101,7 @@ def running(
                 if tries_left == 0 or not _PORT_IS_TAKEN.search(words):
                     raise _refused(words, settings) from error
                 attempt.close()
-        agreement.wait_for_all([one.address({}) for one in started])
+        wait_for_agreement_of_all([one.address({}) for one in started])
         stack.callback(_send_to_all, started)
         yield started
 
@@ -129,7 +133,7 @@ def _node(
         heap_bytes=heap_bytes,
         cache_bytes=cache_bytes,
     )
-    with process.start(
+    with processes.start_server(
         [installation.java, *arguments],
         directory,
         stop=STOP,
@@ -211,10 +215,10 @@ def _why_not_ready(node: RunningNode) -> str | None:
 
 def _last_words(log: Path) -> str:
     """What a node says of its end: its lines of rank ERROR, and the innermost cause."""
-    text = programs.last_lines(log, lines=200)
+    text = processes.last_lines(log, lines=200)
     errors = [words for words in _ERROR.findall(text) if words != _SAYS_NOTHING]
     said = dict.fromkeys([*errors, *_CAUSE.findall(text)[-1:]])
-    return "; ".join(said) or programs.last_lines(log)
+    return "; ".join(said) or processes.last_lines(log)
 
 
 def _refused(words: str, settings: Mapping[str, str]) -> SystemRefused:
@@ -228,3 +232,60 @@ def _refused(words: str, settings: Mapping[str, str]) -> SystemRefused:
         f"did you mean {' or '.join(near)}?" if near else f"it was given {given}" if given else None
     )
     return SystemRefused(f"the server does not start: {words}", hint=hint)
+
+
+KEYSPACE = "assay"
+"""Of the clients of a private cluster."""
+
+_TIMEOUT_S = 60.0
+_PAUSE_S = 0.05
+
+
+def make_keyspace(addresses: Sequence[Address], replication: int) -> None:
+    """Makes the keyspace of the clients where there is none, on all nodes."""
+    strategy = f"{{'class': 'SimpleStrategy', 'replication_factor': {replication}}}"
+    with session(addresses[0]) as opened:
+        opened.execute(f"CREATE KEYSPACE IF NOT EXISTS {KEYSPACE} WITH replication = {strategy}")
+    wait_for_agreement_of_all(addresses)
+
+
+def wait_for_agreement(deployment: Deployment) -> None:
+    """Until all nodes agree; of a cluster by URL those that its one node knows, which may be down:
+    they are waited for and not insisted on."""
+    if deployment.is_private:
+        wait_for_agreement_of_all(deployment.endpoints)
+        return
+    deadline = time.monotonic() + _TIMEOUT_S / 10
+    while len(set(_schema_versions(deployment.address))) > 1 and time.monotonic() < deadline:
+        look()
+        time.sleep(_PAUSE_S)
+
+
+def wait_for_agreement_of_all(addresses: Sequence[Address]) -> None:
+    """Until every node knows all others, and all know the same schema. Raises `SystemDied` where
+    that takes too long."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while True:
+        views = [_schema_versions(address) for address in addresses]
+        are_complete = all(len(view) == len(addresses) for view in views)
+        versions = {version for view in views for version in view}
+        if are_complete and len(versions) == 1:
+            return
+        if time.monotonic() > deadline:
+            known = ", ".join(str(len(view)) for view in views)
+            raise SystemDied(
+                f"the {len(addresses)} nodes did not agree within {_TIMEOUT_S:g} s: they know "
+                f"{known} nodes, and {len(versions)} versions of the schema"
+            )
+        look()
+        time.sleep(_PAUSE_S)
+
+
+def _schema_versions(address: Address) -> list[str]:
+    """Of each node that this one knows, itself included."""
+    found: list[str] = []
+    with session(address) as opened:
+        for table in ("local", "peers"):
+            rows = rows_of(opened, f"SELECT schema_version FROM system.{table}", columns=1)
+            found += [str(row[0]) for row in rows or ()]
+    return found

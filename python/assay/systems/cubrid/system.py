@@ -3,35 +3,108 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
+from assay.contracts import durability as words
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
+from assay.contracts.durability import Safeguard, safeguard
+from assay.contracts.engine import DeploymentDocument
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.cubrid import CUBRID as DIALECT
+from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.provision.disk.size import allocated_bytes
-from assay.provision.engine.session import session
+from assay.provision import processes
+from assay.provision.copying import allocated_bytes
+from assay.provision.engine.engine_calls import Session, session
 from assay.provision.machine import ports, sampling
-from assay.provision.processes import process
-from assay.systems.cubrid import home, installation, safeguards, server, settings, size, url
+from assay.systems import urls
+from assay.systems.cubrid import server
+from assay.systems.cubrid.server import MODULE
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
     BUFFER,
     buffer_bytes,
     connection_limit,
+    profiles_of,
     refuse_beyond_memory,
     refuse_buffer,
     rounded_up,
     values,
+    version_of,
 )
-from assay.systems.profiles import profiles_of
-from assay.systems.program_version import version_of
+from assay.text.units import in_largest_unit
+
+SCHEMES = ("cubrid",)
+DEFAULT_PORT = 33000
+"""Of the broker that a new installation has beside the one for editors."""
+
+PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL that holds none.")
+
+
+@dataclass(frozen=True)
+class CubridAddress(Address):
+    """The driver is given the parts of the address as keywords of ``connect()``."""
+
+    def for_engine(self) -> DeploymentDocument:
+        document = super().for_engine()
+        keywords = {name: getattr(self, name) for name in ("host", "port", "database", "user")}
+        options = {**document.options, "keywords": json.dumps(keywords)}
+        return structs.replace(document, options=options)
+
+
+def driver_address(
+    *,
+    host: str,
+    port: int,
+    database: str,
+    user: str,
+    password: str | None,
+    session_statements: tuple[str, ...] = (),
+) -> Address:
+    """Through the Python driver."""
+    return CubridAddress(
+        driver="dbapi",
+        host=host,
+        port=port,
+        user=user,
+        password=password,
+        database=database,
+        session_statements=session_statements,
+        options={
+            "module": MODULE,
+            "password_keyword": "password",
+            "code_attribute": "errno",
+            "version_query": "SELECT 'CUBRID ' || version()",
+            "error_classes": json.dumps(dict(DIALECT.error_classes)),
+            "error_phrases": json.dumps(dict(DIALECT.error_phrases)),
+        },
+    )
+
+
+def address_of(url: str) -> Address:
+    """Raises `ArgumentError` that names the part which cannot be used, and never the password."""
+    parts = urls.read(url, scheme=SCHEMES[0], parameters=(), password=PASSWORD)
+    if not parts.database:
+        raise ArgumentError("the URL names no database", hint=urls.form(SCHEMES[0]))
+    return driver_address(
+        host=parts.host or "localhost",
+        port=parts.port or DEFAULT_PORT,
+        database=parts.database,
+        user=parts.user or "public",
+        password=parts.password or PASSWORD.get(),
+    )
+
 
 _DEFAULT_CONNECTIONS = 40
 _PAGE_BYTES = 16 << 10
@@ -56,9 +129,9 @@ class Cubrid:
     driver = "dbapi"
     capabilities = frozenset(CAPABILITIES) - _LACKING
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
-    url_schemes: tuple[str, ...] = url.SCHEMES
-    default_port = url.DEFAULT_PORT
-    chosen_by = installation.HOME
+    url_schemes: tuple[str, ...] = SCHEMES
+    default_port = DEFAULT_PORT
+    chosen_by = server.HOME
     verified = IN_THE_TESTS
 
     def __init__(self) -> None:
@@ -69,8 +142,8 @@ class Cubrid:
         return profiles_of(Path(__file__).parent)
 
     def find(self) -> FoundPrograms:
-        programs = installation.find_server()
-        installation.insist_on_the_driver()
+        programs = server.find_server()
+        server.insist_on_the_driver()
         return FoundPrograms(version_of(programs.program("cubrid_rel")), str(programs.folder))
 
     def places(self) -> Sequence[str]:
@@ -78,11 +151,11 @@ class Cubrid:
         return ()
 
     def find_at(self, place: str) -> FoundPrograms:
-        programs = installation.find_server(place)
+        programs = server.find_server(place)
         return FoundPrograms(version_of(programs.program("cubrid_rel")), place)
 
     def insist_on_library(self) -> None:
-        installation.insist_on_the_driver()
+        server.insist_on_the_driver()
 
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
@@ -98,7 +171,7 @@ class Cubrid:
         refuse_beyond_memory(choice, buffer_bytes(choice.options, (), _SIZE_SETTING))
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
-        return list(settings.spelled(choice.settings))
+        return list(spelled_settings(choice.settings))
 
     @contextlib.contextmanager
     def provision(
@@ -106,16 +179,16 @@ class Cubrid:
     ) -> Iterator[Deployment]:
         options = values(self.option_specs, choice)
         self.check(choice)
-        found = installation.find_server(choice.programs)
-        installation.insist_on_the_driver()
+        found = server.find_server(choice.programs)
+        server.insist_on_the_driver()
         given = {**_buffer(options, choice.settings), **choice.settings}
         limit = connection_limit(connections or 0, _DEFAULT_CONNECTIONS)
         with server.running(found, directory, given, limit) as running:
-            address = url.address(
+            address = driver_address(
                 host="127.0.0.1",
                 port=running.home.broker_port,
-                database=home.DATABASE,
-                user=home.USER,
+                database=server.DATABASE,
+                user=server.USER,
                 password=None,
             )
             effective = server.parameters(running.home, directory)
@@ -132,11 +205,11 @@ class Cubrid:
                     options=options,
                     settings_asked=dict(choice.settings),
                     settings=effective,
-                    settings_confirmed=settings.confirmed(choice.settings, effective),
+                    settings_confirmed=confirmed_settings(choice.settings, effective),
                     connection_limit=limit,
                     client_processes=int(options[CLIENT_PROCESSES.name]),
                     durability_lowered_by=_durability_lowered_by(effective),
-                    safeguards=tuple(safeguards.of_settings(effective)),
+                    safeguards=tuple(safeguards_of_settings(effective)),
                 )
             finally:
                 del self._broker_sessions[running.process.pid]
@@ -145,7 +218,7 @@ class Cubrid:
         ports.refuse_beyond_loopback(choice.label, address)
 
     def check_url(self, text: str) -> None:
-        url.address_of(text)
+        address_of(text)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -153,9 +226,9 @@ class Cubrid:
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
         self.check(choice)
-        installation.insist_on_the_driver()
+        server.insist_on_the_driver()
         options = values(self.option_specs, choice)
-        address = url.address_of(choice.url)
+        address = address_of(choice.url)
         try:
             version = _version(address)
         except SystemRefused as error:
@@ -166,7 +239,7 @@ class Cubrid:
                 code=error.code,
                 hint=error.hint
                 or f"correct host, port and database in the URL, or the password in "
-                f"{url.PASSWORD.name}",
+                f"{PASSWORD.name}",
             ) from error
         yield Deployment(
             system=self.name,
@@ -198,7 +271,7 @@ class Cubrid:
         """Pages of tables and indexes, as a DBA may ask for them; 0 for any other user."""
         try:
             with session(deployment.address) as opened:
-                return size.data_bytes(opened)
+                return data_bytes(opened)
         except SystemRefused:
             if deployment.is_private:
                 raise
@@ -219,7 +292,7 @@ class Cubrid:
         return sampling.total([sampling.sample_nodes(deployment), broker])
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
 
 def _version(address: Address) -> str:
@@ -244,3 +317,107 @@ def _durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
 
 
 CUBRID = Cubrid()
+
+
+_QUANTITY = re.compile(r"(-?\d+)(?:\.(\d+))?\s*([a-z]*)")
+_BOOLEANS = {"yes": "y", "no": "n", "on": "y", "off": "n"}
+_BYTES = {letter: 1024.0**power for power, letter in enumerate("kmgtp", 1)}
+_MS = {"ms": 1.0, "msec": 1.0, "s": 1e3, "sec": 1e3, "min": 60e3, "h": 3600e3}
+_SCALES = {"": 1.0, **_BYTES, **_MS}
+_SIZES = (("K", 1), ("M", 1 << 10), ("G", 1 << 20), ("T", 1 << 30), ("P", 1 << 40))
+_TIMES = (("ms", 1), ("s", 1000), ("min", 60_000), ("h", 3_600_000))
+_ALSO = {"msec": "ms", "sec": "s"}
+
+
+def confirmed_settings(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    """The server reports them in its own units, rounded: `1526G` as 1.5T, `720min` as 43200.000
+    sec, `yes` as y."""
+    return tuple(
+        name for name, value in asked.items() if _is_reported_as(value, effective.get(name, ""))
+    )
+
+
+def spelled_settings(asked: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting in one spelling; the server's own defaults are known to a running one alone."""
+    for name, value in asked.items():
+        yield Spelled(name.strip().lower(), _in_one_spelling(value.strip()), is_default=False)
+
+
+def _in_one_spelling(value: str) -> str:
+    quantity = _QUANTITY.fullmatch(word := _word(value))
+    if quantity is None:
+        return {"y": "yes", "n": "no"}.get(word, value)
+    if quantity[2] or not quantity[1].isdecimal() or not quantity[3]:
+        return word
+    unit = _ALSO.get(quantity[3], quantity[3])
+    for units in (_SIZES, _TIMES):
+        size = next((size for name, size in units if name.lower() == unit), None)
+        if size is not None:
+            return in_largest_unit(int(quantity[1]) * size, units)
+    return word
+
+
+def _is_reported_as(asked: str, text: str) -> bool:
+    wanted, in_effect = _word(asked), _word(text)
+    if wanted == in_effect:
+        return True
+    given, shown = _QUANTITY.fullmatch(wanted), _QUANTITY.fullmatch(in_effect)
+    if given is None or shown is None or not {given[3], shown[3]} <= _SCALES.keys():
+        return False
+    if given[3] and shown[3] and (given[3] in _MS) != (shown[3] in _MS):
+        return False
+    decimals = len(shown[2] or "")
+    value = float(f"{given[1]}.{given[2] or 0}") * _SCALES[given[3]] / _SCALES[shown[3]]
+    return round(value, decimals) == float(f"{shown[1]}.{shown[2] or 0}")
+
+
+def _word(value: str) -> str:
+    word = value.strip().lower()
+    return _BOOLEANS.get(word, word.removesuffix("b"))
+
+
+_DOUBLEWRITE = "double_write_buffer_size"
+_SUPPLEMENT = "supplemental_log"
+
+
+def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
+    """Of a version that does not have a setting, nothing is said of it; nor of a server by URL,
+    which reports none."""
+    if not settings:
+        return
+    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    if supplement := settings.get(_SUPPLEMENT):
+        is_more = supplement != "0"
+        yield Safeguard(
+            words.LOG_FOR_REPLICAS,
+            words.LOGS_FOR_LOGICAL_REPLICAS if is_more else words.NOTHING_FOR_REPLICAS,
+            safeguard(settings, _SUPPLEMENT),
+        )
+    if size := settings.get(_DOUBLEWRITE):
+        is_once = not any(digit in size for digit in "123456789")
+        yield Safeguard(
+            words.TORN_PAGES,
+            words.WRITES_ONCE if is_once else words.WRITES_TWICE,
+            safeguard(settings, _DOUBLEWRITE),
+        )
+
+
+_TABLES = "SELECT class_name FROM db_class WHERE is_system_class = 'NO' AND class_type = 'CLASS'"
+_DATA_PAGE_BYTES = 16 << 10
+"""Of a database that was made without the option --db-page-size."""
+
+
+def data_bytes(opened: Session) -> int:
+    """Pages of the rows and of the indexes, free space within them included."""
+    pages = 0
+    for (name,) in opened.execute(_TABLES).rows:
+        table = DIALECT.identifier(name or "")
+        pages += _sum(opened, f"SHOW ALL HEAP CAPACITY OF {table}", "num_pages")
+        pages += _sum(opened, f"SHOW ALL INDEXES CAPACITY OF {table}", "num_total_page")
+    return pages * _DATA_PAGE_BYTES
+
+
+def _sum(opened: Session, question: str, column: str) -> int:
+    found = opened.execute(question)
+    place = [name.lower() for name in found.columns].index(column)
+    return sum(int(row[place] or 0) for row in found.rows)

@@ -3,28 +3,206 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, Final, cast
 
 from assay import dialects as shelf
 from assay import registry
-from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.dialects import ISOLATION_LEVELS, Dialect, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
+from assay.dialects.declared import STATEMENTS, Attributes, declared
+from assay.dialects.limits import BoundedIndexes, SchemaLimits
 from assay.dialects.mysql import MYSQL
-from assay.dialects.only_standard import ONLY_STANDARD
 from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
-from assay.dialects.standard import StandardSql
+from assay.dialects.standard import ONLY_STANDARD, OnlyStandardSql, StandardSql
 from assay.errors import ArgumentError, ExperimentError
-from assay.systems.dbapi import dialect_file
-from assay.text.files import text_file
+from assay.text import paths, toml_file
+from assay.text.phrases import did_you_mean
+from assay.text.quantities import Whole
+from assay.text.toml_file import TomlTable
 
-INGRES = dialect_file.read(Path(shelf.__file__).with_name("ingres.toml"))
+SUFFIX: Final = ".toml"
+ERROR_CLASSES: Final = (
+    "authentication", "constraint", "data", "deadlock", "lost connection", "permission",
+    "resources", "serialization", "syntax", "timeout", "too many connections", "unknown object",
+)  # fmt: skip
+"""Those of the engine that a database can mean."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_LENGTH = Whole(1, 2**40)
+_OF_BOUNDED = ("needs_not_null_in_keys", "short_text")
+"""Of dialects whose indexes are bounded alone."""
+_NOT_SIZES = ("source", "searches_text", "indexes_text")
+
+
+def read_dialect_file(file: Path) -> StandardSql:
+    """Raises `ExperimentError`, with the line. Where a workload that names it is watched as it is
+    read, this file is not."""
+    token = toml_file.SECTION.set(TomlTable)
+    try:
+        top = toml_file.read(file)
+    finally:
+        toml_file.SECTION.reset(token)
+    found = Attributes(name=_name(top))
+    is_bounded = top.boolean("bounded_indexes", False)
+    # What does not stand there, the base says.
+    if "version_query" in top:
+        found["version_query"] = top.text("version_query")
+    if "quote" in top:
+        found["quote"] = _quote(top)
+    if "descending_index" in top:
+        found["descending_index"] = top.text("descending_index")
+    if "has_if_exists" in top:
+        found["has_if_exists"] = top.boolean("has_if_exists")
+    if "keeps_statistics" in top:
+        found["keeps_statistics"] = top.boolean("keeps_statistics")
+    for key in _OF_BOUNDED:
+        if key in top and not is_bounded:
+            raise top.error(
+                f"{key} is of bounded indexes alone", key, hint="bounded_indexes = true"
+            )
+    if "needs_not_null_in_keys" in top:
+        found["needs_not_null_in_keys"] = top.boolean("needs_not_null_in_keys")
+    if "short_text" in top:
+        found["short_text"] = top.text("short_text")
+    if "marks_query" in top:
+        found["marks"] = top.text("marks_query")
+    if "server_names" in top:
+        found["server_names"] = top.texts("server_names")
+    if "own_tables" in top:
+        found["own_tables"] = top.texts("own_tables")
+    if "reserved_words" in top:
+        found["reserved_words"] = frozenset(top.text("reserved_words").lower().split())
+    if "lacking" in top:
+        found["lacking"] = frozenset(_each_of(top, "lacking", CAPABILITIES))
+    if "isolation_levels" in top:
+        found |= _isolation_levels(top)
+    base = BoundedIndexes if is_bounded else OnlyStandardSql
+    found["type_words"] = {**base.type_words, **_table(top, "types", (*base.type_words, "json"))}
+    found["truth_words"] = {**base.truth_words, **_table(top, "truth_words", base.truth_words)}
+    words = base.script_words
+    found["script_words"] = {**words, **_table(top, "script_words", words)}
+    classes = _table(top, "error_classes", ERROR_CLASSES)
+    found["error_classes"] = {
+        code: of_codes for of_codes, codes in classes.items() for code in codes.split()
+    }
+    found["error_phrases"] = {**base.error_phrases, **_phrases(top.section("error_phrases"))}
+    if "limits" in top:
+        found["limits"] = _limits(top.section("limits"))
+    statements = _statements(top.section("statements"))
+    found["begins_implicitly"] = not statements.get("begin")
+    top.done()
+    return declared(base, found, statements)
+
+
+def _name(top: TomlTable) -> str:
+    name = top.text("name")
+    if not _NAME.fullmatch(name):
+        raise top.error(
+            f"name = {name!r}: expected small letters, digits and underscores",
+            "name",
+            hint="a workload's overrides stand in a folder of that name",
+        )
+    return name
+
+
+def _quote(top: TomlTable) -> str:
+    """It stands on both sides of a name."""
+    sign = top.text("quote")
+    if len(sign) != 1 or sign.isalnum() or sign.isspace() or sign in "_'()[]{}":
+        raise top.error(
+            f"quote = {sign!r}: expected one sign that stands before and behind a name",
+            "quote",
+            hint="quote = '\"', as in the SQL standard",
+        )
+    return sign
+
+
+def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
+    words = section.texts(key, may_be_empty=True)
+    for word in words:
+        if word not in known:
+            raise section.error(f"{key}: {word!r}: unknown", key, hint=did_you_mean(word, known))
+    return list(words)
+
+
+def _isolation_levels(top: TomlTable) -> Attributes:
+    """A list of them, or a table of what each is called here."""
+    key = "isolation_levels"
+    if not top.is_table(key):
+        return Attributes(isolation_levels=tuple(_each_of(top, key, ISOLATION_LEVELS)))
+    words = _table(top, key, ISOLATION_LEVELS)
+    return Attributes(isolation_levels=tuple(words), level_words=words)
+
+
+def _table(top: TomlTable, key: str, known: Collection[str]) -> dict[str, str]:
+    section = top.section(key)
+    for name in known:
+        _ = name in section  # so that they are suggested
+    names = [name for name in section.names() if name in known]
+    found = {name: section.text(name) for name in names}
+    section.done()
+    return found
+
+
+def _phrases(section: TomlTable) -> dict[str, str]:
+    """Words of a message, which are the keys, to the class."""
+    return {name.lower(): section.choice(name, ERROR_CLASSES) for name in section.names()}
+
+
+def _limits(section: TomlTable) -> SchemaLimits:
+    sizes = [name for name in SchemaLimits.__struct_fields__ if name not in _NOT_SIZES]
+    found = SchemaLimits(
+        source=section.text("source"),
+        searches_text=section.boolean("searches_text", True),
+        indexes_text=section.boolean("indexes_text", True),
+        **{name: section.whole(name, _LENGTH) for name in sizes if name in section},
+    )
+    section.done()
+    return found
+
+
+def _statements(section: TomlTable) -> dict[str, tuple[str, ...]]:
+    for name in STATEMENTS:
+        _ = name in section
+    found = {}
+    for name in (name for name in section.names() if name in STATEMENTS):
+        found[name] = section.texts(name, may_be_empty=True)
+        for text in found[name]:
+            _check_braces(section, name, text)
+        if name in ("exists", "count") and len(found[name]) != 1:
+            raise section.error(f"{name}: expected one statement", name)
+    section.done()
+    return found
+
+
+def _check_braces(section: TomlTable, name: str, text: str) -> None:
+    known = STATEMENTS[name]
+    try:
+        fields = [(word, spec or kind) for _, word, spec, kind in Formatter().parse(text)]
+    except ValueError:
+        raise section.error(
+            f"{name}: a brace has no partner",
+            name,
+            hint="a brace of the statement itself is doubled: {{",
+        ) from None
+    for word, has_more in fields:
+        if word is not None and (word not in known or has_more):
+            raise section.error(
+                f"{name}: {{{word}}}: unknown", name, hint=did_you_mean(word, known)
+            )
+
+
+INGRES = read_dialect_file(Path(shelf.__file__).with_name("ingres.toml"))
 
 DIALECTS: Final[Mapping[str, StandardSql]] = {
     one.name: one
@@ -46,7 +224,7 @@ _of_files: dict[str, StandardSql] = {}
 """Those of files that were named in this process, by their own names."""
 
 
-def known() -> Mapping[str, StandardSql]:
+def known_dialects() -> Mapping[str, StandardSql]:
     """Those above, and those of files, by name."""
     return {**_of_files, **DIALECTS}
 
@@ -54,7 +232,7 @@ def known() -> Mapping[str, StandardSql]:
 def version_of(word: str) -> str:
     """What a dialect that is a file is now; empty for one that has a name, and for no file."""
     file = Path(word).absolute()
-    if not word.endswith(dialect_file.SUFFIX) or not file.is_file():
+    if not word.endswith(SUFFIX) or not file.is_file():
         return ""
     return f"{file} {file.stat().st_mtime_ns}"
 
@@ -62,18 +240,18 @@ def version_of(word: str) -> str:
 def content_of(word: str) -> str:
     """Digest of the text of a dialect that is a file; empty for one that has a name. Raises
     `ExperimentError` where it cannot be read."""
-    if not word.endswith(dialect_file.SUFFIX):
+    if not word.endswith(SUFFIX):
         return ""
-    return text_file.digest(text_file.read(Path(word), ExperimentError))
+    return paths.text_digest(paths.read_text(Path(word), ExperimentError))
 
 
-def of_word(word: str) -> StandardSql:
+def dialect_of_word(word: str) -> StandardSql:
     """The dialect that stands behind a plus sign: a name, or the path of a file. Raises
     `ExperimentError` for what is wrong in a file, `ArgumentError` and `PluginFailed` as
     `registry.dialect_of_package`."""
-    if not word.endswith(dialect_file.SUFFIX):
+    if not word.endswith(SUFFIX):
         return DIALECTS.get(word) or registry.dialect_of_package(word, DIALECTS)
-    found = dialect_file.read(Path(word))
+    found = read_dialect_file(Path(word))
     if found.name in {**DIALECTS, **registry.dialects_of_packages()}:
         raise ArgumentError(
             f"{word}: the name {found.name!r} is that of another dialect",

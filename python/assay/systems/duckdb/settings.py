@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
+from assay.contracts import durability as words
+from assay.contracts.durability import Safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.engine_calls import Session
-from assay.text.nearest import nearest
-from assay.text.sizes import in_largest_unit
+from assay.text.phrases import nearest
+from assay.text.units import in_largest_unit
 
 MEMORY = "memory_limit"
 OF_THE_FILE = ("default_block_size", "storage_compatibility_version")
@@ -201,3 +204,15 @@ def durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
 def _literal(value: str) -> str:
     doubled = value.replace("'", "''")
     return f"'{doubled}'"
+
+
+SAFEGUARDS: Final = (
+    Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG),
+    Safeguard(words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS),
+    Safeguard(words.ARCHIVE, words.NO_ARCHIVE),
+    Safeguard(words.REPLICAS, words.NO_REPLICAS),
+    Safeguard(words.TORN_PAGES, words.MOVES_PAGES),
+    Safeguard(words.CHECKSUMS, words.CHECKS_PAGES),
+)
+"""A checkpoint writes changed blocks beside the old ones, then a header that has them; each block
+is read with its checksum."""

@@ -8,29 +8,141 @@ meanwhile.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import (
+    OptionSpec,
+    Prefix,
+    ProcessSample,
+    ReportInstalling,
+    ServerDirectory,
+)
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
-from assay.provision.confinement import confinement
-from assay.provision.disk.directory import own_folder
-from assay.provision.engine.session import session
+from assay.provision import confinement
+from assay.provision.directory import own_folder
+from assay.provision.engine.engine_calls import session
+from assay.provision.install import cache, package_clients
 from assay.provision.machine import sampling
-from assay.systems.duckdb import installation, settings, url
-from assay.systems.duckdb.safeguards import SAFEGUARDS
+from assay.systems import urls
+from assay.systems.duckdb import settings
+from assay.systems.duckdb.settings import SAFEGUARDS
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up, version_from
+from assay.systems.urls import FileKind
+
+LIBRARY = EnvVar(
+    "ASSAY_DUCKDB_LIBRARY",
+    "The file of the DuckDB library to use: a libduckdb.so, or the extension module of DuckDB's "
+    "Python package; without it, it is looked for in that package, in the usual places, and among "
+    "what `assay install` brought.",
+)
+
+MODULE = "_duckdb"
+LEAST_VERSION = "1.5"
+"""Of the functions that the driver calls."""
+_NUMBERS = 3
+"""Of a whole version."""
+WHY_NOT_OLDER = "the library of an older one cannot take back the rows of a bulk load that failed"
+_USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
+
+
+def find_library(programs: str = "") -> Path:
+    """The file ``programs``; without it, the one that the environment names, or this machine's.
+    Raises `SystemMissing`."""
+    if (chosen := programs or LIBRARY.get()) is not None:
+        path = Path(chosen).absolute()
+        if path.is_file():
+            return path
+        raise SystemMissing(
+            f"{path} is no file" if programs else f"{LIBRARY.name} names {path}, which is no file",
+            hint="name DuckDB's shared library",
+        )
+    installed = cache.newest("duckdb")
+    for path in [*places(), *(_modules(installed) if installed else ())]:
+        if path.is_file():
+            return path.resolve()
+    raise SystemMissing(
+        "DuckDB's library is not on this machine",
+        hint=f"bring it without root: assay install duckdb; or name its file in {LIBRARY.name}",
+    )
+
+
+def library_in(folder: Path) -> Path:
+    """The library in a folder that `install` filled. Raises `SystemMissing`."""
+    for path in _modules(folder):
+        if path.is_file():
+            return path
+    raise SystemMissing(f"it has no module {MODULE}: expected DuckDB {LEAST_VERSION} or later")
+
+
+def install(version: str, prefix: Prefix, report: ReportInstalling) -> None:
+    """See `assay.contracts.systems.abilities.Installable`."""
+    requirement = package_clients.wheel_requirement("duckdb", version, _NUMBERS)
+    package_clients.unpack_wheel(requirement, prefix.folder, prefix, report)
+
+
+def places() -> Iterable[Path]:
+    """Where it may be, besides what `install` brought."""
+    module = find_spec(MODULE)
+    if module is not None and module.origin is not None:
+        yield Path(module.origin)
+    for folder in _USUAL:
+        yield Path(folder) / "libduckdb.so"
+
+
+def _modules(folder: Path) -> Iterable[Path]:
+    for suffix in EXTENSION_SUFFIXES:
+        yield folder / f"{MODULE}{suffix}"
+
+
+SCHEMES = ("duckdb",)
+
+
+def file_of(url: str) -> Path:
+    """See `assay.systems.urls`."""
+    return urls.file_of(url, _KIND)
+
+
+def absolute(url: str) -> Resolved:
+    """See `assay.systems.urls`."""
+    return urls.absolute(url, _KIND)
+
+
+def _making(file: Path) -> str:
+    """By the Python package, in which the library usually is."""
+    python = f"import duckdb; duckdb.connect({json.dumps(str(file))}).close()"
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(python)}"
+    try:
+        folder = find_library().parent
+    except SystemMissing:
+        return command
+    is_packaged = (folder / "duckdb").is_dir()
+    return f"PYTHONPATH={shlex.quote(str(folder))} {command}" if is_packaged else command
+
+
+_KIND = FileKind(
+    SCHEMES[0],
+    "DuckDB",
+    # Behind a checksum.
+    is_one=lambda head: head[8:12] == b"DUCK",
+    making=_making,
+)
+
 
 FILE_NAME = "assay.duckdb"
 _LEAST_BUFFER_BYTES = 256 << 20
@@ -49,11 +161,11 @@ class Duckdb:
     }
     option_specs: tuple[OptionSpec, ...] = (
         BUFFER,
-        version_from(installation.LEAST_VERSION, installation.WHY_NOT_OLDER),
+        version_from(LEAST_VERSION, WHY_NOT_OLDER),
     )
-    url_schemes: tuple[str, ...] = url.SCHEMES
+    url_schemes: tuple[str, ...] = SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
-    chosen_by = installation.LIBRARY
+    chosen_by = LIBRARY
     verified = "in the tests"
     installable_version = "2.0.0"
     install_source = (
@@ -70,16 +182,16 @@ class Duckdb:
             return settings.durability_lowered_by(settings.read(opened))
 
     def find(self) -> FoundPrograms:
-        return self._found(installation.find_library())
+        return self._found(find_library())
 
     def find_in(self, folder: Path) -> FoundPrograms:
-        return self._found(installation.library_in(folder))
+        return self._found(library_in(folder))
 
     def places(self) -> Sequence[str]:
-        return [str(path) for path in installation.places() if path.is_file()]
+        return [str(path) for path in places() if path.is_file()]
 
     def find_at(self, place: str) -> FoundPrograms:
-        return self._found(installation.find_library(place))
+        return self._found(find_library(place))
 
     def _found(self, library: Path) -> FoundPrograms:
         options = {"library": str(library)}
@@ -92,10 +204,10 @@ class Duckdb:
             ) from error
 
     def insist_on_library(self) -> None:
-        installation.find_library()
+        find_library()
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
-        installation.install(version, prefix, report)
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
+        install(version, prefix, report)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         asked = settings.named(choice.settings)
@@ -130,7 +242,7 @@ class Duckdb:
     ) -> dict[str, str]:
         """The settings of a database that was opened with those asked for, where ``more``
         statements were said."""
-        library = {"library": str(installation.find_library(choice.programs))}
+        library = {"library": str(find_library(choice.programs))}
         with session(
             Address(
                 driver=self.driver,
@@ -155,10 +267,10 @@ class Duckdb:
             yield deployment
 
     def check_url(self, text: str) -> None:
-        url.file_of(text)
+        file_of(text)
 
     def complete_url(self, text: str) -> Resolved:
-        return url.absolute(text)
+        return absolute(text)
 
     def is_in_process(self, choice: SystemChoice) -> bool:
         del choice
@@ -175,7 +287,7 @@ class Duckdb:
         if choice.url is None:
             raise Bug("attach() needs the URL of a file")
         settings.refuse_those_of_the_file(choice.settings)
-        file = url.file_of(choice.url)
+        file = file_of(choice.url)
         storage = StorageFacts.of_url(str(file.parent))
         with _opened(choice, file, storage, is_private=False) as deployment:
             yield deployment
@@ -233,7 +345,7 @@ def _opened(
         file=str(file),
         session_statements=settings.statements(asked),
         options={
-            "library": str(installation.find_library(choice.programs)),
+            "library": str(find_library(choice.programs)),
             **settings.of_the_database(asked),
             **(settings.CONFINED if confinement.is_begun() else {}),
         },

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts.installing import Prefix, Report
+from assay.contracts.systems.protocol import Prefix, ReportInstalling
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
-from assay.provision.install import cache, debian_prefix, go_module
+from assay.provision.install import cache, debian_prefix, package_clients
 from assay.provision.machine.program import Program
 from assay.systems.postgresql import installation as postgresql
 from assay.systems.postgresql.installation import Installation
@@ -75,7 +75,7 @@ def find_programs(programs: str = "") -> FerretdbPrograms:
     behind = next(_with_documentdb(postgresql.PACKAGED), None)
     if ferretdb is not None and behind is not None:
         return FerretdbPrograms(Path(ferretdb), behind)
-    for one in cache.installed("ferretdb"):
+    for one in cache.installations("ferretdb"):
         if (found := _within(one.folder)) is not None:
             return found
     lacking = "the program ferretdb" if ferretdb is None else "PostgreSQL with DocumentDB"
@@ -113,7 +113,7 @@ def _with_documentdb(shelf: Path) -> Iterator[Installation]:
             yield Installation(programs, version)
 
 
-def install(version: str, prefix: Prefix, report: Report) -> None:
+def install(version: str, prefix: Prefix, report: ReportInstalling) -> None:
     """See `assay.contracts.systems.abilities.Installable`. ``version`` is FerretDB's."""
     if not version.startswith("2."):
         raise ArgumentError(
@@ -121,7 +121,7 @@ def install(version: str, prefix: Prefix, report: Report) -> None:
         )
     found = debian_prefix.unpack([PACKAGE], prefix, report, release=RELEASE, without=NOT_NEEDED)
     # Behind the packages, whose bin is a link to usr/bin.
-    go_module.build(
+    package_clients.build_go_module(
         GO_PROGRAM, f"v{version}", prefix.folder / "bin", prefix, report, least_go=LEAST_GO
     )
     report(f"setting PostgreSQL and DocumentDB {found} to use their own libraries")

@@ -20,13 +20,13 @@ from msgspec import Struct
 from assay.contracts.deployment import Address, host_and_port
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
-from assay.provision.engine.session import session
+from assay.provision import processes
+from assay.provision.engine.engine_calls import session
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import process, programs
-from assay.provision.processes.process import ServerProcess
+from assay.provision.processes import ServerProcess
 from assay.systems.ferretdb.installation import FerretdbPrograms
 from assay.systems.postgresql import server as postgresql
-from assay.text.mentions import phrase
+from assay.text.phrases import phrase
 
 USER = postgresql.USER
 DATABASE = "assay"
@@ -135,7 +135,7 @@ def _front(
             port = free_port(host) if over_tcp else None
             own.unlink(missing_ok=True)
             ferretdb = stack.enter_context(
-                process.start(
+                processes.start_server(
                     _arguments(installed, own, host, port),
                     directory,
                     stop=STOP,
@@ -151,7 +151,7 @@ def _front(
                 ferretdb.wait_ready(functools.partial(_why_not_ready, own, host, port))
                 break
             except SystemDied:
-                taken = _PORT_IS_TAKEN in programs.last_lines(ferretdb.log)
+                taken = _PORT_IS_TAKEN in processes.last_lines(ferretdb.log)
                 if ferretdb.died() is None or not taken or tries_left == 0:
                     raise
                 stack.close()

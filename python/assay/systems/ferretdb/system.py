@@ -12,22 +12,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import (
+    OptionSpec,
+    Prefix,
+    ProcessSample,
+    ReportInstalling,
+    ServerDirectory,
+)
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision.engine.session import brief_session, session
+from assay.provision import processes
+from assay.provision.engine.engine_calls import brief_session, session
 from assay.provision.machine import sampling
-from assay.provision.processes import process
-from assay.systems.answers import number_of, rows_of
 from assay.systems.ferretdb import installation, server
-from assay.systems.mongodb_protocol import by_url, url
-from assay.systems.mongodb_protocol.answers import size_bytes
+from assay.systems.mongodb import url
+from assay.systems.mongodb.url import size_bytes
 from assay.systems.options import (
     BUFFER,
     CHOSEN_VERSION,
@@ -35,17 +39,12 @@ from assay.systems.options import (
     connection_limit,
     refuse_buffer,
     values,
+    version_of,
 )
-from assay.systems.postgresql import (
-    POSTGRESQL,
-    buffer,
-    confined,
-    safeguards,
-    settings,
-    spelling,
-)
+from assay.systems.postgresql import POSTGRESQL, settings
+from assay.systems.postgresql import server as confined
 from assay.systems.postgresql import server as postgresql
-from assay.systems.program_version import version_of
+from assay.systems.sessions import number_of, rows_of
 
 _DEFAULT_POOL = 50
 """FerretDB's own greatest number of sessions with PostgreSQL."""
@@ -102,13 +101,13 @@ class Ferretdb:
     def find_at(self, place: str) -> FoundPrograms:
         return FoundPrograms(version_of(installation.find_programs(place).ferretdb), place)
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         installation.install(version, prefix, report)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         """Those of PostgreSQL."""
         behind = installation.find_programs(choice.programs).postgresql
-        return list(spelling.spelled(behind, choice.settings))
+        return list(settings.spelled(behind, choice.settings))
 
     def refuse_reaching_settings(self, choice: SystemChoice) -> None:
         """Those of PostgreSQL. Commands of the protocol run no programs and know no files."""
@@ -129,7 +128,7 @@ class Ferretdb:
         password = postgresql.new_password()
         if not directory.data.exists():
             postgresql.initialise(found.postgresql, directory, "default", password)
-        own = buffer.settings(options, choice.settings)
+        own = settings.buffer_settings(options, choice.settings)
         with server.running(
             found,
             directory,
@@ -148,7 +147,7 @@ class Ferretdb:
     def check(self, choice: SystemChoice) -> None:
         if choice.url is None:
             server.check_settings(choice.settings)
-            buffer.check(choice)
+            settings.check_buffer(choice)
             return
         refuse_buffer(choice)
         if choice.settings:
@@ -166,7 +165,7 @@ class Ferretdb:
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         self.check(choice)
-        yield by_url.deployment(choice, self.name)
+        yield url.deployment_by_url(choice, self.name)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private one PostgreSQL's whole data directory, as allocated by the file system: the
@@ -206,7 +205,7 @@ class Ferretdb:
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
     def _postgresql_of(self, deployment: Deployment) -> Deployment | None:
         """The deployment as PostgreSQL's own; None of one by URL."""
@@ -264,7 +263,7 @@ def _deployment(
         },
         settings_confirmed=tuple(choice.settings),
         durability_lowered_by=settings.durability_lowered_by(effective),
-        safeguards=tuple(safeguards.of_settings(settings.values(found))),
+        safeguards=tuple(settings.safeguards_of_settings(settings.values(found))),
     )
 
 

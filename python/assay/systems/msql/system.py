@@ -4,18 +4,66 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from urllib.parse import unquote
 
+from assay.contracts import server_url
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import NOT_VERIFIED, FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.msql import MSQL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRefused
-from assay.provision.engine.session import session
-from assay.systems.msql import url
-from assay.text.mentions import phrase
+from assay.provision.engine.engine_calls import session
+from assay.systems import urls
+from assay.systems.urls import LOGIN_NAME, URL, Sourced
+from assay.text.phrases import phrase
+
+SCHEMES = ("msql",)
+DEFAULT_PORT = 1114
+"""Of version 4; earlier servers listen at 1112 where root has started them, else at 4333."""
+
+_FORM = f"{SCHEMES[0]}://USER@HOST:PORT/DATABASE, or ?socket=FILE in place of host and port"
+
+
+def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
+    """Raises `ArgumentError`, whose message holds no password: mSQL has none."""
+    parts = server_url.parts(url)
+    server_url.insist_on_one_host(parts)
+    parameters = dict(parts.parameters)
+    socket = parameters.pop("socket", None)
+    if parts.password is not None:
+        raise ArgumentError("the URL has a password, and mSQL has none", hint=_FORM)
+    if parameters:
+        raise ArgumentError(
+            "the URL has parameters that mSQL does not have; it has: socket", hint=_FORM
+        )
+    if socket is not None and (parts.host or parts.port):
+        raise ArgumentError("the URL names both a socket and a host", hint=_FORM)
+    urls.check_ports(url, parts, SCHEMES[0])
+    given = Sourced()
+    given.add(URL, {"port": parts.port})
+    port = urls.port(given, DEFAULT_PORT)
+    database = unquote(parts.path.removeprefix("/"))
+    if not database:
+        raise ArgumentError("the URL names no database", hint=_FORM)
+    user = unquote(parts.user)
+    return Address(
+        driver="msql",
+        unix=socket,
+        host=None if socket else unquote(parts.host) or "localhost",
+        port=None if socket else port,
+        user=user or urls.own_name(SCHEMES[0]),
+        database=database,
+        session_statements=session_statements,
+        origins={
+            "host": "URL" if parts.host else "default",
+            "port": "URL" if parts.port else "default",
+            "user": "URL" if user else LOGIN_NAME,
+        },
+    )
+
 
 CONNECTION_LIMIT = 24
 """Sessions that a server has at most; it cannot be asked."""
@@ -40,8 +88,8 @@ class Msql:
     driver = "msql"
     capabilities = frozenset({"sql", "tables", "stored rows", "unique keys", "own processes"})
     option_specs: tuple[OptionSpec, ...] = ()
-    url_schemes: tuple[str, ...] = url.SCHEMES
-    default_port = url.DEFAULT_PORT
+    url_schemes: tuple[str, ...] = SCHEMES
+    default_port = DEFAULT_PORT
     verified = NOT_VERIFIED
 
     def find(self) -> FoundPrograms:
@@ -63,7 +111,7 @@ class Msql:
         raise Bug("find() has no programs to start")
 
     def check_url(self, text: str) -> None:
-        url.address_of(text)
+        address_of(text)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -71,7 +119,7 @@ class Msql:
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
         self.check(choice)
-        address = url.address_of(choice.url)
+        address = address_of(choice.url)
         yield Deployment(
             system=self.name,
             label=choice.label,

@@ -7,11 +7,9 @@ import re
 from collections.abc import Mapping
 
 from assay import _engine
-from assay.contracts.deployment import Address
-from assay.contracts.role import PRIMARY, READ_ONLY, REPLICA, Role
-from assay.provision.engine.engine_calls import Session
-from assay.provision.engine.session import LOST, brief_session
-from assay.systems.answers import rows_of
+from assay.contracts.deployment import PRIMARY, READ_ONLY, REPLICA, Address, Role
+from assay.provision.engine.engine_calls import LOST, Session, brief_session
+from assay.systems.sessions import rows_of
 
 SERVER_QUERY = (
     "SELECT CONCAT(@@hostname, ':', @@port), "

@@ -1,4 +1,5 @@
-"""Makes a data directory and runs a private server on it until the end of the block."""
+"""Makes a data directory and runs a private server on it until the end of the block: its log or
+its tables on devices of their own, where it is asked for."""
 
 from __future__ import annotations
 
@@ -14,16 +15,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision.disk import new_data
+from assay.provision import copying, processes
+from assay.provision.copying import allocated_bytes
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import process, programs
-from assay.provision.processes.process import ServerProcess
-from assay.systems.mysql_protocol.meaning import argument
-from assay.systems.mysql_protocol.names import plain_name
-from assay.systems.mysql_protocol.product import Product, Programs
-from assay.text.mentions import Mention, phrase
+from assay.provision.processes import ServerProcess
+from assay.systems.mysql_protocol.product import Product, Programs, argument, plain_name
+from assay.text.phrases import Mention, phrase
 
 USER = "assay"
 DATABASE = "assay"
@@ -98,9 +98,11 @@ def initialise(
     try:
         # Settings may name other folders for a part of the data.
         if given:
-            programs.run(command, directory)
+            processes.run_program(command, directory)
         else:
-            new_data.fill(directory, installed.server, [], lambda: programs.run(command, directory))
+            copying.fill_new_data(
+                directory, installed.server, [], lambda: processes.run_program(command, directory)
+            )
     except SystemRefused as refusal:
         raise SystemRefused(
             f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)
@@ -160,7 +162,7 @@ def running(
         for tries_left in reversed(range(_PORT_TRIES)):
             port = free_port(directory.address) if over_tcp else None
             server = stack.enter_context(
-                process.start(
+                processes.start_server(
                     _arguments(product, programs, directory, settings, port, first_words),
                     directory,
                     log_name=_log_name(directory, port),
@@ -230,24 +232,24 @@ def _log_name(directory: ServerDirectory, port: int | None) -> str:
 
 
 def _why_not_ready(log: Path) -> str | None:
-    words = programs.last_lines(log, lines=200)
+    words = processes.last_lines(log, lines=200)
     return None if _IS_READY in words else "it has not reported that it is ready"
 
 
 def _last_words(log: Path) -> str:
     """What the server says of its end: its lines of rank ERROR. Of the script that makes data
     directories, what stands before its advice."""
-    text, advice, _ = programs.last_lines(log, lines=200).partition(_ADVICE)
+    text, advice, _ = processes.last_lines(log, lines=200).partition(_ADVICE)
     errors = [words for words in re.findall(_ERROR, text) if words not in _SAYS_NOTHING]
     said = "; ".join(dict.fromkeys(errors))
-    return said or (text.strip() if advice else programs.last_lines(log))
+    return said or (text.strip() if advice else processes.last_lines(log))
 
 
 def why_waiting(directory: ServerDirectory) -> str | None:
     """What the server, or the program that makes its data directory, logged of a file that waits
     for free space."""
     for log in directory.run.glob("*.log"):
-        if said := re.findall(_WAITS, programs.last_lines(log, lines=50)):
+        if said := re.findall(_WAITS, processes.last_lines(log, lines=50)):
             return str(said[-1])
     return None
 
@@ -316,3 +318,109 @@ def _names(programs: Programs) -> list[str]:
     _, _, table = listed.stdout.partition("\n----")
     lines = table.splitlines()[1:]
     return [plain_name(line.partition(" ")[0]) for line in lines if line[:1].isalpha()]
+
+
+_RAW_DEVICE_SETTINGS = frozenset(
+    {"innodb_data_home_dir", "innodb_data_file_path", "innodb_file_per_table"}
+)
+
+
+def raw_device_settings(directory: ServerDirectory, *, is_new: bool) -> dict[str, str]:
+    """None where the server has no raw device. ``is_new``: InnoDB formats it."""
+    if directory.raw_device is None:
+        return {}
+    file = os.open(directory.raw_device, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size_mib = os.lseek(file, 0, os.SEEK_END) >> 20
+    finally:
+        os.close(file)
+    how = "newraw" if is_new else "raw"
+    return {
+        "innodb_data_home_dir": "",
+        "innodb_data_file_path": f"{directory.raw_device}:{size_mib}M{how}",
+        "innodb_file_per_table": "OFF",
+    }
+
+
+def check_raw_device(choice: SystemChoice, engine: str) -> None:
+    """Raises `ArgumentError` where the choice cannot be on a raw device."""
+    if engine.lower() != "innodb":
+        raise ArgumentError(
+            f"{choice.label}: only InnoDB keeps its tables on a raw device, found engine {engine}",
+            hint="leave engine out, or choose a storage with a file system",
+        )
+    if set_here := [name for name in choice.settings if plain_name(name) in _RAW_DEVICE_SETTINGS]:
+        raise ArgumentError(
+            f"{choice.label}: on a raw device Assay sets {set_here[0]}",
+            hint=f"leave {set_here[0]} out",
+        )
+
+
+_REDO, _BINARY = "innodb_log_group_home_dir", "log_bin"
+_SEPARATE_LOG_SETTINGS = frozenset({_REDO, "log_basename", "log_bin_basename", "log_bin_index"})
+_OFF = frozenset({"off", "0", "false"})
+_ON = frozenset({"", "on", "1", "true"})
+_NOT_WRITTEN = frozenset({"skip_log_bin", "disable_log_bin"})
+
+
+def separate_log_settings(
+    directory: ServerDirectory, asked: Mapping[str, str], *, writes_binary_log: bool
+) -> dict[str, str]:
+    """Nothing where the log has no folder of its own. ``writes_binary_log``: whether the server
+    writes one where nothing is asked."""
+    if directory.log is None:
+        return {}
+    given = {plain_name(name): value for name, value in asked.items()}
+    name = given.get(_BINARY, "on" if writes_binary_log else "off")
+    redo = {_REDO: str(directory.log)}
+    if name.lower() in _OFF or _NOT_WRITTEN & given.keys():
+        return redo
+    own = "binlog" if name.lower() in _ON else Path(name).name
+    return {**redo, _BINARY: str(directory.log / own)}
+
+
+def check_separate_log(choice: SystemChoice, engine: str) -> None:
+    """Raises `ArgumentError` where the logs of the choice cannot be in a folder of their own."""
+    if engine.lower() != "innodb":
+        raise ArgumentError(
+            f"only InnoDB has a redo log that can be on another storage, found engine {engine}",
+            hint="leave engine out, or the log with the data",
+        )
+    if set_here := [name for name in choice.settings if plain_name(name) in _SEPARATE_LOG_SETTINGS]:
+        raise ArgumentError(
+            f"where logs on a storage of their own are is set by Assay, found {set_here[0]}",
+            hint=f"leave {set_here[0]} out",
+        )
+
+
+_OF_THE_SERVER = frozenset({"mysql", "performance_schema", "sys", "test"})
+"""Databases that every server has; their 10 MB say nothing of what was loaded."""
+
+_BINARY_LOG = r"[^.]+\.\d{6}|[^.]+\.index"
+_FOLDER_OF_FILES = "#"
+"""A folder that is no database begins with it."""
+
+
+def databases_bytes(data_directory: Path, shared_files: str | None) -> int:
+    """The folders of all databases but the server's own, the files (and folders of files) that the
+    tables of this engine share, and binary logs; as the file system allocates them."""
+    both = [_BINARY_LOG] if shared_files is None else [shared_files, _BINARY_LOG]
+    shared = re.compile("|".join(both))
+    return table_files_bytes(data_directory) + sum(
+        allocated_bytes(Path(entry.path))
+        for entry in os.scandir(data_directory)
+        if not _is_database(entry) and shared.fullmatch(entry.name)
+    )
+
+
+def table_files_bytes(data_directory: Path) -> int:
+    """The folders of all databases but the server's own."""
+    return sum(
+        allocated_bytes(Path(entry.path))
+        for entry in os.scandir(data_directory)
+        if _is_database(entry) and entry.name not in _OF_THE_SERVER
+    )
+
+
+def _is_database(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(_FOLDER_OF_FILES)

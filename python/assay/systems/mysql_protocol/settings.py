@@ -1,16 +1,35 @@
-"""Reads the effective settings of a server, and refuses those that differ from the given ones."""
+"""Takes the settings asked for; returns each as the server's own program reads it, reads the
+effective ones, refuses those that differ, and says what they make the server write, flush and
+check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
+from assay.contracts import durability as words
+from assay.contracts.durability import Safeguard, safeguard
+from assay.contracts.systems.abilities import Spelled
 from assay.dialects.mysql import UNFLUSHED_ENGINES
-from assay.errors import SystemRefused
+from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.engine_calls import Session
-from assay.systems.answers import rows_of
-from assay.systems.mysql_protocol.meaning import Described, is_in_effect
-from assay.systems.mysql_protocol.names import plain_name
-from assay.systems.mysql_protocol.product import Product
+from assay.systems.mysql_protocol.product import (
+    Described,
+    Product,
+    Programs,
+    argument,
+    is_altered,
+    is_in_effect,
+    is_less,
+    plain_name,
+    switch,
+)
+from assay.systems.mysql_protocol.server import CHOSEN_BY_ASSAY
+from assay.systems.sessions import rows_of
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take
@@ -169,3 +188,227 @@ def durable_instead(lowered: Iterable[str]) -> dict[str, str]:
     known = {"sync_binlog": "sync_binlog = 1", "engine": "engine = InnoDB"}
     named = {one: one.partition(" = ")[0] for one in lowered}
     return {one: known[name] for one, name in named.items() if name in known}
+
+
+_NO_DEFAULTS = frozenset({"max_connections", "open_files_limit", "table_open_cache", "tmpdir"})
+"""Which Assay chooses by the run, or the server by the number of clients."""
+_BY_OPEN_FILES = frozenset({"max_connections", "open_files_limit", "table_open_cache"})
+"""Which the server lowers where it may open too few."""
+_NOTHING = "(No default value)"
+_TRUTH = {"TRUE": "ON", "FALSE": "OFF"}
+_LARGE = (("G", 1 << 30), ("M", 1 << 20))
+_LONGEST_S = 60
+"""Of one call of the program."""
+_LOGGED = re.compile(r"\[(?:ERROR|Warning)\] (?:\[[^\]]*\] )*(?:Buffered warning: )?(.*)")
+_OF_A_VALUE = re.compile(
+    r"Unknown suffix|Error while setting value|invalid value|adjusted to|(?:not|n't) recognized"
+)
+_LINE = re.compile(r"^([a-z][\w-]*) +(.*)$", re.MULTILINE)
+
+
+class _Said(NamedTuple):
+    """By the program, of what it was given."""
+
+    table: Mapping[str, str]
+    """What it would run with; empty where it refuses it, or does not answer."""
+    complaints: tuple[str, ...] = ()
+    """Of values that it refuses, or would not use as they are. It succeeds nevertheless where the
+    option is one of a plugin."""
+
+    def value(self, plain: str) -> str | None:
+        found = self.table.get(plain, _NOTHING)
+        return None if found == _NOTHING else found
+
+
+def spelled(product: Product, programs: Programs, settings: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting, in their order; one of which the program says nothing, or that it would not use
+    as it is, as it was given."""
+    asked = {plain_name(name): value.strip() for name, value in settings.items()}
+    for (plain, value), name in zip(asked.items(), settings, strict=True):
+        said = _given(product, programs, plain, value)
+        read = said.value(plain)
+        switched = switch(plain, value)
+        if switched == "OFF" and said.table:
+            yield Spelled(plain, switched, is_default=False)
+            continue
+        if read is None or _why_not(plain, value, said):
+            yield Spelled(name, settings[name], is_default=False)
+            continue
+        defaults = _said((*_base(product, programs), *_ours(product)))
+        is_variable = plain in _NO_DEFAULTS or plain in product.settings_in_a_group
+        is_default = read == defaults.table.get(plain) and not is_variable
+        yield Spelled(plain, switched or _shown(read), is_default)
+
+
+def refuse_altered(product: Product, programs: Programs, settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that the server would run with another value of, in the
+    program's own words where it has any. What depends on the files that it may open is left to the
+    server that runs."""
+    for name, value in settings.items():
+        plain = plain_name(name)
+        said = _given(product, programs, plain, value.strip())
+        why = _why_not(plain, value.strip(), said)
+        if why and not (plain in _BY_OPEN_FILES and is_less(said.value(plain) or "", value)):
+            raise ArgumentError(
+                f"{product.title} refuses a setting: {why}", hint=f"it was given {name}={value}"
+            )
+
+
+def _why_not(plain: str, asked: str, said: _Said) -> str | None:
+    """Why the value would not be in effect as it was asked for; None: it would, or nothing is
+    known."""
+    read = said.value(plain)
+    own = [words for words in said.complaints if plain in plain_name(words)]
+    if own:
+        return "; ".join(dict.fromkeys(own))
+    if read is not None and is_altered(asked, read):
+        return f"{plain} was asked as {asked!r} and would be {_shown(read)!r}"
+    return None
+
+
+def _given(product: Product, programs: Programs, plain: str, value: str) -> _Said:
+    return _said((*_base(product, programs), *_ours(product, plain), argument(plain, value)))
+
+
+def _base(product: Product, programs: Programs) -> tuple[str, ...]:
+    given = (programs.server, "--no-defaults", *programs.base_arguments)
+    return (*map(str, given), *product.server_arguments())
+
+
+def _ours(product: Product, asked: str = "") -> tuple[str, ...]:
+    """What Assay chooses itself, but for the setting that was asked for."""
+    ours = {**CHOSEN_BY_ASSAY, **product.settings_of_assay}
+    return tuple(argument(name, value) for name, value in ours.items() if name != asked)
+
+
+@functools.cache
+def _said(command: tuple[str, ...]) -> _Said:
+    """What stands in the table at the end of the help, and in the log."""
+    try:
+        printed = subprocess.run(
+            [*command, "--verbose", "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST_S,
+            cwd="/",
+        )
+    except subprocess.TimeoutExpired:
+        return _Said(MappingProxyType({}))
+    complaints = (one for one in _LOGGED.findall(printed.stderr) if _OF_A_VALUE.search(one))
+    if printed.returncode != 0:
+        return _Said(MappingProxyType({}), tuple(complaints))
+    _, _, table = printed.stdout.partition("\n----")
+    values = {plain_name(name): value for name, value in _LINE.findall(table)}
+    return _Said(MappingProxyType(values), tuple(complaints))
+
+
+def _shown(value: str) -> str:
+    """A large number as people ask for it, with the letter that the server takes."""
+    if value.isdecimal():
+        for letter, factor in _LARGE:
+            if int(value) and int(value) % factor == 0:
+                return f"{int(value) // factor}{letter}"
+    return _TRUTH.get(value, value)
+
+
+_WAITS_FOR_REPLICAS = (
+    "rpl_semi_sync_source_enabled",
+    "rpl_semi_sync_master_enabled",
+    "wsrep_on",
+)
+"""Each of a version or product; left out where its plugin is not there."""
+_DOUBLEWRITE = {
+    "off": words.WRITES_ONCE,
+    "0": words.WRITES_ONCE,
+    "detect_only": words.WRITES_ONCE,
+    "fast": words.WRITES_TWICE_UNFLUSHED,
+}
+"""Other values write each page twice."""
+_NO_CHECKSUMS = ("none", "strict_none")
+
+
+def safeguards_of_settings(settings: Mapping[str, str], engine: str) -> Iterator[Safeguard]:
+    """``settings``: all variables that the server reports; none of a server that does not have
+    these, as other products that speak the protocol."""
+    if "log_bin" not in settings:
+        return
+    has_log = settings["log_bin"].lower() in ("on", "1")
+    yield Safeguard(
+        words.BINARY_LOG,
+        _binary_log(settings.get("sync_binlog", "")) if has_log else words.NO_BINARY_LOG,
+        safeguard(settings, "log_bin", *(["sync_binlog"] if has_log else [])),
+    )
+    if not has_log:
+        yield Safeguard(
+            words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS, safeguard(settings, "log_bin")
+        )
+    yield Safeguard(words.ARCHIVE, words.NO_ARCHIVE)
+    waiting = [name for name in _WAITS_FOR_REPLICAS if settings.get(name, "").lower() == "on"]
+    yield Safeguard(
+        words.REPLICAS,
+        words.WAITS_FOR_REPLICAS if waiting else words.NO_REPLICAS,
+        safeguard(settings, *waiting),
+    )
+    if engine.lower() == "innodb":
+        yield from _of_innodb(settings)
+    elif engine.lower() == "myisam":
+        yield Safeguard(words.TORN_PAGES, words.WRITES_ONCE, (f"engine = {engine}",))
+        yield Safeguard(words.CHECKSUMS, words.CHECKS_NONE, (f"engine = {engine}",))
+
+
+def _binary_log(sync: str) -> str:
+    if sync == "1":
+        return words.FLUSHES_BINARY_LOG
+    if sync.isdecimal() and int(sync) > 1:
+        return f"writes a binary log, which it flushes every {int(sync):,} commits"
+    return words.UNFLUSHED_BINARY_LOG
+
+
+def _of_innodb(settings: Mapping[str, str]) -> Iterator[Safeguard]:
+    if doublewrite := settings.get("innodb_doublewrite", "").lower():
+        yield Safeguard(
+            words.TORN_PAGES,
+            _DOUBLEWRITE.get(doublewrite, words.WRITES_TWICE),
+            safeguard(settings, "innodb_doublewrite"),
+        )
+    if algorithm := settings.get("innodb_checksum_algorithm", "").lower():
+        yield Safeguard(
+            words.CHECKSUMS,
+            words.CHECKS_NONE if algorithm in _NO_CHECKSUMS else words.CHECKS_PAGES,
+            safeguard(settings, "innodb_checksum_algorithm"),
+        )
+
+
+_REACHING = re.compile(
+    r"plugin|(early_)?plugin_load|init_(connect|file|slave|replica)|feedback_|wsrep_|secure_|chroot"
+    r"|user$|master_|replica(te)?_|slave_load|report_|ssl_|tls_|innodb_data_home|.*_(dir|directory|"
+    r"path)$|tmpdir|innodb_directories|proxy_protocol|require_secure|version_ssl|authentication_"
+)
+"""By the beginning of a name: programs, libraries, statements that the server runs by itself, other
+servers, and directories."""
+
+
+_POWERS_QUERY = """
+SELECT privilege_type FROM information_schema.user_privileges
+WHERE privilege_type IN ('FILE', 'SUPER')
+  AND grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')
+ORDER BY 1
+"""
+
+
+def powers_of_session(opened: Session) -> tuple[str, ...]:
+    """The rights of the session's user that reach beyond databases."""
+    return tuple(str(power) for (power,) in rows_of(opened, _POWERS_QUERY, columns=1) or ())
+
+
+def refuse_reaching_settings(title: str, settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is a program, a library or a path. A file without a
+    directory is in that of the data."""
+    for name, value in settings.items():
+        plain = plain_name(name).removeprefix("loose_")
+        if _REACHING.match(plain) or "/" in value:
+            raise ArgumentError(
+                f"a capsule sets {name} = {value!r} of {title}, which can be a program, a library "
+                "or a path"
+            )

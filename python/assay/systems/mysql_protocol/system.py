@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import RAW, StorageFacts
@@ -17,41 +17,25 @@ from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDi
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
-from assay.provision.disk.size import allocated_bytes
-from assay.provision.engine.session import brief_session, session
+from assay.provision import processes
+from assay.provision.copying import allocated_bytes
+from assay.provision.engine.engine_calls import brief_session, session
 from assay.provision.machine import sampling
-from assay.provision.processes import process
-from assay.systems import cluster, free_sessions, urls
-from assay.systems.answers import number_of, numbers_of
-from assay.systems.first_session import first_session
-from assay.systems.mysql_protocol import (
-    buffer,
-    client,
-    confined,
-    raw_device,
-    role,
-    safeguards,
-    separate_log,
-    server,
-    settings,
-    spelling,
-    url,
-)
-from assay.systems.mysql_protocol.another_product import refuse_another_product
-from assay.systems.mysql_protocol.buffer import Buffer
-from assay.systems.mysql_protocol.names import plain_name
-from assay.systems.mysql_protocol.product import Product
-from assay.systems.mysql_protocol.size import databases_bytes, table_files_bytes
+from assay.systems import sessions, urls
+from assay.systems.mysql_protocol import product, role, server, settings, url
+from assay.systems.mysql_protocol.product import Buffer, Product, plain_name
+from assay.systems.mysql_protocol.server import databases_bytes, table_files_bytes
 from assay.systems.options import (
     BUFFER,
     CHOSEN_VERSION,
     TRANSPORT,
     connection_limit,
+    profiles_of,
     refuse_buffer,
     values,
+    version_of,
 )
-from assay.systems.profiles import profiles_of
-from assay.systems.program_version import version_of
+from assay.systems.sessions import first_session, number_of, numbers_of
 
 BULK_FORM = OptionSpec(
     name="bulk_form",
@@ -136,14 +120,14 @@ class ProductSystem:
         self.check(choice)
         options = values(self.option_specs, choice)
         found = self.product.find_programs(choice.programs)
-        own = buffer.settings(self._buffer_of(options), options, choice.settings)
-        logs = separate_log.settings(
+        own = product.buffer_settings(self._buffer_of(options), options, choice.settings)
+        logs = server.separate_log_settings(
             directory, choice.settings, writes_binary_log=self.product.writes_binary_log
         )
         if not directory.data.exists():
-            new = {**raw_device.settings(directory, is_new=True), **logs}
+            new = {**server.raw_device_settings(directory, is_new=True), **logs}
             server.initialise(self.product, found, directory, {**choice.settings, **new})
-        own = {**own, **raw_device.settings(directory, is_new=False)}
+        own = {**own, **server.raw_device_settings(directory, is_new=False)}
         room = _room_for(self.product, connections, choice.settings)
         most = int(room.get("max_connections", _DEFAULT_CONNECTIONS))
         with server.running(
@@ -171,10 +155,12 @@ class ProductSystem:
         return self.capabilities if engine == own.default else self.capabilities - _OF_INNODB
 
     def check_raw_device(self, choice: SystemChoice) -> None:
-        raw_device.check(choice, values(self.option_specs, choice)[self.product.engine.name])
+        server.check_raw_device(choice, values(self.option_specs, choice)[self.product.engine.name])
 
     def check_separate_log(self, choice: SystemChoice) -> None:
-        separate_log.check(choice, values(self.option_specs, choice)[self.product.engine.name])
+        server.check_separate_log(
+            choice, values(self.option_specs, choice)[self.product.engine.name]
+        )
 
     def check_url(self, text: str) -> None:
         url.addresses_of(self.product, text)
@@ -188,23 +174,23 @@ class ProductSystem:
             return
         server.check_settings(self.product, choice.settings)
         options = values(self.option_specs, choice)
-        buffer.check(self._buffer_of(options), options, choice)
+        product.check_buffer(self._buffer_of(options), options, choice)
 
     def refuse_settings(self, choice: SystemChoice) -> None:
         found = self.product.find_programs(choice.programs)
-        spelling.refuse_altered(self.product, found, choice.settings)
+        settings.refuse_altered(self.product, found, choice.settings)
         server.refuse_settings(self.product, found, choice.settings)
 
     def refuse_reaching_settings(self, choice: SystemChoice) -> None:
-        confined.refuse_reaching_settings(self.product.title, choice.settings)
+        settings.refuse_reaching_settings(self.product.title, choice.settings)
 
     def powers(self, deployment: Deployment) -> tuple[str, ...]:
         with brief_session(deployment.address) as opened:
-            return confined.powers(opened)
+            return settings.powers_of_session(opened)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         found = self.product.find_programs(choice.programs)
-        return list(spelling.spelled(self.product, found, choice.settings))
+        return list(settings.spelled(self.product, found, choice.settings))
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -235,7 +221,7 @@ class ProductSystem:
             yield attach(addresses[0])
         else:
             shown = choice.url_without_password or ""
-            yield cluster.attached(addresses, shown, attach, role.cluster_of)
+            yield sessions.attached_cluster(addresses, shown, attach, role.cluster_of)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the folders of all databases but its own, and the files that tables
@@ -273,13 +259,13 @@ class ProductSystem:
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """Of the storage engine that the tables live in."""
         own = self.product.buffers.get(self._engine(deployment))
-        return buffer.size_bytes(own, deployment.settings)
+        return product.effective_buffer_bytes(own, deployment.settings)
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the storage engine that the tables live in, over all its tables."""
         with brief_session(deployment.address) as opened:
             own = self.product.buffers.get(self._engine(deployment))
-            return buffer.counters(own, opened)
+            return product.buffer_counters(own, opened)
 
     def leaves_parts(self, deployment: Deployment) -> bool:
         """Of tables of an engine without transactions."""
@@ -301,7 +287,7 @@ class ProductSystem:
             return settings.durability_lowered_by(settings.read(opened) or {}, engine="")
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        free_sessions.refuse_too_many(
+        sessions.refuse_too_many(
             deployment,
             clients,
             in_use_query=self.product.sessions_query,
@@ -313,14 +299,14 @@ class ProductSystem:
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
     def why_waiting(self, directory: ServerDirectory) -> str | None:
         """Tables of MyISAM and Aria wait for free space, and try again every minute."""
         return server.why_waiting(directory)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return client.command(self.product, address)
+        return client_command(self.product, address)
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         (program, first, *others), environment = self.client_command(address)
@@ -330,7 +316,7 @@ class ProductSystem:
         return [program, first, *own, *others], environment
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return client.dump_command(self.product, address)
+        return dump_command(self.product, address)
 
     @contextlib.contextmanager
     def quiesced(self, deployment: Deployment) -> Iterator[None]:
@@ -396,7 +382,7 @@ class ProductSystem:
             role=own_role,
             durability_lowered_by=lowered,
             durable_instead=settings.durable_instead(lowered),
-            safeguards=tuple(safeguards.of_settings(found or {}, engine)),
+            safeguards=tuple(settings.safeguards_of_settings(found or {}, engine)),
         )
 
 
@@ -440,3 +426,78 @@ def _address(running: server.RunningServer) -> Address:
         password=running.password,
         database=server.DATABASE,
     )
+
+
+_PRODUCTS = {"MariaDB": "mariadb", "MySQL": "mysql"}
+"""First word of the driver's version → scheme of URLs."""
+
+_OF_NEITHER = "Assay-null"
+"""In the version of our null server, which either scheme may lead to."""
+
+
+def refuse_another_product(choice: SystemChoice, product: Product, version: str) -> None:
+    """Raises `SystemRefused`: results must not be those of another product than they say."""
+    found = version.partition(" ")[0]
+    scheme = _PRODUCTS.get(found, product.name)
+    if scheme != product.name and _OF_NEITHER not in version:
+        raise SystemRefused(
+            f"{choice.label}: expected {product.title}, found {version}",
+            hint=f"the same URL with {scheme}://",
+        )
+
+
+_LOCAL = "127.0.0.1"
+
+
+def client_command(product: Product, address: Address) -> tuple[list[str], Mapping[str, str]]:
+    r"""The client, which reads SQL on standard input: its arguments, and its environment.
+
+    It reads no option files (which could change its output), and takes its input as it is: without
+    binary mode it makes ``\n`` of ``\r\n`` also within texts. The password goes by the environment:
+    arguments are there for everybody to see. Raises `SystemMissing`.
+    """
+    own = [str(product.find_client(address.programs)), "--no-defaults", "--binary-mode"]
+    database = [address.database] if address.database else []
+    return [*own, *_connection(product, address), *database], _environment(address)
+
+
+def dump_command(product: Product, address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """The dump program, which writes SQL for `command` to standard output: the tables as of one
+    instant, where their engine has transactions; others one after the other, without a lock on all
+    of them. Raises `SystemMissing`."""
+    own = [
+        str(product.find_dump(address.programs)),
+        "--no-defaults",
+        "--single-transaction",
+        "--no-tablespaces",
+    ]
+    arguments = [*own, *product.dump_arguments, *_connection(product, address)]
+    return [*arguments, address.database], _environment(address)
+
+
+def _connection(product: Product, address: Address) -> list[str]:
+    arguments = [
+        "--default-character-set=utf8mb4",
+        *_place(address),
+        *([f"--user={address.user}"] if address.user else []),
+        *product.tls_arguments(address),
+    ]
+    if address.ca_file is not None:
+        arguments.append(f"--ssl-ca={address.ca_file}")
+    if address.cert_file is not None:
+        arguments += [f"--ssl-cert={address.cert_file}", f"--ssl-key={address.key_file}"]
+    return arguments
+
+
+def _environment(address: Address) -> Mapping[str, str]:
+    return {"MYSQL_PWD": address.password} if address.password is not None else {}
+
+
+def _place(address: Address) -> list[str]:
+    if address.unix is not None:
+        return [f"--socket={address.unix}"]
+    if address.host is None and address.port is None:
+        return []  # the socket that the client was built for
+    host = [f"--host={address.host or _LOCAL}"]
+    port = [f"--port={address.port}"] if address.port is not None else []
+    return ["--protocol=tcp", *host, *port]

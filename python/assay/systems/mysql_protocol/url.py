@@ -3,21 +3,25 @@ files and the environment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
 from assay.contracts import server_url
 from assay.contracts.deployment import Address
 from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, SystemRefused
 from assay.systems import urls
-from assay.systems.first_session import ExpectedServer
-from assay.systems.mysql_protocol.connection import option_files, refused_login
 from assay.systems.mysql_protocol.product import Product
-from assay.systems.sourced import LOGIN_NAME, URL, Sourced
-from assay.text.files import paths
+from assay.systems.sessions import ExpectedServer
+from assay.systems.urls import LOGIN_NAME, URL, Sourced
+from assay.text import paths
 
 PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
 GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")
@@ -84,8 +88,8 @@ def expected(product: Product) -> ExpectedServer:
         socket="the socket's file (socket=FILE)",
         tls_required="ssl-mode=REQUIRED",
         more_time="connect-timeout=60",
-        fix_of=refused_login.fix_of,
-        other_cause=refused_login.other_cause,
+        fix_of=fix_of_refused_login,
+        other_cause=other_cause_of_refusal,
     )
 
 
@@ -171,7 +175,7 @@ def _values(product: Product, url: str) -> Sourced:
     port = None if parts.port is None else str(parts.port)
     found.add(URL, {"host": parts.host, "port": port, "user": parts.user})
     found.add(URL, {"password": parts.password, "database": parts.database})
-    options = option_files.read(
+    options = read_option_files(
         product.option_groups,
         only=found.get("defaults-file"),
         extra=found.get("defaults-extra-file"),
@@ -252,3 +256,148 @@ def _origins(given: Sourced, socket: str | None) -> dict[str, str]:
     return {name: origin for name, origin in origins.items() if origin} | {
         "password_from": password
     }
+
+
+_DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+_MOST_INCLUDES = 10
+_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
+_ESCAPED = re.compile(r"\\([btnrs\\\"'])")
+
+
+class FileOption(Struct, frozen=True):
+    """One line: its name with ``-`` between words, its value (None: none is given), its origin."""
+
+    name: str
+    value: str | None
+    origin: str
+
+
+def read_option_files(
+    names: Sequence[str],
+    *,
+    only: str | None = None,
+    extra: str | None = None,
+    suffix: str | None = None,
+) -> list[FileOption]:
+    """Every option of the groups of these ``names``, in the order of the files.
+
+    ``only`` is read in place of all other files, ``extra`` besides them, ``suffix`` names further
+    groups (``[client_suffix]``). Raises `ArgumentError` where a file that was named is missing, or
+    a line cannot be read.
+    """
+    groups = [*names, *(f"{item}{suffix}" for item in names if suffix)]
+    return [item for file in _files(only, extra) for item in _options(file, groups, 0)]
+
+
+def _files(only: str | None, extra: str | None) -> Iterator[Path]:
+    if only is not None:
+        yield _named("defaults-file", only)
+        return
+    yield from (Path(file) for file in _DEFAULT_FILES if paths.is_file(Path(file)))
+    if extra is not None:
+        yield _named("defaults-extra-file", extra)
+    home = env_vars.home()
+    if home is not None and paths.is_file(home / ".my.cnf"):
+        yield home / ".my.cnf"
+
+
+def _named(parameter: str, path: str) -> Path:
+    home = env_vars.home()
+    file = home / path[2:] if home is not None and path.startswith("~/") else Path(path)
+    if not paths.is_file(file):
+        raise ArgumentError(f"{parameter}={path} in the URL: there is no such file")
+    return file
+
+
+def _options(file: Path, groups: Sequence[str], depth: int) -> Iterator[FileOption]:
+    if depth > _MOST_INCLUDES:
+        raise ArgumentError(f"{file}: option files include each other too deeply")
+    group = ""
+    for number, line in enumerate(_lines(file), 1):
+        if line.startswith("!"):
+            for included in _included(file, number, line):
+                yield from _options(included, groups, depth + 1)
+        elif line.startswith("["):
+            group, bracket, _ = line[1:].partition("]")
+            if not bracket:
+                raise ArgumentError(f"{file}:{number}: the bracket is not closed: {line}")
+        elif group in groups:
+            name, equals, value = line.partition("=")
+            yield FileOption(
+                name.strip().replace("_", "-").lower().removeprefix("loose-"),
+                _unquoted(value.strip()) if equals else None,
+                f"[{group}] in {urls.shown(file)}",
+            )
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """Each line without its comment; an empty one where nothing is left, so that they can be
+    counted. A file that every user can write is not used, as the clients have it."""
+    try:
+        if file.stat().st_mode & stat.S_IWOTH:
+            return
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        if not os.access(file, os.R_OK):
+            return  # the clients pass over it too
+        raise ArgumentError(f"{file}: the option file cannot be read: {error}") from error
+    for line in text.splitlines():
+        stripped = line.strip()
+        yield "" if stripped.startswith(("#", ";")) else _without_comment(stripped)
+
+
+def _without_comment(line: str) -> str:
+    quote, is_escaped = "", False
+    for at, letter in enumerate(line):
+        if letter in "'\"" and not is_escaped:
+            quote = "" if quote == letter else quote or letter
+        if letter == "#" and not quote:
+            return line[:at].rstrip()
+        is_escaped = bool(quote) and letter == "\\" and not is_escaped
+    return line
+
+
+def _included(file: Path, number: int, line: str) -> list[Path]:
+    word, _, place = line.partition(" ")
+    path = file.parent / place.strip()
+    if word == "!includedir":
+        return (
+            sorted(file_path for file_path in path.glob("*.cnf")) if paths.is_folder(path) else []
+        )
+    if word == "!include":
+        return [path] if paths.is_file(path) else []
+    raise ArgumentError(f"{file}:{number}: expected !include or !includedir, found {word}")
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]:
+        value = value[1:-1]
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[1]], value)
+
+
+_TLS_IS_REQUIRED = "3159"
+_ACCESS_DENIED = "1045"
+
+
+def fix_of_refused_login(error: SystemRefused, _address: Address) -> str | None:
+    """None: the message leaves the cause open."""
+    if error.code == _TLS_IS_REQUIRED or "require_secure_transport" in error.message:
+        return "require TLS with ssl-mode=REQUIRED in the URL"
+    return None
+
+
+def other_cause_of_refusal(error: SystemRefused, address: Address) -> str | None:
+    """A server that requires TLS or a certificate of a user refuses as for a wrong password."""
+    if address.unix is not None:
+        return None
+    found = []
+    if error.code == _ACCESS_DENIED:
+        if address.tls == "off":
+            found.append("if the server requires TLS: ssl-mode=REQUIRED in the URL")
+        elif address.cert_file is None:
+            found.append("if this user needs a certificate: ssl-cert=FILE&ssl-key=FILE in the URL")
+    origins = address.origins
+    is_local = address.host == "localhost" and origins.get("host") == URL != origins.get("port")
+    if is_local and error.error_class in ("authentication", "connection refused"):
+        found.append("localhost in a URL means TCP; the Unix socket is ?socket=FILE")
+    return "; ".join(found) or None

@@ -16,20 +16,20 @@ from dataclasses import replace
 from assay import __version__
 from assay.contracts import server_url
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.null import NULL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.provision.engine.session import session
+from assay.provision import processes
+from assay.provision.engine.engine_calls import session
 from assay.provision.machine import sampling
-from assay.provision.processes import process
 from assay.systems.null import server
-from assay.systems.null.options import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
+from assay.systems.null.server import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
 from assay.systems.options import values
-from assay.text.mentions import Mention, phrase
+from assay.text.phrases import Mention, phrase
 
 
 class Null:
@@ -132,7 +132,7 @@ class Null:
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         """In this process never: it dies with us."""
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
 
 def _for_engine(choice: SystemChoice) -> dict[str, str]:

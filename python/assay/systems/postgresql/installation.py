@@ -1,17 +1,19 @@
-"""Finds PostgreSQL's programs: the folder that the environment names, this machine's, or the newest
-that was installed; and installs them from Debian's packages.
-"""
+"""Finds PostgreSQL's programs: the folder that the environment names, this machine's, or the
+newest that was installed; installs them from Debian's packages; and returns the commands of its
+clients."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts.installing import Prefix, Report
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import Prefix, ReportInstalling
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.install import cache, debian_prefix
@@ -110,7 +112,7 @@ def folders() -> list[Path]:
 
 def _installed() -> list[Path]:
     """What `install` brought, the newest version first."""
-    return [found for one in cache.installed("postgresql") if (found := _within(one.folder))]
+    return [found for one in cache.installations("postgresql") if (found := _within(one.folder))]
 
 
 def _within(prefix: Path) -> Path | None:
@@ -127,7 +129,7 @@ def folder_in(prefix: Path) -> Path:
     return programs
 
 
-def install(version: str, prefix: Prefix, report: Report) -> None:
+def install(version: str, prefix: Prefix, report: ReportInstalling) -> None:
     """See `assay.contracts.systems.abilities.Installable`."""
     major = version.split(".")[0]
     if major not in RELEASES:
@@ -166,3 +168,58 @@ def _major_version(postgres: Path) -> int:
             hint=f"name the folder of another PostgreSQL in {PROGRAMS_FOLDER.name}",
         )
     return int(number.group(1))
+
+
+_SSLMODE_OF_TLS = {
+    "off": "disable",
+    "prefer": "prefer",
+    "require": "require",
+    "verify-ca": "verify-ca",
+    "verify": "verify-full",
+}
+
+
+def client_command(address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """psql, which reads SQL on standard input: its arguments, and what it needs in its environment.
+
+    It reads no ``~/.psqlrc`` (which could change its output) and never asks for a password, which
+    goes by the environment: arguments are there for everybody to see. It stops at the first error,
+    which it would else end with status 0. Raises `SystemMissing`.
+    """
+    own = [str(find_client(programs=address.programs)), "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
+    return [*own, *_connection(address)], _environment(address)
+
+
+def dump_command(address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """pg_dump, which writes SQL for `command` to standard output. Raises `SystemMissing`."""
+    return [str(find_client(PG_DUMP, address.programs)), *_connection(address)], _environment(
+        address
+    )
+
+
+def _connection(address: Address) -> list[str]:
+    if address.unix is not None:
+        socket = Path(address.unix)
+        host, port = str(socket.parent), socket.name.rpartition(".")[2]
+    else:
+        host, port = address.host or "", str(address.port or "")
+    given = _given(host=host, port=port, username=address.user)
+    return ["--no-password", *given, f"--dbname={address.database}"]
+
+
+def _environment(address: Address) -> Mapping[str, str]:
+    environment = {"PGSSLMODE": _SSLMODE_OF_TLS[address.tls], "PGCLIENTENCODING": "UTF8"}
+    if address.password is not None:
+        environment["PGPASSWORD"] = address.password
+    if address.host_address is not None:
+        environment["PGHOSTADDR"] = address.host_address
+    if address.ca_file is not None:
+        environment["PGSSLROOTCERT"] = address.ca_file
+    if address.cert_file is not None and address.key_file is not None:
+        environment |= {"PGSSLCERT": address.cert_file, "PGSSLKEY": address.key_file}
+    return environment
+
+
+def _given(**options: str) -> list[str]:
+    """The options that say something; for the others the client has its own defaults."""
+    return [f"--{name}={value}" for name, value in options.items() if value]

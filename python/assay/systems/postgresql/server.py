@@ -17,18 +17,19 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
+from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision.disk import new_data
-from assay.provision.disk.directory import identity_of
+from assay.provision import copying, processes
+from assay.provision.directory import identity_of
+from assay.provision.engine.engine_calls import Session
 from assay.provision.machine.ports import free_port
 from assay.provision.machine.signals import is_ending
-from assay.provision.processes import process, programs
-from assay.provision.processes.process import ServerProcess
+from assay.provision.processes import ServerProcess
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory
 from assay.systems.postgresql.installation import Installation
-from assay.systems.postgresql.removed import why_it_is_gone
-from assay.text.mentions import phrase
+from assay.systems.sessions import rows_of
+from assay.text.phrases import phrase
 
 USER = "postgres"
 DATABASE = "postgres"
@@ -102,11 +103,11 @@ def initialise(
     elif checksums == "off" and installation.major_version >= 18:
         arguments.append("--no-data-checksums")
     try:
-        return new_data.fill(
+        return copying.fill_new_data(
             directory,
             installation.program("initdb"),
             [checksums],
-            lambda: programs.run(arguments, directory),
+            lambda: processes.run_program(arguments, directory),
         )
     finally:
         password_file.unlink()
@@ -150,7 +151,7 @@ def running(
         for tries_left in reversed(range(_PORT_TRIES)):
             port = free_port(directory.address)
             server = stack.enter_context(
-                process.start(
+                processes.start_server(
                     _arguments(installation, directory, settings, port),
                     directory,
                     stop=STOP,
@@ -186,7 +187,7 @@ def _noted_shared_memory(directory: ServerDirectory) -> Iterator[Callable[[int],
     """Yields what notes the shared memory of a server by its process number; removes what of it is
     left when the server has ended, which is what it did not remove itself."""
     identity = identity_of(directory)
-    held = ledger.held(identity)
+    held = ledger.held_entries(identity)
     noted: list[PosixSharedMemory] = []
 
     def note(pid: int) -> None:
@@ -240,7 +241,7 @@ def _why_not_ready(data: Path, pid: int) -> str | None:
 def _why_recovering(log: Path) -> str | None:
     """None, unless the server is in crash recovery because one of its processes was killed: a fast
     shutdown during it never ends (seen with PostgreSQL 15). The log shows the latest state last."""
-    written = programs.last_lines(log, lines=50)
+    written = processes.last_lines(log, lines=50)
     is_ready = written.rfind("ready to accept connections") >= written.rfind(_REINITIALISING)
     return None if is_ready or is_ending() else "it is in crash recovery"
 
@@ -248,9 +249,9 @@ def _why_recovering(log: Path) -> str | None:
 def _last_words(log: Path) -> str:
     """What the server says of its end: lines of rank FATAL or PANIC, and what belongs to them."""
     found = re.findall(
-        r"(?:FATAL|PANIC|HINT|DETAIL|WARNING):\s+(.*)", programs.last_lines(log, lines=50)
+        r"(?:FATAL|PANIC|HINT|DETAIL|WARNING):\s+(.*)", processes.last_lines(log, lines=50)
     )
-    return "; ".join(found) or programs.last_lines(log)
+    return "; ".join(found) or processes.last_lines(log)
 
 
 _OF_A_SETTING = re.compile(
@@ -298,3 +299,108 @@ def _explained(
     elif named:
         hint = f"it was given as {', '.join(f'{name}={settings[name]}' for name in named)}"
     return words, hint
+
+
+_REMOVED = {
+    "checkpoint_segments": ("9.5", "max_wal_size"),
+    "default_with_oids": ("12", None),
+    "wal_keep_segments": ("13", "wal_keep_size"),
+    "vacuum_cleanup_index_scale_factor": ("14", None),
+    "operator_precedence_warning": ("14", None),
+    "stats_temp_directory": ("15", None),
+    "force_parallel_mode": ("16", "debug_parallel_query"),
+    "vacuum_defer_cleanup_age": ("16", None),
+    "promote_trigger_file": ("16", None),
+    "old_snapshot_threshold": ("17", None),
+    "trace_recovery_messages": ("17", None),
+    "db_user_namespace": ("17", None),
+}
+
+
+def why_it_is_gone(name: str, major_version: int) -> str | None:
+    """A sentence that ends with the fix; None for a setting that such a server has, or that is
+    unknown."""
+    found = _REMOVED.get(name.lower())
+    if found is None or float(found[0]) > major_version:
+        return None
+    version, instead = found
+    fix = f"ask for {instead}" if instead else "leave it out"
+    return f"{name} was removed in PostgreSQL {version} (this is {major_version}): {fix}"
+
+
+ROLE = "assay"
+
+_TEXTS = frozenset(
+    {
+        "client_encoding",
+        "cluster_name",
+        "datestyle",
+        "default_table_access_method",
+        "default_text_search_config",
+        "intervalstyle",
+        "lc_messages",
+        "lc_monetary",
+        "lc_numeric",
+        "lc_time",
+        "log_line_prefix",
+        "log_timezone",
+        "search_path",
+        "synchronous_standby_names",
+        "timezone",
+        "timezone_abbreviations",
+    }
+)
+"""Settings that are texts, and neither a program, nor a library, nor a path, nor a server. All
+others that are texts are refused, those of later versions too."""
+
+_MONITORING = "pg_monitor"
+_CHECKPOINT = "pg_checkpoint"
+"""Of version 15 on."""
+_ROLES_QUERY = f"""
+SELECT rolname FROM pg_roles WHERE rolname IN ('{ROLE}', '{_MONITORING}', '{_CHECKPOINT}')
+"""
+
+
+_POWERS_QUERY = """
+SELECT p.power FROM pg_roles r, (VALUES ('superuser'), ('pg_execute_server_program'),
+    ('pg_write_server_files'), ('pg_read_server_files')) AS p (power)
+WHERE r.rolname = current_user AND (
+    p.power = 'superuser' AND r.rolsuper
+    OR EXISTS (SELECT 1 FROM pg_roles o WHERE o.rolname = p.power
+               AND pg_has_role(r.oid, o.oid, 'MEMBER')))
+"""
+
+
+def powers_of_session(opened: Session) -> tuple[str, ...]:
+    """The rights of the session's user that reach beyond databases."""
+    return tuple(str(power) for (power,) in rows_of(opened, _POWERS_QUERY, columns=1) or ())
+
+
+def make_role(opened: Session, database: str, password: str) -> None:
+    """In a session of the superuser; on data that have the role it gets this password. It owns the
+    database, and sees what the server says of itself."""
+    roles = {str(row[0]) for row in opened.execute(_ROLES_QUERY).rows}
+    own, word = DIALECT.identifier(ROLE), DIALECT.literal(password)
+    verb = "ALTER" if ROLE in roles else "CREATE"
+    opened.execute(
+        f"{verb} ROLE {own} LOGIN CREATEDB NOSUPERUSER NOCREATEROLE NOREPLICATION PASSWORD {word}"
+    )
+    for role in (_MONITORING, _CHECKPOINT):
+        if role in roles:
+            opened.execute(f"GRANT {role} TO {own}")
+    opened.execute(f"ALTER DATABASE {DIALECT.identifier(database)} OWNER TO {own}")
+    opened.execute(f"ALTER SCHEMA public OWNER TO {own}")
+
+
+def refuse_reaching_settings(installation: Installation, settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is a text and not among `_TEXTS`, or one of an
+    extension, which may be a program as well."""
+    kinds = {name.lower(): kind for name, kind in installation.kinds_of_settings().items()}
+    for name, value in settings.items():
+        plain = name.lower()
+        is_text = kinds.get(plain, "STRING") == "STRING"  # config_file, say, is not described
+        if "." in plain or (is_text and plain not in _TEXTS):
+            raise ArgumentError(
+                f"a capsule sets {name} = {value!r} of PostgreSQL, which can be a program, a "
+                "library or a path"
+            )

@@ -1,14 +1,28 @@
-"""Reads the effective settings of a server, and refuses those that differ from the given ones."""
+"""Takes the settings asked for; returns each as the server's own program reads it, reads the
+effective ones, refuses those that differ, and says what they make the server write, flush and
+check."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
+from assay.contracts import durability as words
+from assay.contracts.durability import Safeguard, safeguard
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import Spelled
 from assay.errors import SystemRefused
 from assay.provision.engine.engine_calls import Session
-from assay.systems.answers import rows_of
+from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up
+from assay.systems.postgresql.installation import Installation
+from assay.systems.sessions import rows_of
+from assay.text.units import in_largest_unit
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take
@@ -167,3 +181,151 @@ def durability_lowered_by(settings: Mapping[str, str]) -> tuple[str, ...]:
         for name, values in _LOWERS_DURABILITY.items()
         if settings.get(name) in values
     )
+
+
+_NO_DEFAULTS = frozenset({
+    "max_connections", "datestyle", "default_text_search_config", "timezone", "log_timezone",
+    "lc_messages", "lc_monetary", "lc_numeric", "lc_time", "dynamic_shared_memory_type",
+})  # fmt: skip
+"""Assay chooses the first by the number of clients; initdb writes the others into its file."""
+_MEMORY = (("B", 1), ("kB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30), ("TB", 1 << 40))
+_TIME = (
+    ("us", 1),
+    ("ms", 1000),
+    ("s", 1_000_000),
+    ("min", 60_000_000),
+    ("h", 3_600_000_000),
+    ("d", 86_400_000_000),
+)
+_KEPT_IN_MEMORY = ("kB", "MB", "B", "8kB", "4kB", "16kB", "32kB", "2kB")
+_KEPT_IN_TIME = ("ms", "s", "min", "us")
+_LONGEST_S = 60
+"""Of one call of the program."""
+_WHOLE = re.compile(r"[1-9][0-9]*")
+_SIZE_OF_A_UNIT = re.compile(r"([0-9]*)(\w+)")
+
+
+def spelled(installation: Installation, settings: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting, in their order; one that the program does not take as it was given."""
+    program = installation.program("postgres")
+    for name, value in settings.items():
+        plain = name.strip().lower()
+        kept = _read(program, plain, value.strip())
+        if kept is None:
+            yield Spelled(name, value, is_default=False)
+            continue
+        is_default = plain not in _NO_DEFAULTS and kept == _read(program, plain, None)
+        yield Spelled(plain, _with_unit(program, plain, kept), is_default)
+
+
+@functools.cache
+def _read(program: Path, name: str, value: str | None) -> str | None:
+    """The value as the program keeps it, of the default where none is given; None where it refuses
+    it, or does not answer. Its files of settings are those of no server."""
+    tried = _tried(program, name, value)
+    return tried.stdout.removesuffix("\n") if tried.returncode == 0 else None
+
+
+def _tried(program: Path, name: str, value: str | None) -> subprocess.CompletedProcess[str]:
+    given: Sequence[str] = () if value is None else ("-c", f"{name}={value}")
+    # As the first argument, -C is allowed to root as well.
+    command = [str(program), "-C", name, "-c", "config_file=/dev/null", "-D", "/", *given]
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="")
+
+
+def _with_unit(program: Path, name: str, kept: str) -> str:
+    """``4096`` of a setting that is kept in kB as ``4MB``; the text itself where it has no unit."""
+    if not _WHOLE.fullmatch(kept):
+        return kept
+    units = _tried(program, name, f"{kept}x").stderr.partition("Valid units")[2]
+    for chain, names in ((_MEMORY, _KEPT_IN_MEMORY), (_TIME, _KEPT_IN_TIME)):
+        if f'"{names[0]}"' not in units:
+            continue
+        for unit in names:
+            times, word = _parts(unit)
+            if _read(program, name, f"{int(kept) * times}{word}") == kept:
+                return in_largest_unit(int(kept) * times * dict(chain)[word], chain)
+    return kept
+
+
+def _parts(unit: str) -> tuple[int, str]:
+    """``8kB`` as 8 and ``kB``."""
+    found = _SIZE_OF_A_UNIT.fullmatch(unit)
+    assert found is not None, unit
+    return int(found[1] or 1), found[2]
+
+
+_LOGGED = {
+    "minimal": words.NOTHING_FOR_REPLICAS,
+    "replica": words.LOGS_FOR_REPLICAS,
+    "logical": words.LOGS_FOR_LOGICAL_REPLICAS,
+}
+_WHOLE_PAGES = {"on": words.LOGS_PAGES, "off": words.WRITES_ONCE}
+_CHECKED = {"on": words.CHECKS_PAGES, "off": words.CHECKS_NONE}
+_WAITING = ("on", "remote_write", "remote_apply")
+"""Values of ``synchronous_commit`` with which a commit waits for the named standbys."""
+
+
+def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
+    """``settings``: all that the server reports. Nothing follows from one that it does not report,
+    as servers of other products that speak the protocol."""
+    if logged := _LOGGED.get(settings.get("wal_level", "")):
+        yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+        yield Safeguard(words.LOG_FOR_REPLICAS, logged, safeguard(settings, "wal_level"))
+    if mode := settings.get("archive_mode"):
+        archive = words.ARCHIVES if mode in ("on", "always") else words.NO_ARCHIVE
+        yield Safeguard(words.ARCHIVE, archive, safeguard(settings, "archive_mode"))
+    if "synchronous_standby_names" in settings:
+        is_waiting = (
+            bool(settings["synchronous_standby_names"])
+            and settings.get("synchronous_commit") in _WAITING
+        )
+        yield Safeguard(
+            words.REPLICAS,
+            words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
+            safeguard(settings, "synchronous_standby_names", "synchronous_commit"),
+        )
+    for name, kind, words_of in (
+        ("full_page_writes", words.TORN_PAGES, _WHOLE_PAGES),
+        ("data_checksums", words.CHECKSUMS, _CHECKED),
+    ):
+        if does := words_of.get(settings.get(name, "")):
+            yield Safeguard(kind, does, safeguard(settings, name))
+
+
+_SETTING = "shared_buffers"
+_LEAST_BYTES = 128 << 10
+_DEFAULT_BYTES = 128 << 20
+"""As initdb sets it where the machine has the shared memory."""
+_SIZE = re.compile(r"(\d+) ?(B|kB|MB|GB|TB)?")
+_UNITS = {None: 8 << 10, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+"""A number alone counts pages."""
+
+
+def buffer_settings(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    """Of the option ``buffer``; none where it is not asked for. Raises `ArgumentError`."""
+    names = [name.lower() for name in asked]
+    size = buffer_bytes(options, names, _SETTING)
+    if size is None:
+        return {}
+    return {_SETTING: f"{rounded_up(size, 8 << 10, _LEAST_BYTES) >> 10}kB"}
+
+
+def check_buffer(choice: SystemChoice) -> None:
+    """Raises `ArgumentError` for a buffer that is no size, that is asked for twice, or that does
+    not fit into the memory of the server."""
+    by_lower_name = {name.lower(): value for name, value in choice.settings.items()}
+    asked = {**buffer_settings(choice.options, choice.settings), **by_lower_name}
+    found = _SIZE.fullmatch(asked.get(_SETTING, "").strip())
+    size = int(found[1]) * _UNITS[found[2]] if found else None
+    refuse_beyond_memory(choice, size, None if _SETTING in asked else _DEFAULT_BYTES)

@@ -9,46 +9,40 @@ from pathlib import Path
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import (
+    OptionSpec,
+    Prefix,
+    ProcessSample,
+    ReportInstalling,
+    ServerDirectory,
+)
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
-from assay.provision.disk.size import allocated_bytes
-from assay.provision.engine.session import brief_session, session
+from assay.provision import processes
+from assay.provision.copying import allocated_bytes
+from assay.provision.engine.engine_calls import brief_session, session
 from assay.provision.machine import sampling
-from assay.provision.processes import process
-from assay.systems import cluster, free_sessions, urls
-from assay.systems.answers import number_of, numbers_of
-from assay.systems.first_session import first_session
+from assay.systems import sessions, urls
 from assay.systems.options import (
     BUFFER,
     CHOSEN_VERSION,
     TRANSPORT,
     connection_limit,
+    profiles_of,
     refuse_buffer,
     values,
+    version_of,
 )
-from assay.systems.postgresql import (
-    buffer,
-    chosen_host,
-    client,
-    confined,
-    installation,
-    role,
-    safeguards,
-    server,
-    settings,
-    spelling,
-    url,
-)
-from assay.systems.profiles import profiles_of
-from assay.systems.program_version import version_of
+from assay.systems.postgresql import cluster as chosen_host
+from assay.systems.postgresql import cluster as role
+from assay.systems.postgresql import installation, server, settings, url
+from assay.systems.sessions import first_session, number_of, numbers_of
 
 CHECKSUMS = OptionSpec(
     name="checksums",
@@ -115,7 +109,7 @@ class Postgresql:
     def find_in(self, folder: Path) -> FoundPrograms:
         return self.find_at(str(installation.folder_in(folder)))
 
-    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+    def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         installation.install(version, prefix, report)
 
     def places(self) -> Sequence[str]:
@@ -137,7 +131,7 @@ class Postgresql:
         options = values(self.option_specs, choice)
         self.check(choice)
         found = installation.find_server(choice.programs)
-        own = buffer.settings(options, choice.settings)
+        own = settings.buffer_settings(options, choice.settings)
         given = {**_room_for(connections, choice.settings), **own, **choice.settings}
         password, keeps_another = server.new_password(), directory.data.exists()
         if not keeps_another:
@@ -167,7 +161,7 @@ class Postgresql:
             refuse_buffer(choice)
             return
         server.check_settings(choice.settings)
-        buffer.check(choice)
+        settings.check_buffer(choice)
 
     def check_separate_log(self, choice: SystemChoice) -> None:
         """The folder of the write-ahead log can be anywhere, whatever the settings."""
@@ -176,16 +170,14 @@ class Postgresql:
         server.refuse_settings(installation.find_server(choice.programs), choice.settings)
 
     def refuse_reaching_settings(self, choice: SystemChoice) -> None:
-        confined.refuse_reaching_settings(
-            installation.find_server(choice.programs), choice.settings
-        )
+        server.refuse_reaching_settings(installation.find_server(choice.programs), choice.settings)
 
     def powers(self, deployment: Deployment) -> tuple[str, ...]:
         with brief_session(deployment.address) as opened:
-            return confined.powers(opened)
+            return server.powers_of_session(opened)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
-        return list(spelling.spelled(installation.find_server(choice.programs), choice.settings))
+        return list(settings.spelled(installation.find_server(choice.programs), choice.settings))
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -205,9 +197,9 @@ class Postgresql:
             return _as_admitted(choice, replace(own, server_query=role.SERVER_QUERY))
 
         if asked.are_all_used:
-            yield cluster.attached(asked.addresses, shown, attach, role.cluster_of)
+            yield sessions.attached_cluster(asked.addresses, shown, attach, role.cluster_of)
         else:
-            yield chosen_host.attached(asked, shown, attach)
+            yield chosen_host.attached_as_asked(asked, shown, attach)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
@@ -267,7 +259,7 @@ class Postgresql:
         return settings.durability_lowered_by({one.name: one.value for one in found.values()})
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        free_sessions.refuse_too_many(
+        sessions.refuse_too_many(
             deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
         )
 
@@ -276,10 +268,10 @@ class Postgresql:
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        return process.why_a_node_died(deployment)
+        return processes.why_a_node_died(deployment)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return client.command(address)
+        return installation.client_command(address)
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         (program, *others), environment = self.client_command(address)
@@ -288,7 +280,7 @@ class Postgresql:
         return [program, *own, *others], environment
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return client.dump_command(address)
+        return installation.dump_command(address)
 
     @contextlib.contextmanager
     def quiesced(self, deployment: Deployment) -> Iterator[None]:
@@ -308,8 +300,8 @@ def _set_password(running: server.RunningServer) -> None:
 def _with_role(running: server.RunningServer, address: Address) -> Address:
     """The same for a role that has no rights beyond its database."""
     with session(_address(running, "socket")) as opened:
-        confined.make_role(opened, server.DATABASE, running.password)
-    return replace(address, user=confined.ROLE)
+        server.make_role(opened, server.DATABASE, running.password)
+    return replace(address, user=server.ROLE)
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
@@ -407,7 +399,7 @@ def _deployment(
         role=own_role,
         pooler=pooler,
         durability_lowered_by=settings.durability_lowered_by(effective),
-        safeguards=tuple(safeguards.of_settings(settings.values(found))),
+        safeguards=tuple(settings.safeguards_of_settings(settings.values(found))),
     )
 
 

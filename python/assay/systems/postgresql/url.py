@@ -16,16 +16,10 @@ from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems import urls
-from assay.systems.first_session import ExpectedServer
-from assay.systems.postgresql.connection import (
-    password_file,
-    refused_login,
-    service_file,
-    session_options,
-    unsupported,
-)
-from assay.systems.sourced import LOGIN_NAME, URL, Sourced
-from assay.text.files import paths
+from assay.systems.postgresql import connection
+from assay.systems.sessions import ExpectedServer
+from assay.systems.urls import LOGIN_NAME, URL, Sourced
+from assay.text import paths
 
 SCHEMES = ("postgresql", "postgres")
 
@@ -39,7 +33,7 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
     "user": EnvVar("PGUSER", "The user."),
     "dbname": EnvVar("PGDATABASE", "The database."),
     "password": PASSWORD,
-    "passfile": password_file.FILE,
+    "passfile": connection.PASSWORD_FILE,
     "sslmode": EnvVar("PGSSLMODE", "Whether TLS is used, and what is verified."),
     "sslrootcert": EnvVar("PGSSLROOTCERT", "PEM file of authorities, or `system`."),
     "sslcert": EnvVar("PGSSLCERT", "PEM file of the client's certificate."),
@@ -61,9 +55,9 @@ VARIABLES = (
     *ENVIRONMENT.values(),
     *SETTINGS.values(),
     SERVICE,
-    service_file.FILE,
-    service_file.FOLDER,
-    *unsupported.ENVIRONMENT.values(),
+    connection.SERVICE_FILE,
+    connection.SERVICE_FOLDER,
+    *connection.UNSUPPORTED_VARIABLES.values(),
 )
 """All that a URL is completed with."""
 
@@ -82,8 +76,8 @@ EXPECTED = ExpectedServer(
     socket="the socket's folder",
     tls_required="sslmode=require",
     more_time="connect_timeout=60",
-    fix_of=refused_login.fix_of,
-    other_cause=refused_login.other_cause,
+    fix_of=connection.fix_of_refused_login,
+    other_cause=connection.other_cause_of_refusal,
 )
 
 DEFAULT_PORT = 5432
@@ -196,7 +190,7 @@ def _address(given: Sourced, session_statements: tuple[str, ...]) -> Address:
     is_socket = host.startswith("/")
     address = None if is_socket else _host_address(given)
     if given.get("password") is None:
-        password, origin = password_file.find(
+        password, origin = connection.find_password(
             given.get("passfile"),
             host="localhost" if host.rstrip("/") == DEFAULT_SOCKET_FOLDER else host,
             port=port,
@@ -210,8 +204,8 @@ def _address(given: Sourced, session_statements: tuple[str, ...]) -> Address:
     cert_file, key_file = (None, None) if tls == "off" else _own_certificate(given)
     named = {name: variable.get() for name, variable in SETTINGS.items()}
     set_first = (
-        *(session_options.statement(name, value) for name, value in named.items() if value),
-        *session_options.statements(given.get("options"), f"({given.origin('options')})"),
+        *(connection.setting_statement(name, value) for name, value in named.items() if value),
+        *connection.statements_of_options(given.get("options"), f"({given.origin('options')})"),
     )
     return Address(
         driver="postgresql",
@@ -245,9 +239,9 @@ def _values(url: str) -> Sourced:
     found.add(URL, {"user": parts.user, "dbname": parts.database})
     found.add(URL, {"password": parts.password})
     if service := found.get("service") or SERVICE.get():
-        found.add(*service_file.read(service))
-    found.add_environment({**ENVIRONMENT, **unsupported.ENVIRONMENT})
-    unsupported.refuse(found)
+        found.add(*connection.read_service(service))
+    found.add_environment({**ENVIRONMENT, **connection.UNSUPPORTED_VARIABLES})
+    connection.refuse_unsupported(found)
     return found
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from assay.contracts import durability as words
+from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.engine_calls import Session
-from assay.text.nearest import did_you_mean
+from assay.text.phrases import did_you_mean
 from assay.text.quantities import shown
 
 OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
@@ -190,3 +192,24 @@ def _fix(name: str) -> str | None:
     if name == "mmap_size":
         return "the library was compiled with a lower limit"
     return None
+
+
+_COPIES = {
+    "wal": words.LOGS_PAGES,
+    "off": words.WRITES_ONCE,
+    "memory": words.WRITES_ONCE,
+    "delete": words.COPIES_PAGES,
+    "truncate": words.COPIES_PAGES,
+    "persist": words.COPIES_PAGES,
+}
+"""By ``journal_mode``."""
+
+
+def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
+    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    yield Safeguard(words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS)
+    yield Safeguard(words.ARCHIVE, words.NO_ARCHIVE)
+    yield Safeguard(words.REPLICAS, words.NO_REPLICAS)
+    if copies := _COPIES.get(settings.get("journal_mode", "")):
+        yield Safeguard(words.TORN_PAGES, copies, safeguard(settings, "journal_mode"))
+    yield Safeguard(words.CHECKSUMS, words.CHECKS_NONE)

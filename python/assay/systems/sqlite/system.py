@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.deployment import PRIMARY, Address, Deployment, Node, Role
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.role import PRIMARY, Role
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms, Profile, Spelled
@@ -27,15 +27,39 @@ from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDi
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
-from assay.provision.confinement import confinement
-from assay.provision.disk.directory import own_folder
-from assay.provision.engine.session import session
+from assay.provision import confinement
+from assay.provision.directory import own_folder
+from assay.provision.engine.engine_calls import session
 from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
+from assay.systems import urls
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
-from assay.systems.sqlite import safeguards, settings, url
-from assay.text.files import shared_files
+from assay.systems.sqlite import settings
+from assay.systems.urls import FileKind
+from assay.text import paths
 from assay.text.quantities import Real
+
+SCHEMES = ("sqlite", "sqlite3")
+
+
+def file_of(url: str) -> Path:
+    """See `assay.systems.urls`."""
+    return urls.file_of(url, _KIND)
+
+
+def absolute(url: str) -> Resolved:
+    """See `assay.systems.urls`."""
+    return urls.absolute(url, _KIND)
+
+
+_KIND = FileKind(
+    SCHEMES[0],
+    "SQLite",
+    # An empty file is an empty database.
+    is_one=lambda head: not head or head == b"SQLite format 3\0",
+    making=lambda file: f"touch {shlex.quote(str(file))}",
+)
+
 
 SHELL = Program("sqlite3", "sqlite3")
 _LONGEST_WAIT_S = 86_400
@@ -67,7 +91,7 @@ class Sqlite:
         "exact decimals",
     }
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
-    url_schemes: tuple[str, ...] = url.SCHEMES
+    url_schemes: tuple[str, ...] = SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
     verified = "in the tests"
 
@@ -80,7 +104,7 @@ class Sqlite:
             return settings.durability_lowered_by(settings.read(opened))
 
     def profiles(self) -> Mapping[str, Profile]:
-        from assay.systems.profiles import profiles_of
+        from assay.systems.options import profiles_of
 
         return profiles_of(Path(__file__).parent)
 
@@ -101,10 +125,10 @@ class Sqlite:
         yield _deployment(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
 
     def check_url(self, text: str) -> None:
-        url.file_of(text)
+        file_of(text)
 
     def complete_url(self, text: str) -> Resolved:
-        return url.absolute(text)
+        return absolute(text)
 
     def is_in_process(self, choice: SystemChoice) -> bool:
         del choice
@@ -133,7 +157,7 @@ class Sqlite:
         if choice.url is None:
             raise Bug("attach() needs the URL of a file")
         settings.refuse_those_of_the_file(choice.settings)
-        file = url.file_of(choice.url)
+        file = file_of(choice.url)
         storage = StorageFacts.of_url(str(file.parent))
         yield _deployment(choice, file, storage, is_private=False)
 
@@ -266,7 +290,7 @@ def _deployment(
         is_private=is_private,
         role=None if is_private else _role(file),
         durability_lowered_by=settings.durability_lowered_by(found.settings),
-        safeguards=tuple(safeguards.of_settings(found.settings)),
+        safeguards=tuple(settings.safeguards_of_settings(found.settings)),
     )
 
 
@@ -300,7 +324,7 @@ def _explained(refused: SystemRefused, file: Path) -> SystemRefused:
 def _has_log(file: Path) -> bool:
     """By the version numbers in its head (https://sqlite.org/fileformat.html, section 1.3)."""
     try:
-        _, head = shared_files.read(file, _LOG_VERSION.stop)
+        _, head = paths.read_beginning(file, _LOG_VERSION.stop)
     except OSError:
         return False
     return head[_LOG_VERSION] == b"\2\2"

@@ -1,4 +1,4 @@
-"""A segment of System V shared memory, which outlives the processes that made it."""
+"""A segment of shared memory, of System V or of POSIX, which outlives the processes that use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from assay.provision.machine import process_tags
+from assay.errors import SHARED_MEMORY
+from assay.provision.machine import process_table
 from assay.provision.machine.program import Program
 from assay.provision.undo.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
@@ -41,7 +42,7 @@ class SharedMemory(Resource):
         if found["cuid"] != self.uid or found["ctime"] < self.noted_unix_s:
             raise CannotUndo("it is of another user, or was there before")
         maker = found["cpid"]
-        ours = {process.pid for process in process_tags.processes_of(identity)}
+        ours = {process.pid for process in process_table.tagged_processes(identity)}
         if maker not in ours and Path(f"/proc/{maker}").exists():
             raise CannotUndo(f"process {maker}, which is not of this run, has made it")
         retry(self._remove, _TIMEOUT_S)
@@ -70,3 +71,60 @@ def _segment(key: int) -> dict[str, int] | None:
         if facts["key"] & 0xFFFFFFFF == key:
             return facts
     return None
+
+
+_DELETED = " (deleted)"
+
+
+@dataclass(frozen=True)
+class PosixSharedMemory(Resource):
+    """A segment that a server of ours maps, identified by its inode: the server chose its name.
+
+    A server makes further segments while it works (``PROGRAM.NUMBER``) and keeps their numbers, as
+    words of 4 bytes, in the first one: they are removed with it.
+    """
+
+    kind = "POSIX shared memory"
+    path: str
+    inode: int
+
+    @classmethod
+    def mapped_by(cls, pid: int) -> list[Self]:
+        """Those that a process maps now; none where /proc cannot be read."""
+        try:
+            lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+        except OSError:
+            return []
+        found = {}
+        for line in lines:
+            _, _, _, _, inode, *path = line.split(maxsplit=5)
+            if path and path[0].startswith(f"{SHARED_MEMORY}/") and _DELETED not in path[0]:
+                found[path[0]] = int(inode)
+        return [cls(path, inode) for path, inode in found.items()]
+
+    def undo(self, identity: str) -> Undone:  # noqa: ARG002  (the inode identifies it)
+        path = Path(self.path)
+        if path.parent != SHARED_MEMORY:
+            raise CannotUndo("it is not in /dev/shm, so no segment that Assay made")
+        try:
+            facts = path.lstat()
+            if facts.st_ino != self.inode:
+                return NOTHING
+            numbers = set(memoryview(_whole_words(path.read_bytes())).cast("I"))
+            for other in path.parent.glob(f"{path.stem}.*"):
+                number = other.suffix[1:]
+                if number.isdecimal() and int(number) in numbers and other.owner() == path.owner():
+                    other.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+        except FileNotFoundError:
+            return NOTHING
+        except (OSError, KeyError) as error:
+            raise CannotUndo(str(error)) from error
+        return Undone(str(self))
+
+    def __str__(self) -> str:
+        return f"shared memory {self.path}"
+
+
+def _whole_words(content: bytes) -> bytes:
+    return content[: len(content) // 4 * 4]

@@ -1,1 +1,0 @@
-"""Takes the runs of cells on two sides; gives ratios with verdicts, or why none may be decided."""

@@ -1,1 +1,0 @@
-"""The two sides of a comparison: their cells and factors, and what is not the same on both."""

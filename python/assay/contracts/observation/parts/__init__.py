@@ -1,1 +1,0 @@
-"""The parts of an observation, as frozen values."""

@@ -1,1 +1,0 @@
-"""What steps report that do not only drive clients."""

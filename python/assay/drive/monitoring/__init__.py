@@ -1,1 +1,0 @@
-"""What is seen of a server while clients work: samples, their cost, its silence and its death."""

@@ -1,1 +1,0 @@
-"""Takes an observation and expected answers; returns result checks, and why a run failed."""

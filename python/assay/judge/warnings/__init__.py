@@ -1,1 +1,0 @@
-"""Takes runs; returns their warnings, the ways in which they can mislead."""

@@ -1,1 +1,0 @@
-"""What steps share that send statements: caches, client programs, and parts of a measurement."""

@@ -1,1 +1,0 @@
-"""What servers, their programs and the engine may reach while they do the work of others."""

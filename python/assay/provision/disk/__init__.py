@@ -1,1 +1,0 @@
-"""Folders, their sizes and copies, and the space that is left."""

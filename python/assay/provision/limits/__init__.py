@@ -1,1 +1,0 @@
-"""The limits of memory and processors for servers and clients, through control groups."""

@@ -1,1 +1,0 @@
-"""Starts processes, watches and ends them."""

@@ -1,1 +1,0 @@
-"""The machine and the process on which an experiment runs, as the record holds them."""

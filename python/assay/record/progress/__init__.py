@@ -1,1 +1,0 @@
-"""How far an experiment has come: its planned runs, their states, and how it is continued."""

@@ -1,0 +1,507 @@
+"""Takes the figures of a report; returns them drawn: Vega-Lite specifications, SVG and PNG.
+
+Altair makes the specification, vl-convert draws it; both are imported when something is drawn."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.report.figure import LIMITED, Axis, DataSeries, Figure, Mark, Point, Scale
+
+_PNG_SCALE = 2
+_EMPTY = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
+_NOT_NEEDED = re.compile(
+    r" (?:pointer-events|aria-hidden|stroke-miterlimit|font-family|opacity|version|"
+    r'xmlns:xlink)="[^"]*"'
+)
+_ATTRIBUTE = re.compile(r'="[^"]*"')
+_LONG = re.compile(r"(\d\.\d{2})\d+")
+_COLOUR = re.compile(r'(fill|stroke)="(#[0-9a-f]{6})"')
+_QUOTED_COLOUR = re.compile(r'"(#[0-9a-f]{6})"')
+_ROOT = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
+
+
+def svg(figure: Figure) -> str:
+    """For a file: with title, on white."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(_on_white(figure))
+    return drawn + "\n"
+
+
+def png(figure: Figure) -> bytes:
+    import vl_convert
+
+    drawn: bytes = vl_convert.vegalite_to_png(_on_white(figure), scale=_PNG_SCALE)
+    return drawn
+
+
+def svg_for_page(figure: Figure, label: str) -> str:
+    """Without title, font and background, in the colours of the page; ``label``: the ids of the
+    elements that name and describe it."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(specification(figure, with_title=False))
+    for unwanted in (_EMPTY, _NOT_NEEDED):
+        drawn = unwanted.sub("", drawn)
+    drawn = _ATTRIBUTE.sub(lambda match: _LONG.sub(r"\1", match[0]), drawn)
+    drawn = _COLOUR.sub(_variable, drawn)
+    return _ROOT.sub(
+        lambda root: (
+            f'<svg role="img" aria-labelledby="{label}" viewBox="0 0 {root[1]} {root[2]}" '
+            f'width="{root[1]}" height="{root[2]}">'
+        ),
+        drawn,
+        count=1,
+    )
+
+
+def for_browser(figure: Figure) -> str:
+    """The specification as JSON, in the colours of the page, which draws it itself and adds to its
+    data."""
+    made = specification(figure, with_title=False, is_checked=False)
+    del made["$schema"]  # each version of Vega-Lite says that it is another one
+    return _QUOTED_COLOUR.sub(_quoted_variable, json.dumps(made))
+
+
+def _quoted_variable(match: re.Match[str]) -> str:
+    name = VARIABLES.get(match[1])
+    return f'"var({name})"' if name else match[0]
+
+
+def _on_white(figure: Figure) -> dict[str, object]:
+    made = specification(figure)
+    made["config"]["background"] = "white"
+    return made
+
+
+def _variable(match: re.Match[str]) -> str:
+    name = VARIABLES.get(match[2])
+    return f'{match[1]}="var({name})"' if name else match[0]
+
+
+# Takes a figure; returns its Vega-Lite specification.
+
+_WIDTH, _HEIGHT = 460, 230
+_WIDTH_ON_A_PAGE = 360
+"""That of a phone, so that its text stays readable there and the whole chart is seen."""
+_BAR = 14
+"""Height of a bar."""
+_SHADE = 0.16
+"""Opacity."""
+_PALE = 0.3
+"""How much of its colour a bar has whose verdict is not valid."""
+_SUBTITLE_LENGTH = 84
+_LONG_NAME = 18
+"""Characters of a name that takes more than half the width of a page's chart."""
+_LABEL_WIDTH = 190
+POINTS, SHADED = "points", "shaded"
+"""The names of the data, to which a page adds."""
+Spec = dict[str, Any]
+
+
+def specification(figure: Figure, *, with_title: bool = True, is_checked: bool = True) -> Spec:
+    """``with_title``: for a file of its own; on a page, which may be narrow, a caption has it.
+    ``is_checked``: by the schema of Vega-Lite, which takes most of the time."""
+    import altair as alt
+
+    layers = _by_category(alt, figure) if figure.has_categories else _lines(alt, figure)
+    chart = alt.layer(*layers, data={"name": POINTS, "values": figure_rows(figure)})
+    width = _WIDTH if with_title else _WIDTH_ON_A_PAGE
+    sizes: Spec = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    if not figure.has_categories:
+        sizes["height"] = _HEIGHT
+    chart = chart.properties(**sizes, **({"title": _title(figure)} if with_title else {}))
+    made: Spec = chart.configure(**_style(_step(figure))).to_dict(validate=is_checked)
+    return made
+
+
+def _title(figure: Figure) -> Spec:
+    """With what the file alone would not say: where the numbers are from, and what marks mean."""
+    said = [line for line in (figure.source, figure.legend, *figure.notes) if line]
+    lines = [part for line in said for part in textwrap.wrap(line, _SUBTITLE_LENGTH)]
+    return {"text": figure.title, **({"subtitle": lines} if lines else {})}
+
+
+def _step(figure: Figure) -> int:
+    """The height of a bar, or where names have two lines and a bar of their own, of these."""
+    points = figure.points
+    is_alone = len({point.x for point in points}) == len(points)
+    has_two = any("\n" in in_lines(str(point.x)) for point in points)
+    return 26 if is_alone and has_two else _BAR
+
+
+def _lines(alt: Any, figure: Figure) -> list[Any]:
+    series = list({one.name: one for one in figure.series}.values())
+    names = [one.name for one in series]
+    legend = _legend(alt, names)
+    colour = alt.Color("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(series, SERIES, REFERENCE)
+    )
+    dash = alt.StrokeDash("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(series, DASHES, REFERENCE_DASH)
+    )
+    shape = alt.Shape("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(series, MARKS, REFERENCE_MARK)
+    )
+    along = position(alt, figure.x, _xs(figure), is_x=True)
+    has_shading = bool(figure.shaded or figure.expected)
+    if has_shading:
+        along["scale"].clamp = True  # from the first second to the last
+    x = alt.X("x:Q", **along)
+    y = alt.Y("y:Q", **position(alt, figure.y, figure.y_values, is_x=False))
+    base = alt.Chart()
+    layers = _shading(alt, figure, along) if has_shading else []
+    layers.append(
+        base.mark_line(strokeWidth=2, strokeJoin="round").encode(
+            x=x, y=y, color=colour, strokeDash=dash, detail="part:N"
+        )
+    )
+    points = base.transform_filter("datum.isMarked").encode(x=x, y=y, shape=shape)
+    layers += _marks(alt, points, figure, 48, colour)
+    if any(point.verdict == "invalid" for point in figure.points):
+        layers.append(
+            base.mark_text(text=LIMITED["invalid"], fontSize=15, color=TEXT)
+            .transform_filter("datum.isMarked && datum.isInvalid")
+            .encode(x=x, y=y)
+        )
+    if figure.has_ranges:
+        layers.append(
+            base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        )
+    return layers
+
+
+def _xs(figure: Figure) -> list[float]:
+    """Where points are, or will be."""
+    if figure.expected is None or figure.x.span is None:
+        return [float(point.x) for point in figure.points]
+    (low, high), steps = figure.x.span, max(1, figure.expected - 1)
+    return [low + (high - low) * place / steps for place in range(steps + 1)]
+
+
+def _shading(alt: Any, figure: Figure, along: Spec) -> list[Any]:
+    """Below all lines, also where there is nothing to shade yet. ``along``: the x axis."""
+    data = {"name": SHADED, "values": shaded_rows(figure)}
+    shade = alt.Chart(data).mark_rect(color=SHADE, opacity=_SHADE)
+    return [shade.encode(x=alt.X("from:Q", **along), x2="to:Q")]
+
+
+def _legend(alt: Any, names: Sequence[str]) -> Any:
+    """Long names stand one under the other."""
+    is_long = max(map(len, names)) > _LONG_NAME
+    return alt.Legend(title=None, **({"columns": 1, "labelLimit": 320} if is_long else {}))
+
+
+def _marks(alt: Any, points: Any, figure: Figure, size: int, colour: Any = None) -> list[Any]:
+    """Points, hollow where the verdict is not valid; no fill hides the others below it."""
+    coloured = points if colour is None else points.encode(color=colour)
+    filled = coloured.mark_point(filled=True, size=size, opacity=1)
+    layers = [filled.transform_filter("!datum.isLimited")]
+    if any(point.is_limited for point in figure.points):
+        hollow = points.mark_point(fillOpacity=0, size=size, opacity=1, strokeWidth=1.8)
+        stroke = _outline(alt, figure)
+        layers.append(hollow.transform_filter("datum.isLimited").encode(stroke=stroke))
+    return layers
+
+
+def _outline(alt: Any, figure: Figure) -> Any:
+    series = list({one.name: one for one in figure.series}.values())
+    return alt.Stroke("series:N", sort=None, legend=None).scale(
+        domain=[one.name for one in series],
+        range=_by_series(series, SERIES, REFERENCE),
+    )
+
+
+def _by_category(alt: Any, figure: Figure) -> list[Any]:
+    names = [one.name for one in figure.series]
+    legend = _legend(alt, names) if len(names) > 1 else None
+    colour = alt.Color("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(figure.series, SERIES, REFERENCE)
+    )
+    axis = alt.Axis(
+        title=None,
+        labelLimit=_LABEL_WIDTH,
+        labelExpr="split(datum.value, '\\n')",
+        labelLineHeight=11,
+        ticks=False,
+        grid=False,
+        domain=False,
+    )
+    y = alt.Y("x:N", sort=None, axis=axis)
+    places = [point.x for point in figure.points]
+    has_neighbours = len(set(places)) < len(places)
+    across = {"yOffset": alt.YOffset("series:N", sort=names)} if has_neighbours else {}
+    base = alt.Chart().encode(y=y, color=colour, **across)
+    along = position(alt, figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
+    x = alt.X("y:Q", **along)
+    is_bars = figure.mark is Mark.BARS
+    layers = _bars(alt, base, figure, x) if is_bars else _points(alt, base, figure, x)
+    if figure.base == 1:
+        layers.insert(
+            0,
+            alt.Chart().mark_rule(color=TEXT, strokeWidth=1).encode(x=alt.datum(1.0)),
+        )
+    if figure.has_ranges:
+        layers.append(
+            base.mark_rule(strokeWidth=1.2, color=TEXT).encode(
+                x="low:Q", x2="high:Q", color=alt.value(TEXT)
+            )
+        )
+    for is_beyond in (True, False):
+        room = 5 if figure.mark is Mark.BARS else 8
+        text = base.mark_text(
+            align="left" if is_beyond else "right", dx=room if is_beyond else -room
+        )
+        layers.append(
+            text.transform_filter(f"datum.isBeyond == {str(is_beyond).lower()}").encode(
+                x="high:Q" if is_beyond else "low:Q",
+                text="shown:N",
+                color=alt.value(TEXT),
+            )
+        )
+    return layers
+
+
+def _bars(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
+    layers = [base.mark_bar(height={"band": 0.85}).transform_filter("!datum.isLimited").encode(x=x)]
+    if any(point.is_limited for point in figure.points):
+        layers.append(
+            base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
+            .transform_filter("datum.isLimited")
+            .encode(x=x, stroke=_outline(alt, figure))
+        )
+    return layers
+
+
+def _points(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
+    shape = alt.Shape("series:N", sort=None, legend=None).scale(
+        domain=[one.name for one in figure.series],
+        range=_by_series(figure.series, MARKS, REFERENCE_MARK),
+    )
+    return _marks(alt, base.encode(x=x, shape=shape), figure, 55)
+
+
+def _by_series(series: Sequence[DataSeries], own: Sequence[Any], reference: Any) -> list[Any]:
+    """Own ones in their order, wherever the references stand between them."""
+    left = iter(list(own) * len(series))
+    return [reference if one.is_reference else next(left) for one in series]
+
+
+def _style(bar: int) -> Spec:
+    labels = {"labelColor": TEXT, "labelFontSize": 11, "titleColor": TEXT}
+    return {
+        "background": "transparent",
+        "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
+        "font": "Arial, sans-serif",
+        "aria": False,
+        "view": {"stroke": None, "discreteHeight": {"step": bar}},
+        "axis": {
+            **labels,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "gridColor": GRID,
+            "domainColor": AXIS,
+            "tickColor": AXIS,
+            "titlePadding": 8,
+        },
+        "legend": {
+            **labels,
+            "orient": "bottom",
+            "direction": "horizontal",
+            "columns": 2,
+            "columnPadding": 28,
+            "labelLimit": 190,
+            "symbolSize": 90,
+            "symbolStrokeWidth": 0,
+        },
+        "title": {
+            "color": TEXT,
+            "fontSize": 13,
+            "subtitleFontSize": 10,
+            "subtitleColor": TEXT,
+            "anchor": "start",
+            "limit": 520,
+            "offset": 18,
+        },
+        "text": {"color": TEXT, "fontSize": 10},
+    }
+
+
+# The colours of a chart, and the dashes and marks that tell its lines apart without them.
+#
+# The colours are those of Okabe and Ito (2008), which people of every kind of colour vision tell
+# apart, without the yellow that is too pale for a line; the last two are darker, so that each has
+# a contrast of 3 to 1 with white. On a page each is a variable, so that a dark page has lighter
+# ones.
+
+TEXT, GRID, AXIS, REFERENCE = "#1b1c1e", "#dddfe2", "#8b8f94", "#6b6f75"
+SHADE = "#b02a00"
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c28500", "#3496d0")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 3])
+MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+REFERENCE_DASH = [3, 4]
+REFERENCE_MARK = "triangle-right"
+
+VARIABLES: Mapping[str, str] = {
+    TEXT: "--text",
+    GRID: "--grid",
+    AXIS: "--axis",
+    REFERENCE: "--reference",
+    SHADE: "--bad",
+    **{colour: f"--series-{place}" for place, colour in enumerate(SERIES, 1)},
+}
+"""Colour → the variable of a page that stands for it."""
+
+
+# Takes an axis and the values on it; returns its scale and its ticks, as Vega-Lite has them.
+
+_MOST_TICKS = 8
+_LEAST_SPAN = 10.0
+"""Of a logarithmic axis of values."""
+_NUMBER = "datum.value >= 10000 ? format(datum.value, '~s') : format(datum.value, '~g')"
+_SHARE = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.6~f') + ' %'"
+
+
+def position(
+    alt: Any,
+    axis: Axis,
+    values: Sequence[float],
+    *,
+    is_x: bool,
+    is_bar: bool = False,
+    base: float | None = None,
+) -> dict[str, Any]:
+    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
+    found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
+    is_log = axis.scale is not Scale.LINEAR and found[0] > 0
+    if is_log and (is_bar or not is_x):
+        found = _a_decade(found)
+    ticks = _ticks(found, is_percentile=axis.scale is Scale.PERCENTILES) if is_log else None
+    low, high = found[0], found[-1]
+    # Room for the numbers beside the bars that reach farthest to either side.
+    beside = max(1.06, (high / low) ** 0.04) if is_log and (is_bar or not is_x) else 1.06
+    room, room_left = (
+        ((high / low) ** 0.16 * 1.1, (high / low) ** 0.3 * 1.1)
+        if is_log and is_bar
+        else (beside, beside)
+    )
+    shown = alt.Axis(
+        title=axis.heading or None,
+        labelExpr=_SHARE if axis.scale is Scale.PERCENTILES else _NUMBER,
+        grid=True,
+        **({"values": ticks} if ticks else {"tickCount": 5, "labelOverlap": True}),
+        **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
+    )
+    if ticks:
+        has_left = base is not None and low < base
+        domain = [
+            min(low / (room_left if has_left else beside), ticks[0]),
+            max(high * room, ticks[-1]),
+        ]
+        return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
+    if is_x and not is_bar:
+        if len(found) <= _MOST_TICKS and all(value == round(value) for value in found):
+            shown.values = found  # whole numbers, such as clients, have none between them
+        domain = [low, high if high > low else low + 1]
+        return {"scale": alt.Scale(zero=False, nice=False, domain=domain), "axis": shown}
+    domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
+    return {"scale": alt.Scale(domain=domain, nice=not is_bar), "axis": shown}
+
+
+def _a_decade(values: list[float]) -> list[float]:
+    """With ends a factor of ten apart at least: a small difference must not fill the chart."""
+    low, high = values[0], values[-1]
+    if high / low >= _LEAST_SPAN:
+        return values
+    wider = math.sqrt(_LEAST_SPAN / (high / low))
+    return [low / wider, *values, high * wider]
+
+
+def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
+    """Values themselves where they are few; else powers of ten, and where these are too few, two
+    and five times them."""
+    low, high = values[0], values[-1]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    if is_percentile:
+        return [2.0, *(10.0**power for power in powers if 10 <= 10.0**power <= high)]
+    if (
+        len(values) <= _MOST_TICKS
+        and all(later / sooner >= 1.5 for sooner, later in itertools.pairwise(values))
+        and all(value == round(value) for value in values)
+    ):
+        return list(values)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        found = [
+            step * 10.0**power
+            for power in powers
+            for step in steps
+            if low / 1.06 <= step * 10.0**power <= high * 1.06
+        ]
+        if len(found) >= 3:
+            return found[:: 1 + len(found) // (_MOST_TICKS + 1)]
+    ends = (low, high) if high > low * 1.1 else (high,)  # labels that stand apart
+    return [float(f"{end:.3g}") for end in ends]
+
+
+_MOST_MARKS = 16
+"""On a line; a longer one has a mark at every second, third … point."""
+_LABEL_LENGTH = 28
+
+
+def figure_rows(figure: Figure) -> list[dict[str, Any]]:
+    return [
+        figure_row(figure, one.name, point, part, place, marked_every(figure, len(one.points)))
+        for part, one in enumerate(figure.series)
+        for place, point in enumerate(one.points)
+    ]
+
+
+def figure_row(
+    figure: Figure, series: str, point: Point, part: int, place: int, every: int
+) -> dict[str, Any]:
+    """``part``: of all series, which one; ``place``: of its points, which one; ``every``: which of
+    these have a mark."""
+    return {
+        "series": series,
+        "x": in_lines(point.x) if isinstance(point.x, str) else point.x,
+        "y": point.y,
+        "low": point.y if point.low is None else point.low,
+        "high": point.y if point.high is None else point.high,
+        "isBeyond": point.y >= (figure.base or 0),
+        "part": part,
+        "isMarked": point.is_limited or place % every == 0,
+        "isLimited": point.is_limited,
+        "isInvalid": point.verdict == "invalid",
+        "shown": _shown(point),
+    }
+
+
+def marked_every(figure: Figure, points: int) -> int:
+    """Of a line of so many points, or as many as are expected."""
+    return max(1, -(-max(points, figure.expected or 0) // _MOST_MARKS))
+
+
+def shaded_rows(figure: Figure) -> list[dict[str, float]]:
+    return [{"from": low, "to": high} for low, high in figure.shaded]
+
+
+def _shown(point: Point) -> str:
+    """The number beside a bar, with the sign of its verdict."""
+    number = f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " ")
+    return f"{number} {LIMITED.get(point.verdict, '')}".rstrip()
+
+
+def in_lines(category: str) -> str:
+    """A long name in two lines, broken behind a comma or a colon near its middle."""
+    breaks = [found.end() for found in re.finditer(r"[,:] ", category)]
+    if len(category) <= _LABEL_LENGTH or not breaks:
+        return category
+    at = min(breaks, key=lambda place: abs(place - len(category) / 2))
+    return f"{category[:at].rstrip()}\n{category[at:]}"

@@ -1,1 +1,0 @@
-"""Takes comparisons and trends; returns their reports, for people and for programs."""

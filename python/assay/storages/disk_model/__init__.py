@@ -1,1 +1,0 @@
-"""The process that serves a modelled disk: its options, how it is started, and its commands."""

@@ -1,1 +1,0 @@
-"""What servers share that are reached through the protocol of MongoDB."""

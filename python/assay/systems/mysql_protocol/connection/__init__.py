@@ -1,1 +1,0 @@
-"""What clients read beside the URL of a server, and what a refusal of it means."""

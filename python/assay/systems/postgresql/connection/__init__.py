@@ -1,1 +1,0 @@
-"""What libpq reads beside the URL of a server, and what a refusal of it means."""

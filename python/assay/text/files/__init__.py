@@ -1,1 +1,0 @@
-"""Reads and writes the files that people name: text, TOML, output."""

@@ -1,1 +1,0 @@
-"""The scripts of a workload: their names, files and languages."""

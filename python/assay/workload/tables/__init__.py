@@ -1,1 +1,0 @@
-"""What a workload file says of its tables: columns, keys, what they say of each other, views."""

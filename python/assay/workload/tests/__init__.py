@@ -1,1 +1,0 @@
-"""What a workload file says of its tests: their steps, drives and scripts."""
