@@ -268,17 +268,13 @@ SHELVES = {
     "systems": "the parts of a system have the same names in all systems",
     "storages": "a storage, or what storages of a kind share, is a file",
     "lab/steps": "a step is a file",
-    "lab/backup": "a way to make a backup is a file",
     "provision/undo/resources": "a kind of what must be undone is a file",
     "report/sections": "a section is a file",
     "workload": "a table of the workload file is a file",
 }
 """Folders that are lists of one kind, in which each entry is a file."""
-OWN_IDEA = {
-    "cli/watching/commands.py": "where the program that draws comes from, beside the pages",
-    "judge/statistics/series.py": "a statistic, which imports SciPy on first use",
-    "lab/run_context/outcome.py": "a refusal, beside what is noted before the first step",
-}
+OWN_IDEA: dict[str, str] = {}
+"""Files that stay alone, each with its reason."""
 
 
 @pytest.mark.slow

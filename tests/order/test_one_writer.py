@@ -31,7 +31,7 @@ def test_a_form_is_written_in_one_file(written: str, writer: str) -> None:
     assert files == {writer}
 
 
-PLACE = PACKAGE / "record" / "file" / "opening.py"
+PLACE = PACKAGE / "record" / "file" / "record_file.py"
 OPENS = {"open", "fdopen", "read_bytes", "write_bytes", "copy", "copy2", "copyfile", "mmap"}
 
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Side", "compare", "side"]
 
 _HOMES = {
-    "Comparison": "sides.values",
-    "Side": "sides.values",
+    "Comparison": "sides",
+    "Side": "sides",
     "compare": "compare_sides",
-    "side": "sides.sides",
+    "side": "sides",
 }
 
 

@@ -55,8 +55,6 @@ def asked(words: Words) -> quick.Asked:
     start, workload = quickly
     systems = start.systems
     if not words.on:  # a setting may replace a list of the file
-        from assay.experiment.choices import checked_choices
-
         systems = checked_choices.each_once(systems, _keys(words))
 
     try:

@@ -429,8 +429,6 @@ class Store(RecordQuestions):
         experiment_id = self._experiment()
         place = (experiment_id, position)
 
-        from assay.record import planned_runs
-
         def change(connection: sqlite3.Connection) -> None:
             (run_id,) = connection.execute(
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place

@@ -166,7 +166,6 @@ def read_scripts_of_clients(
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known, parameters)
     listed: dict[str, None] = {}
-    from assay.workload import script_names
 
     for word in section.texts("scripts", ()):
         named, at, weight = word.rpartition("@")
@@ -191,7 +190,6 @@ def _mix(
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
     mix: dict[str, int | str] = {}
-    from assay.workload import script_names
 
     for word in weights.names():
         weight = (

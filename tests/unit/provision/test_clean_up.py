@@ -219,7 +219,7 @@ def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
 _MAKER = """
 import os, subprocess, sys, time
 from pathlib import Path
-from assay.provision.machine import process_tags
+from assay.provision.machine import process_table
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import *
@@ -298,7 +298,7 @@ group = Path({str(GROUPS[0])!r}, "assay-" + identity)
 entry.add(ControlGroup(str(group)))
 (group / "within").mkdir(parents=True)
 entry.add(TaggedProcesses())
-tagged = dict(os.environ, **{{process_tags.TAG_VARIABLE: identity}})
+tagged = dict(os.environ, **{{process_table.TAG_VARIABLE: identity}})
 server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
 (group / "within" / "cgroup.procs").write_text(str(server.pid))
 """)

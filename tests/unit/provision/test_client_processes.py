@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 MODULE = """
 import ctypes, os, resource, signal, sys, time
 from assay.provision.engine.null_dbapi import *
-from assay.provision.engine.dbapi import null
+from assay.provision.engine import null_dbapi as null
 
 def connect(behave="", **keywords):
     print("a module may print", flush=True)

@@ -252,7 +252,7 @@ BEGIN = """
 import os, socket, sys
 from pathlib import Path
 from assay.errors import SystemUnderTestError
-from assay.provision.confinement import confinement
+from assay.provision import confinement
 from assay.provision.engine.engine_calls import ConfinedThread, once
 own, outside = map(Path, sys.argv[1:])
 try:
@@ -366,13 +366,13 @@ def test_a_program_of_a_server_is_confined(own: Path, outside: Path) -> None:
     text = """
 from assay.contracts.storage_facts import StorageFacts
 from assay.provision.directory import server_directory
-from assay.provision.processes import programs
+from assay.provision import processes
 own.chmod(0o755)
 os.chown(own, 0, 0) if os.geteuid() == 0 else None
 facts = StorageFacts("here", "here", str(own))
 script = 'id -u; echo x > "$1"/made; cat "$0"/secret; echo x > "$0"/made; echo $?'
 with server_directory(facts) as directory:
-    said = programs.run(["sh", "-c", script, str(outside), str(directory.root)], directory)
+    said = processes.run_program(["sh", "-c", script, str(outside), str(directory.root)], directory)
     print(said.split()[0] != "0" or os.geteuid() != 0, said.split()[-1] != "0")
     print((directory.root / "made").exists())
 """

@@ -153,7 +153,7 @@ import sys, time
 from pathlib import Path
 from assay.provision.install import cache
 cache.first_unreachable = lambda path, user: None
-with cache.locked("brought", print), cache.new_prefix("brought", "2.10") as prefix:
+with cache.locked_installation("brought", print), cache.new_prefix("brought", "2.10") as prefix:
     (prefix.folder / "half").write_text("x")
     print("begun", flush=True)
     time.sleep(60)

@@ -30,12 +30,12 @@ pytestmark = pytest.mark.slow
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from assay.provision.processes import process, programs
+from assay.provision import processes
 from assay.provision.directory import server_directory
 from assay.contracts.storage_facts import StorageFacts
 
 if sys.argv[2] == "without setpriv":
-    programs._dying_with_us = lambda: None
+    processes._dying_with_us = lambda: None
 SERVER = '''
 import os, socket, subprocess, sys
 subprocess.Popen(["sleep", "1000"], start_new_session=True)
@@ -49,7 +49,7 @@ with server_directory(StorageFacts("here", "here", sys.argv[1])) as directory:
     directory.data.mkdir()
     (directory.data / "rows").write_text("1")
     arguments = ["python3", "-c", SERVER]
-    with process.start(arguments, directory) as server:
+    with processes.start_server(arguments, directory) as server:
         server.wait_ready(lambda: None if (directory.run / "socket").exists() else "no socket")
         print(server.pid, directory.root, directory.run, flush=True)
         time.sleep(1000)

@@ -392,14 +392,14 @@ def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: Stora
 HOLDER = """
 import sys, time
 from assay.experiment import ServerMachine
-from assay.provision.processes import process
+from assay.provision import processes
 from assay.contracts.storage_facts import StorageFacts
 from assay.provision.directory import server_directory
 
 with server_directory(
     StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
 ) as directory:
-    with process.start(["sleep", "1000"], directory):
+    with processes.start_server(["sleep", "1000"], directory):
         print(*directory.control_groups, flush=True)
         time.sleep(1000)
 """
@@ -429,7 +429,7 @@ ENTERS = """
 import sys
 from pathlib import Path
 from assay.experiment import ServerMachine
-from assay.provision.limits import client_group
+from assay.provision import limits
 from assay.contracts.storage_facts import StorageFacts
 from assay.provision.directory import server_directory
 
@@ -446,7 +446,7 @@ with server_directory(
     StorageFacts("here", "here", sys.argv[1]), ServerMachine(memory_bytes=64 << 20)
 ) as directory:
     [group] = directory.control_groups
-    with client_group.within([group]):
+    with limits.clients_within([group]):
         assert groups().count(group.name) == 1, groups()
         taken.append(bytearray(b"x" * (20 << 20)))
         assert 20 <= used(group) < 40, used(group)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ import invented_records as invented
 from assay.judge.run import ScriptRecord
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import csv as intervals_csv
+from assay.report.forms import csv as csv_form
 from assay.report.forms import hdr_log, openmetrics
 from assay.report.page import render
 from assay.report.values import Report, RunOfCell
@@ -227,7 +228,11 @@ def test_a_parameter_of_any_name_is_a_label(tmp_path: Path) -> None:
 
 
 def test_intervals_have_the_factors_of_their_run(driven: ExperimentRecord) -> None:
-    rows = list(csv.DictReader(io.StringIO(exported(intervals_csv, driven))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(exported(SimpleNamespace(render=csv_form.render_intervals), driven))
+        )
+    )
     assert {row["clients"] for row in rows} == {"1", "2"}
     for run in driven.runs:
         assert run.driven is not None

@@ -321,7 +321,10 @@ def facts_of(choice: StorageChoice, version: int, read_ns: int, direct: bool) ->
     """As the storage would give them, without a device."""
     if choice.kind == "modelled":
         given = values(registry.storage(choice.kind), choice)
-        kept: dict[str, Any] = {"model": model_of(given, 512 << 20).facts(), "path_cost": []}
+        kept: dict[str, Any] = {
+            "model": structs.asdict(model_of(given, 512 << 20)),
+            "path_cost": [],
+        }
         of_a_read = {"depth": 1, "path_cost_ns": 49_000, "modelled_ns": 101_000}
         kept["path_cost"] = [{**of_a_read, "measured_ns": read_ns}]
         kept["has_direct_io"] = direct

@@ -241,7 +241,7 @@ _KILLED = """
 import sys, time
 from assay import registry
 from assay.experiment.choices.storage_words import storage_choices
-from assay.provision.processes import process
+from assay.provision import processes
 from assay.provision.directory import server_directory
 from assay.contracts.storages.abilities import LimitsProcesses, RawDevice
 
@@ -251,7 +251,7 @@ with kind.prepare(choice) as made:
     limits = kind.group_limits(made) if isinstance(kind, LimitsProcesses) else ()
     node = [kind.raw_device(made)] if isinstance(kind, RawDevice) else []
     with server_directory(made.facts, group_limits=limits) as directory:
-        with process.start(["sleep", "1000"], directory):
+        with processes.start_server(["sleep", "1000"], directory):
             print(made.facts.directory, *directory.control_groups, *node, flush=True)
             time.sleep(1000)
 """

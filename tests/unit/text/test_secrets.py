@@ -351,8 +351,8 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
 
 def test_a_program_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom assay.text.toml_file import output_file\n"
-        "with output_file.written('x', force=False) as descriptor:\n"
+        "import os, signal\nfrom assay.text import output_file\n"
+        "with output_file.written_file('x', force=False) as descriptor:\n"
         "    os.write(descriptor, b'half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)

@@ -227,7 +227,7 @@ fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
         &[&script],
         json!({
             "clients": 100, "threads": 1, "protocol": "simple",
-            "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "duration_s": 0.25 },
+            "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "transactions": 1 },
             "drain_s": 120,
         }),
     ));

@@ -176,7 +176,6 @@ def _only(before: ExperimentRecord, words: Words) -> Patterns:
     """Of the packed experiment, as far as it fits what is run now; or those that were given."""
     from assay.experiment import from_command_line as command_line
     from assay.experiment.origin import patterns
-    from assay.lab.refusal import plan_here
     from assay.plan import values
 
     if words.only or not before.only:

@@ -123,7 +123,6 @@ def measured(
 ) -> ExperimentResult:
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
-    from assay.experiment import from_command_line as command_line
 
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)

@@ -121,7 +121,6 @@ def _removed_on_failure() -> Iterator[list[Path]]:
 
 
 def _insist_on_new(paths: Iterable[Path]) -> None:
-    from assay.text import output_file
 
     for path in paths:
         if path.exists():

@@ -454,7 +454,7 @@ def runs_html(runs: Sequence[RunOfCell], tables: Mapping[str, Rows], how_to_get:
     raw = _RawRows(tables)
     settings, scripts = _Shared("settings"), _Shared("scripts")
     parts = []
-    for cell, found in itertools.groupby(runs, key=lambda one: one.cell):
+    for cell, found in itertools.groupby(runs, key=lambda run: run.cell):
         of_cell = list(found)
         inner = "".join(_run(one.run, raw, settings, scripts) for one in of_cell)
         parts.append(

@@ -1,5 +1,5 @@
 """Takes the cells of a test; returns the numbers of each group of clients, of each step and of
-each timed statement, and how the transactions that others had queued (`\defer`) were run."""
+each timed statement, and how the transactions that others had queued (`\\defer`) were run."""
 
 from __future__ import annotations
 

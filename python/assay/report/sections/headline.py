@@ -101,7 +101,6 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not (heading := title(cells)):
         return None
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    from assay.report import cell_tables
 
     return cell_tables.table_by_cell(
         f"{test}_headline",
@@ -167,7 +166,6 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
     if not found:
         return None
-    from assay.report import cell_tables
 
     return cell_tables.table_by_cell(
         f"{test}_response_limits",

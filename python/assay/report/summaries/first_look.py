@@ -174,8 +174,6 @@ def lines(
         room = most_lines - len(last)
         shown = one_cell_lines(found[0], width, room - spare, is_narrow)
     else:
-        from assay.report.summaries import several_cells
-
         of_grids = [] if judged else _effects(report, width)
         # What each factor of a grid changes is said of the whole grid.
         in_grids = {grid.test for grid in report.effects}
