@@ -155,7 +155,7 @@ def test_a_key_that_the_reader_does_not_know_is_refused_by_the_schema(
             def loads(found: str, text: str = text, data: Any = data) -> Any:
                 return copy.deepcopy(data) if found == text else pickle.loads(parsed(found))
 
-            monkeypatch.setattr(toml_file.tomllib, "loads", loads)
+            monkeypatch.setattr(tomllib, "loads", loads)
             try:
                 read()
             except ExperimentError as error:
@@ -165,7 +165,7 @@ def test_a_key_that_the_reader_does_not_know_is_refused_by_the_schema(
                         accepted.append((file.parent.name, path))
             except AssayError:
                 pass
-            monkeypatch.setattr(toml_file.tomllib, "loads", plain)
+            monkeypatch.setattr(tomllib, "loads", plain)
     assert accepted == []
     assert refused > 100
 

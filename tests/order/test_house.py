@@ -7,15 +7,15 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2722,
-    "lines": 337_509,
-    "Python modules": 973,
-    "pairs of classes that share their fields": 101,
-    "classes that are a run": 13,
+    "tracked files": 2040,
+    "lines": 331_800,
+    "Python modules": 488,
+    "pairs of classes that share their fields": 33,
+    "classes that are a run": 4,
     "kinds of column": 3,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
-LEAST_MEDIAN_LINES = 94
+LEAST_MEDIAN_LINES = 219
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct, field
@@ -132,10 +132,6 @@ class Clock:
         self.sent()
         self._is_asked = True
         return {"clock": READINGS_AT_WORK - len(self._readings)}
-
-
-if TYPE_CHECKING:
-    pass
 
 
 class Terms(Struct, frozen=True):

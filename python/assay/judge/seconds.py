@@ -155,7 +155,6 @@ def first_executions_ns(observation: Observation) -> int | None:
 def warm_after(observation: Observation) -> Warm | None:
     """None where the first seconds do not differ from the rest, or are too few to tell."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
-    pass
 
     counts = ok_per_second(observation)[: int(measured_ns // 1_000_000_000)]
     # Imported here: a command that judges nothing does without NumPy and SciPy.

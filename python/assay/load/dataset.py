@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -134,9 +134,6 @@ class Loading(Struct, frozen=True):
 
 DEFAULT_LOADING = Loading()
 
-
-if TYPE_CHECKING:
-    pass
 
 _DIGITS = 12
 """Of a digest, where two are shown side by side."""

@@ -34,7 +34,6 @@ def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) ->
             for table in tables
             for statement in dialect.create_table(table, deployment.options)
         ]
-    pass
 
     text = mark_of_process()
     return [

@@ -101,14 +101,11 @@ def _measured(
 ) -> Durability:
     one, followed = PAYLOAD_BYTES, PAYLOAD_BYTES * ROWS_FOLLOWED
     read = FlushCounter(devices).read
-    pass
 
     with (
         own_flushes_put_off(directory) as file_system_flushes,
         committing(deployment, system.dialect, settings) as client,
     ):
-        pass
-
         sync_storage(directory)
         before, began_s = read(), time.monotonic()
         quiet = NEVER_IDLE
@@ -127,7 +124,6 @@ def _measured(
         if are_flushed_later([*first, *last]):
             longest_s = max(one.delay_ns or 0 for one in last) / 1e9
             for_s = min(max(IDLE_S, 2 * longest_s), LIMIT_S)
-            pass
 
             with unflushed_file(directory, followed) as write:
                 others_sync = others_call_sync(write, read, least_bytes(followed), for_s)

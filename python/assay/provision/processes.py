@@ -68,7 +68,6 @@ class ServerProcess:
         """
         deadline = time.monotonic() + timeout_s
         pause_s = 0.005
-        pass
 
         while (reason := why_not_ready()) is not None:
             look()
@@ -101,15 +100,12 @@ class ServerProcess:
         killed = self.out_of_memory(called)
         if killed is None and (by := limits.why_killed(self._around, self._around_before)):
             killed = f"{called}: {by}{limits.FIX}"
-        pass
 
         ended = killed or ending_of_output(called, status)
-        pass
 
         written = last_lines(self.log, start_bytes=self._passed_bytes)
         if self._passed_bytes and not written.strip():
             return f"{ended}; its log says nothing about it"
-        pass
 
         return with_last_words(ended, written)
 
@@ -229,10 +225,7 @@ def start_server(
     log = directory.run / log_name
     program = Path(arguments[0]).name
     with log.open("ab") as output:
-        pass
-
         os.fchown(output.fileno(), *server_owner(directory))
-        pass
 
         child = subprocess.Popen(
             program_command(arguments, open_files, if_we_die, directory, as_ourselves),

@@ -52,7 +52,6 @@ from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.file import kept_texts
 from assay.record.file.kept_texts import NO_TEXTS, Texts, json_text
 from assay.record.file.record_file import insert
-from assay.record.metrics import catalogue
 from assay.record.planned_runs import Taken
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import run_rows, run_steps, typed
@@ -403,6 +402,9 @@ class Store(RecordQuestions):
             warnings=tuple(RunWarning(*one) for one in found),
             **words,
         )
+        # Here: packages that bring metrics may import the record.
+        from assay.record.metrics import catalogue
+
         measured = [
             {"transaction_name": transaction, "document": json_text(values)}
             for transaction, values in catalogue.kept_values(ended).items()

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from assay.comparison.sentences import Line
     from assay.report.figure import Figure
 
-    pass
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""

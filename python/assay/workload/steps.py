@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
+from typing import Any, ClassVar, Self, TypedDict
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
@@ -173,10 +173,6 @@ class Drive(Clients, Step):
             or self.driving_changes
             or self.parameters
         )
-
-
-if TYPE_CHECKING:
-    pass
 
 
 def script_of_key(section: TomlTable, key: str, names: Names) -> str:

@@ -108,8 +108,6 @@ def command(
       assay rerun result.assay --on postgresql://me@db/shop
     """
     from assay.cli.options import experiment_references
-
-    pass
     from assay.lab.continuation import Request
     from assay.record import Store
     from assay.record.capsule import unpacking

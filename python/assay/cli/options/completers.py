@@ -124,7 +124,6 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 
 def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of the dialects that declare limits."""
-    pass
 
     return _beginning(typed, limited_dialects())
 

@@ -73,7 +73,6 @@ def write(
         return
     text = io.StringIO()
     render(report, text, detail=detail)
-    pass
 
     write_file(output, text.getvalue().encode("utf-8"), force=force)
 
@@ -94,7 +93,6 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
                 new.append(folder)
         except OSError as error:
             raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
-        pass
 
         for name, figure in files.items():
             for path, content in (

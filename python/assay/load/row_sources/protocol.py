@@ -10,7 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct, structs
 
@@ -27,9 +27,6 @@ from assay.errors import PluginFailed
 from assay.text.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
-
-if TYPE_CHECKING:
-    pass
 
 
 class ProgressReceiver(Protocol):
@@ -203,7 +200,6 @@ def opened(
 def request_of(workload: Workload, rows: ExperimentRows, asked: Asked) -> DataRequest:
     """What a run is loaded with. Raises `PluginFailed` where the source gives something else."""
     request = rows.request(asked)
-    pass
 
     if not isinstance(request, DataRequest):
         raise _wrong(workload, "request", "a DataRequest", request)

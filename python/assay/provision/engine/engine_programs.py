@@ -200,8 +200,6 @@ def _ended(status: int | None) -> str:
 if TYPE_CHECKING:
     from assay.contracts.engine import Receive
 
-    pass
-
 
 class LocalFleet:
     """``module``: that the programs call, where the driver calls Python; ``before``: for each
@@ -220,7 +218,6 @@ class LocalFleet:
 
     def start(self, machine: int, receive: Receive) -> ChildProcess:
         before = self._before[machine] if self._before else ()
-        pass
 
         self._started.append(ChildProcess(self._module, receive, before))
         return self._started[-1]
@@ -253,7 +250,6 @@ class RayProgram:
 
     def __init__(self) -> None:
         self._said: queue.Queue[Message | None] = queue.Queue()
-        pass
 
         self._process = ChildProcess(receive=self._said.put)
 

@@ -25,7 +25,6 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
 from assay.record.file import faults
-from assay.record.metrics import catalogue
 from assay.text import paths
 from assay.text.phrases import phrase
 
@@ -50,6 +49,9 @@ def migrations() -> Sequence[Migration]:
 
 def views() -> Migration:
     """The statements that create all views."""
+    # Here: packages that bring metrics may import the record.
+    from assay.record.metrics import catalogue
+
     return [
         *(statement for file in _texts("views") for statement in file),
         *catalogue.metric_views(),

@@ -164,24 +164,16 @@ OF_RUN = ""
 """In place of the name of a transaction type: all of the run."""
 
 
-def _kept_metrics() -> Iterable[Metric]:
-    """The catalogue is made where it is first needed: it asks the packages that bring reports of
-    steps, and these import the record."""
-    pass
-
-    return METRICS.values()
-
-
 def kept_values(run: Run) -> Mapping[str, Mapping[str, Value]]:
     """Transaction type → name of a metric → value, of those that the run has."""
-    found = {OF_RUN: _known(_kept_metrics(), run)}
+    found = {OF_RUN: _known(METRICS.values(), run)}
     for report in run.driven.transactions if run.driven else ():
         found[report.name] = _known(_kept_of_type(report.name), run)
     return found
 
 
 def _kept_of_type(transaction: str) -> Iterator[Metric]:
-    for metric in _kept_metrics():
+    for metric in METRICS.values():
         if metric.of_work is not None:
             yield _one_of_type(metric, transaction)
 
@@ -208,7 +200,7 @@ def _known(metrics: Iterable[Metric], run: Run) -> dict[str, Value]:
 
 def metric_views() -> Sequence[str]:
     """The statements that create them."""
-    return _made_views(tuple(_kept_metrics()))
+    return _made_views(tuple(METRICS.values()))
 
 
 @lru_cache(maxsize=2)

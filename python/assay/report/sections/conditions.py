@@ -194,7 +194,6 @@ def section(
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
-    pass
 
     tables = (
         _systems_table(brought_up),

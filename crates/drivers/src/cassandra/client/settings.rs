@@ -59,7 +59,7 @@ impl Settings {
         for (name, value) in options {
             match name.as_str() {
                 "consistency" => {
-                    settings.consistency = WrongOption::one_of(name, value, CONSISTENCIES)?
+                    settings.consistency = WrongOption::one_of(name, value, CONSISTENCIES)?;
                 }
                 "serial_consistency" => {
                     let level = WrongOption::one_of(name, value, SERIAL_CONSISTENCIES)?;
