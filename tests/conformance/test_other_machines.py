@@ -33,6 +33,7 @@ from assay.experiment.choices.checked_choices import system_choice
 from assay.judge.result_checks import why_failed
 from assay.lab import driving
 from assay.plan.values import Cell
+from assay.provision.engine import engine_programs
 from assay.provision.engine.engine_calls import session
 from assay.provision.engine.engine_programs import LocalFleet
 from assay.provision.machine.ports import server_address
@@ -225,8 +226,8 @@ class _Cluster:
 def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driving, "RayFleet", _Cluster)
-    monkeypatch.setattr(driving.ray_fleet, "why_not", lambda _: None)
+    monkeypatch.setattr(engine_programs, "RayFleet", _Cluster)
+    monkeypatch.setattr(engine_programs, "why_not", lambda _: None)
     for transport in ("tcp", "socket"):
         with pytest.raises(ArgumentError, match="on this machine alone, and generators are on"):
             assay.run(
