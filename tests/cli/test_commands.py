@@ -190,11 +190,11 @@ def imported(*words: str) -> set[str]:
 
 
 MOST_MODULES = {
-    ("--version",): 6,
-    ("--help",): 30,
-    ("completion", "bash"): 32,
-    ("run", "--help"): 150,
-    ("run", "one.sql", "--on", "sqlite", "--transactions", "10", "--no-probe"): 460,
+    ("--version",): 5,
+    ("--help",): 22,
+    ("completion", "bash"): 24,
+    ("run", "--help"): 112,
+    ("run", "one.sql", "--on", "sqlite", "--transactions", "10", "--no-probe"): 275,
 }
 """Of Assay, that a command imports."""
 
