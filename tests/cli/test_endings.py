@@ -278,7 +278,7 @@ size = "1M"
 
 
 @pytest.fixture
-def nobody() -> str:
+def unreachable_server() -> str:
     """The URL of a port where nothing listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -304,9 +304,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unreachable_server_fails_only_its_own_runs(
-    nobody: str, capfd: pytest.CaptureFixture[str]
+    unreachable_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("one.sql", "--on", f"{nobody},sqlite") == 3
+    assert run("one.sql", "--on", f"{unreachable_server},sqlite") == 3
     found = ended()
     assert found["sqlite"] == "done"
     assert "refused" in found["postgresql"]
@@ -315,8 +315,8 @@ def test_an_unreachable_server_fails_only_its_own_runs(
     assert b"geheim" not in Path("assay-records.sqlite").read_bytes()
 
 
-def test_a_failed_measurement_determines_the_exit_status(nobody: str) -> None:
-    assert run("one.sql", "--on", f"{nobody},null[fail=data@1]") == 1
+def test_a_failed_measurement_determines_the_exit_status(unreachable_server: str) -> None:
+    assert run("one.sql", "--on", f"{unreachable_server},null[fail=data@1]") == 1
     assert ended()["null"].startswith("failed (30 transactions failed")
 
 

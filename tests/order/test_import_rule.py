@@ -273,8 +273,6 @@ SHELVES = {
     "workload": "a table of the workload file is a file",
 }
 """Folders that are lists of one kind, in which each entry is a file."""
-OWN_IDEA: dict[str, str] = {}
-"""Files that stay alone, each with its reason."""
 
 
 @pytest.mark.slow
@@ -286,7 +284,7 @@ def test_a_small_file_with_one_importer_is_merged_into_it() -> None:
             importers[module].add(path)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     entries = str(project["project"])
-    wrong, small = [], set()
+    wrong = []
     for path, lines in sorted(length.items()):
         inside = path.relative_to(PACKAGE)
         module = ".".join(inside.with_suffix("").parts)
@@ -299,9 +297,6 @@ def test_a_small_file_with_one_importer_is_merged_into_it() -> None:
         other_room = importer.relative_to(PACKAGE).parts[0] != inside.parts[0]
         if is_entry or on_shelf or other_room or lines + length[importer] > LONGEST:
             continue
-        small.add(str(inside))
-        if str(inside) not in OWN_IDEA:
-            where = importer.relative_to(ROOT)
-            wrong.append(f"{path.relative_to(ROOT)}: {lines} lines, imported by {where} alone")
-    assert not wrong, "merge, or give the reason in OWN_IDEA:\n" + "\n".join(wrong)
-    assert small == set(OWN_IDEA), "remove from OWN_IDEA what is no such file any more"
+        where = importer.relative_to(ROOT)
+        wrong.append(f"{path.relative_to(ROOT)}: {lines} lines, imported by {where} alone")
+    assert not wrong, "merge:\n" + "\n".join(wrong)

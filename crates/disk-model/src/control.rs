@@ -98,7 +98,7 @@ fn converse(stream: UnixStream, device: &Device, stopped: &Sender<()>) {
         };
         let is_sent = answers.write_all(format!("{answer}\n").as_bytes()).is_ok();
         if is_stop {
-            // If nobody listens, the end is under way already.
+            // If no thread receives it, the run is ending already.
             let _ = stopped.send(());
         }
         let is_whole = line.ends_with(b"\n");

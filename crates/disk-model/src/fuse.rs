@@ -96,7 +96,7 @@ impl Filesystem for DiskFile {
     }
 
     fn destroy(&mut self) {
-        // If nobody listens, the end is under way already.
+        // If no thread receives it, the run is ending already.
         let _ = self.ended.send(());
     }
 

@@ -280,7 +280,7 @@ fn watch_parent(stopped: Sender<()>) -> Result<(), DiskError> {
             let mut ended = [PollFd::new(&descriptor, PollFlags::IN)];
             while poll(&mut ended, None) == Err(rustix::io::Errno::INTR) {}
         }
-        // If nobody listens, the end is under way already.
+        // If no thread receives it, the run is ending already.
         let _ = stopped.send(());
     };
     in_thread("parent", wait)

@@ -210,7 +210,6 @@ def _open_files(pid: int, inside: str | None) -> list[str] | None:
 
 
 _STAT, _LOAD, _MEMORY = Path("/proc/stat"), Path("/proc/loadavg"), Path("/proc/meminfo")
-_MACHINE_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _USER, _NICE, _SYSTEM, _IDLE, _IOWAIT, _INTERRUPT, _SOFT_INTERRUPT, _STEAL = range(8)
 """Columns of the first line of ``/proc/stat`` behind its name (proc(5))."""
 
@@ -279,12 +278,11 @@ def sample_machine() -> MachineSample | None:
         load = _LOAD.read_text().split()
         memory = {name: int(kib) * 1024 for name, kib in _memory_kib().items()}
         return MachineSample(
-            user_ns=(ticks[_USER] + ticks[_NICE]) * _MACHINE_TICK_NS,
-            system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT])
-            * _MACHINE_TICK_NS,
-            idle_ns=ticks[_IDLE] * _MACHINE_TICK_NS,
-            iowait_ns=ticks[_IOWAIT] * _MACHINE_TICK_NS,
-            steal_ns=ticks[_STEAL] * _MACHINE_TICK_NS,
+            user_ns=(ticks[_USER] + ticks[_NICE]) * _TICK_NS,
+            system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT]) * _TICK_NS,
+            idle_ns=ticks[_IDLE] * _TICK_NS,
+            iowait_ns=ticks[_IOWAIT] * _TICK_NS,
+            steal_ns=ticks[_STEAL] * _TICK_NS,
             load_1min=float(load[0]),
             cached_bytes=memory["Cached"],
             dirty_bytes=memory["Dirty"],
