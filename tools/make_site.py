@@ -24,7 +24,7 @@ import plugin_contracts  # noqa: E402
 
 MADE_BY_US = "search.json"
 """In every site: only such a folder is replaced."""
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = ("README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CONTRACTS = "docs/reference/plugins.md"
 """Made for the site alone, out of the contracts."""
 FOLDERS = {
@@ -122,11 +122,11 @@ def sources() -> Iterator[Path]:
 
 
 def navigation(pages: Path) -> Iterator[str]:
-    """The lines of the table of contents: the README's order, then that of the names."""
-    order = (pages / "README.md").read_text(encoding="utf-8")
+    """The lines of the table of contents: the order of `docs/README.md`, then that of the names."""
+    order = (pages / "docs" / "README.md").read_text(encoding="utf-8")
 
     def place(page: Path) -> tuple[int, str]:
-        path = page.relative_to(pages).as_posix()
+        path = page.relative_to(pages).as_posix().removeprefix("docs/")
         return (order.find(path) if path in order else len(order), path)
 
     yield '  { "Assay" = "README.md" },'

@@ -22,6 +22,7 @@ from assay.contracts.systems.abilities import (
     SeveralVersions,
     Verified,
 )
+from assay.judge import warning_kinds
 from assay.lab.conformance.requirement import Requirement
 from assay.lab.conformance.verify import REQUIREMENTS
 from assay.record.metrics.catalogue import METRICS
@@ -192,12 +193,33 @@ def _meaning(metric: Metric) -> str:
     return metric.meaning + (f"; none: {metric.null}" if metric.null else "")
 
 
+def warnings() -> str:
+    rows = sorted(warning_kinds.texts().items(), key=lambda row: row[0])
+    return "\n".join(
+        [
+            "# Warnings\n",
+            "What may mislead a reader of a run, by the names in its summary and report. A warning "
+            "that *limits* its run makes the verdict `indicative`. Where nothing is *decided*, no "
+            "comparison ranks the run.\n",
+            "| warning | cause | fix | limits | decided |",
+            "|---|---|---|---|---|",
+            *(
+                f"| `{name}` | {text.cause} | {text.fix_of(())} "
+                f"| {'yes' if text.limits else ''} | {'nothing' if text.forbids_deciding else ''} |"
+                for name, text in rows
+            ),
+            "",
+        ]
+    )
+
+
 PAGES = {
     "commands.md": commands,
     "environment.md": environment,
     "metrics.md": metrics,
     "script-language.md": _engine.script_reference,
     "systems.md": systems,
+    "warnings.md": warnings,
 }
 
 

@@ -210,8 +210,9 @@ def test_the_commands_of_a_page_run(
             print(f"left out, no loop devices for this user: {example.command}")
             continue
         command = _smaller(example.command, page)
-        if _HOSTS in command:
-            command = command.replace(_OF_A_CLUSTER, request.getfixturevalue("cluster_url"))
+        for shown, made in _SERVERS_OF_PAGES.items():
+            if shown in command:
+                command = command.replace(shown, request.getfixturevalue(made))
         if "--bib few" in command:
             _link_few(working_folder / "few", request.getfixturevalue("beebe"))
         for _ in range(_TRIES):
@@ -226,9 +227,20 @@ def test_the_commands_of_a_page_run(
         assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
 
 
-_HOSTS = "db1,db2,db3"
-_OF_A_CLUSTER = f"postgresql://bench@{_HOSTS}/shop"
-"""In place of which a command gets the URL of a primary and two replicas on this machine."""
+_SERVERS_OF_PAGES = {
+    "postgresql://bench@db1,db2,db3/shop": "cluster_url",
+    "postgresql://me@db/shop": "shop_url",
+}
+"""URLs that pages show, and what makes the URL of servers on this machine that replaces each."""
+
+
+@pytest.fixture(scope="module")
+def shop_url() -> Iterator[str]:
+    system = registry.system("postgresql")
+    with servers.directory_for_servers() as storage, servers.provisioned(system, storage) as shop:
+        servers.ask(shop, "create table product (id int primary key, name text, price int)")
+        servers.ask(shop, "insert into product select i, 'a', i from generate_series(1, 1000) i")
+        yield servers.url_of(system, shop)
 
 
 @pytest.fixture(scope="module")
