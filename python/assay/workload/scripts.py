@@ -18,7 +18,7 @@ from assay.text import paths as text_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE
-from assay.workload.script_names import CHECKS
+from assay.workload.script_names import CHECKS, named_scripts
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
@@ -246,6 +246,25 @@ def with_instances(found_scripts: FoundScripts, section: TomlTable) -> FoundScri
         for one in _each(script, numbers.get(name))
     }
     return replace(found_scripts, scripts=scripts, overrides=overrides)
+
+
+def with_same_texts(found: FoundScripts, section: TomlTable) -> FoundScripts:
+    """With ``[same_text]``: language → scripts whose SQL is of that language, too. Raises
+    `ExperimentError` for another language, and for a script that has a file in it."""
+    every, same = {**found.scripts, **found.checks}, dict[tuple[str, str], Script]()
+    for language in section.names():
+        if language not in OTHER_LANGUAGES:
+            raise section.error(
+                f"unknown language {language!r}",
+                language,
+                hint=did_you_mean(language, OTHER_LANGUAGES),
+            )
+        words = section.texts(language)
+        for name in named_scripts(section, language, words, every, "script or check"):
+            if own := found.overrides.get((language, name)):
+                raise section.error(f"{name} has a text of its own: {own.path}", language)
+            same[language, name] = every[name]
+    return replace(found, overrides={**found.overrides, **same})
 
 
 def _numbers(section: TomlTable, name: str, found_scripts: FoundScripts) -> range:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from assay import registry
 from assay.contracts.dialects import Partitioning
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.errors import ArgumentError, AssayError, ExperimentError, ScriptError
@@ -186,6 +187,23 @@ def test_a_file_of_another_language_holds_the_statements_for_it(tmp_path: Path) 
     assert workload.script_for("two", Spoken("other")).path == "two.sql"
     assert [workload.is_spoken(name, other) for name in ("one", "two")] == [False, True]
     assert "data.json" not in workload.texts
+
+
+def test_a_script_may_be_of_another_language_with_the_same_text(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, WORKLOAD + '[same_text]\ncql = ["two"]\n')
+    (folder / "two.sql").write_text('select "a" from t {scan};\n')
+    workload = reader.read(str(folder))
+    cql = registry.system("cassandra").dialect
+    assert [workload.is_spoken(name, cql) for name in ("one", "two")] == [False, True]
+    assert workload.script_for("two", cql).text == 'select "a" from t allow filtering;\n'
+    wrong = {"cql": "no script or check is called 'too'", "json": "two has a text of its own"}
+    (folder / "two.json").write_text('{"count": "t"};\n')
+    for language, complaint in wrong.items():
+        name = "too" if language == "cql" else "two"
+        text = WORKLOAD + f'[same_text]\n{language} = ["{name}"]\n'
+        (folder / "workload.toml").write_text(text)
+        with pytest.raises(ExperimentError, match=complaint):
+            reader.read(str(folder))
 
 
 def test_a_file_of_another_language_alone_is_a_script_where_a_test_names_it(tmp_path: Path) -> None:
