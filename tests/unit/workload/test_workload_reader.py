@@ -195,7 +195,7 @@ def test_a_script_may_be_of_another_language_with_the_same_text(tmp_path: Path) 
     workload = reader.read(str(folder))
     cql = registry.system("cassandra").dialect
     assert [workload.is_spoken(name, cql) for name in ("one", "two")] == [False, True]
-    assert workload.script_for("two", cql).text == 'select "a" from t allow filtering;\n'
+    assert workload.script_for("two", cql).text == "select a from t allow filtering;\n"
     wrong = {"cql": "no script or check is called 'too'", "json": "two has a text of its own"}
     (folder / "two.json").write_text('{"count": "t"};\n')
     for language, complaint in wrong.items():
