@@ -231,6 +231,9 @@ def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -
     scripts = workload.scripts_for(workload.test("all"), Spoken("duckdb"))
     assert [one.name for one in scripts] == ["day_9", "day_10", "day_11"]
     assert scripts[1].text == "-- 10 days\nselect 10;\n"
+    words = INSTANCES + '[instances]\n"day_{instance}" = ["first", "last"]\n'
+    (folder / "workload.toml").write_text(words)
+    assert reader.read(str(folder)).test("all").scripts == ("day_first", "day_last")
     assert scripts[1].path == "day_{instance}.sql"
 
 
@@ -240,6 +243,7 @@ def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -
         ("", "nothing says for which"),
         ('[instances]\n"day_{instance}" = "9..8"\n', "no range"),
         ('[instances]\n"day_{instance}" = "1..9999"\n', "no range"),
+        ('[instances]\n"day_{instance}" = ["first", "a/b"]\n', "no range"),
         ('[instances]\n"dya_{instance}" = "1..2"\n', "stands for several"),
         ('[instances]\n"one" = "1..2"\n', "stands for several"),
     ],
