@@ -249,10 +249,10 @@ def with_instances(found_scripts: FoundScripts, section: TomlTable) -> FoundScri
     return replace(found_scripts, scripts=scripts, overrides=overrides)
 
 
-def with_same_texts(found: FoundScripts, section: TomlTable) -> FoundScripts:
+def with_same_texts(of_sql: FoundScripts, section: TomlTable) -> FoundScripts:
     """With ``[same_text]``: language → scripts whose SQL is of that language, too. Raises
     `ExperimentError` for another language, and for a script that has a file in it."""
-    every, same = {**found.scripts, **found.checks}, dict[tuple[str, str], Script]()
+    every, same = {**of_sql.scripts, **of_sql.checks}, dict[tuple[str, str], Script]()
     for language in section.names():
         if language not in OTHER_LANGUAGES:
             raise section.error(
@@ -262,10 +262,10 @@ def with_same_texts(found: FoundScripts, section: TomlTable) -> FoundScripts:
             )
         words = section.texts(language)
         for name in named_scripts(section, language, words, every, "script or check"):
-            if own := found.overrides.get((language, name)):
+            if own := of_sql.overrides.get((language, name)):
                 raise section.error(f"{name} has a text of its own: {own.path}", language)
             same[language, name] = every[name]
-    return replace(found, overrides={**found.overrides, **same})
+    return replace(of_sql, overrides={**of_sql.overrides, **same})
 
 
 def _words(section: TomlTable, name: str, found_scripts: FoundScripts) -> tuple[str, ...]:
