@@ -360,7 +360,7 @@ def _with_a_mistake_for_sqlite(folder: Path) -> Path:
 
 
 def smaller_chbench(folder: Path) -> Path:
-    """On a fiftieth of the rows of tpcc: `docs/guides/chbench.md` loads all."""
+    """On a fiftieth of the rows of tpcc: `docs/guides/tpcc.md` loads all."""
     smaller_tpcc(folder)
     copy = Path(shutil.copytree(WORKLOADS / "chbench", folder / "chbench"))
     changed(copy, 'extends = "tpcc"', 'extends = "../tpcc"')

@@ -77,7 +77,9 @@ class SqliteDialect(StandardSql):
     script_words = script_words(
         {
             "character_code": "unicode({0})",
+            "check_foreign_keys": "pragma foreign_keys = {0};",
             "for_update": "",
+            "write_first": "{0};",  # waits for the writer before it reads
             "year": "cast(substr({0}, 1, 4) as integer)",
         }
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import ISOLATION_LEVELS, Table
 from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words, words
+from assay.dialects.standard import script_words
 
 # "Reserved keywords (Transact-SQL)" in Microsoft's documentation, without those of ODBC alone.
 _RESERVED_WORDS = """
@@ -72,6 +73,9 @@ class SqlServerDialect(BoundedIndexes):
             "bytes": "VARBINARY(MAX)",
         }
     )
+
+    # No regular expressions: LIKE knows sets of characters, here by code point.
+    script_words = script_words({"matches": "{0} collate Latin1_General_BIN2 like {2}"})
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """A table carries properties in place of a comment."""

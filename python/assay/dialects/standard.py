@@ -70,17 +70,22 @@ class StandardSql(NamedInText, MinimalDialect):
     """How the default of a column spells them."""
     script_words: Mapping[str, str] = {
         "character_code": "ascii({0})",
+        "check_foreign_keys": "",  # {0}: on or off, where a session must ask for it
         "clustering_index": "create unique index {0} on {1} ({2})",
         "dividend": "{0}",  # a sum of decimals that is divided to more digits than it has
+        "expect_changed": "\\expect rows {0}",  # of the statement before it
         "for_update": "for update",
-        "matches": "{0} regexp {1}",
+        "from_key": "{0} >= {1} order by {0}",
+        "matches": "{0} regexp {1}",  # {2}: the same for LIKE
         "of_table": "",  # behind DROP INDEX
         "order_rows": "",  # of the table {0} by its index {1}
         "position": "instr({0}, {1})",
+        "scan": "",  # behind a condition that no key covers
         "strictest_level": "serializable",
         "substring": "substring({0}, {1}, {2})",
         "summand": "{0}",  # an INTEGER whose sum may need more bits
         "using_hash": "",
+        "write_first": "",  # a statement, where a transaction that reads first may not write
         "year": "extract(year from {0})",
     }
     """What stands for a word in braces of a script that is for all dialects, as ``{year(day)}``;

@@ -390,8 +390,10 @@ WORKLOAD = Keys(
             "one."),
         Key("dialects", TEXTS,
             "Files of dialects for which the folder has overrides, relative to it."),
-        Key("instances", help='Script with {instance} in its name → the numbers it stands for: '
-            '"1..14".', below=_named(TEXT)),
+        Key("instances", help='Script with {instance} in its name → the numbers it stands for, '
+            '"1..14", or words.', below=_named(TEXTS)),
+        Key("same_text", help="Language → scripts and checks whose SQL is of that language too.",
+            below=_named(TEXTS)),
         Key("parameters", help="[parameters.NAME]: what a user can set with --set NAME=VALUE.",
             below=_tables(_PARAMETER)),
         Key("tests", help="[tests.NAME]: what clients do and what is measured.",

@@ -64,6 +64,7 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
         folder, of_base.every_script, {} if base is None else inheritance.replaceable(base)
     )
     own = scripts.with_instances(own, top.section("instances"))
+    own = scripts.with_same_texts(own, top.section("same_text"))
     _refuse_unknown_dialects(folder, own)
     found = own.beside(of_base.scripts, of_base.checks, of_base.overrides)
     entries = parameters.read(top.section("parameters"))

@@ -409,13 +409,13 @@ class Workload(Inherited, frozen=True, kw_only=True):
         """The script of that name for one dialect: its override, that of the dialects it derives
         from or of its language, if there is one; else the common text, with names as the dialect
         writes them."""
-        return own(self.overrides, name, dialect) or self.written(self.scripts[name], dialect)
+        return self.written(own(self.overrides, name, dialect) or self.scripts[name], dialect)
 
     def checks_for(self, dialect: Writes) -> tuple[Script, ...]:
         """The consistency checks for one dialect, as `script_for`; those that have no text in its
         language are left out."""
         return tuple(
-            own(self.overrides, name, dialect) or self.written(check, dialect)
+            self.written(own(self.overrides, name, dialect) or check, dialect)
             for name, check in self.checks.items()
             if self.is_spoken(name, dialect)
         )

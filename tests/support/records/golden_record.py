@@ -1,5 +1,5 @@
 """Invented experiments that have all parts a report may have: what reports show is kept whole in
-``tests/data/reports``, and ``pytest --keep-outputs`` writes it anew."""
+``tests/data/reports.txt``, and ``pytest --keep-outputs`` writes it anew."""
 
 from __future__ import annotations
 

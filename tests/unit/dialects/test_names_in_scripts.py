@@ -173,6 +173,9 @@ def test_a_word_in_braces_is_said_by_the_dialect_with_its_arguments() -> None:
     )
     assert names.written(text, SPOKEN["sqlite"]).endswith(" from t ")
     assert names.written("'[0-9]{2}' {other(1)}", SPOKEN["db2"]) == "'[0-9]{2}' {other(1)}"
+    of_both, of_one = "{matches(a, '^x', 'x%')}", "{matches(a, '^x')}"
+    said = [names.written(one, SPOKEN["ingres"]) for one in (of_both, of_one)]
+    assert said == ["a like 'x%'", "a regexp '^x'"], "where LIKE cannot say it, nothing else can"
 
 
 @pytest.mark.parametrize("text", ["select {year}", "select {year(day}", "select {year(day) }"])

@@ -23,12 +23,13 @@ from assay.contracts.deployment import Address
 from assay.contracts.dialects import SingleRows
 from assay.contracts.engine import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork
+from assay.contracts.experiment import SystemChoice
 from assay.contracts.stop import Stop
 from assay.errors import ExperimentError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import seconds
-from assay.lab import authoring, backup, driving, lab
+from assay.lab import authoring, backup, driving, lab, pool
 from assay.lab.authoring import examined_script, refused_statements
 from assay.lab.driving import EarlyEnd
 from assay.lab.repetitions import Repeating, Repetition
@@ -323,6 +324,16 @@ def test_one_run_and_repetitions_as_needed_are_not_measured_again() -> None:
     precise = replace(plan.experiment, repetitions=1, precision=0.05)
     done = executed(replace(plan, experiment=precise), lambda _: True)
     assert len(done) == 3
+
+
+def test_the_scripts_of_a_run_that_commits_nothing_are_not_searched_for_settings() -> None:
+    """Those of a run that is refused may be in another language than its system's."""
+    known = pool.CommitDurability(
+        is_measured=True, may_commit=lambda _: False, session_settings={}.__getitem__
+    )
+    deployment = SimpleNamespace(commit_storage=SimpleNamespace(is_own_device=True))
+    runs = invented.plan([SystemChoice("sqlite")]).runs
+    known.measure(cast(Any, SimpleNamespace(deployment=deployment)), runs, print)
 
 
 @pytest.mark.parametrize("ended", range(9))
