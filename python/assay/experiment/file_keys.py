@@ -33,7 +33,6 @@ from assay.text.keys import (
 from assay.text.quantities import Real, Whole
 from assay.text.toml_file import TomlTable
 from assay.workload import driving
-from assay.workload.file_keys import driving_keys
 from assay.workload.values import Workload
 
 
@@ -181,7 +180,7 @@ _DRIVE = Keys(
         *_OFFERED,
         *(
             key
-            for key in driving_keys(is_of_workload=False)
+            for key in driving.driving_keys(is_of_workload=False)
             if key.name not in {levels.name for levels in _OFFERED}
         ),
     )

@@ -64,19 +64,24 @@ with it."""
 
 class Key(Struct, frozen=True):
     name: str
-    """Empty: of any name."""
+    """Empty: of any name; of a field: the field's."""
     kinds: Kind | tuple[Kind, ...] = ()
     """Any of them; none: only `below`."""
     help: str = ""
     """A sentence for editors; empty: that of the setting with this key."""
-    below: Keys | None = None
-    """Of the table that may stand there."""
+    below: Keys | type | None = None
+    """Of the table that may stand there, or the class of values whose fields declare them."""
     is_list: bool = False
     """Whether there is a list of such tables."""
     read: Callable[..., Any] | None = None
     """Reads it: takes the section, the name of the key and what else its reader knows. None: as its
     kind says."""
     is_required: bool = False
+
+    @property
+    def table(self) -> Keys | None:
+        """The keys of the table that may stand there."""
+        return keys_of(self.below) if isinstance(self.below, type) else self.below
 
     @property
     def each(self) -> tuple[Kind, ...]:
@@ -103,26 +108,66 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     return False
 
 
+class Spread(Struct, frozen=True):
+    """Several keys of a table that are one field of what the table declares."""
+
+    keys: tuple[Key, ...]
+    read: Callable[..., Any] | None = None
+    """Takes the section and what else its reader knows. None: its reader gives the field."""
+
+
 def in_file(
-    kinds: Kind | tuple[Kind, ...], meaning: str, read: Callable[..., Any] | None = None
+    kinds: Kind | tuple[Kind, ...],
+    meaning: str = "",
+    read: Callable[..., Any] | None = None,
+    *,
+    name: str = "",
+    below: Keys | type | None = None,
+    is_list: bool = False,
 ) -> Key:
     """The key that a field is, by its name. One without a default must be there."""
-    return Key("", kinds, meaning, read=read)
+    return Key(name, kinds, meaning, read=read, below=below, is_list=is_list)
+
+
+def named(
+    of: Kind | tuple[Kind, ...] | Keys | type, read: Callable[..., Any] | None = None
+) -> Keys:
+    """A table of such values, or of tables, under names that the file gives."""
+    if isinstance(of, Keys | type):
+        return Keys(of_any_name=Key("", below=of, read=read))
+    return Keys(of_any_name=Key("", of, read=read))
+
+
+@cache
+def members(thing: type) -> Mapping[str, Key | Spread]:
+    """Field → its key, or its keys, in their order, of those that declare one."""
+    try:
+        hints = get_type_hints(thing, include_extras=True)
+    except NameError:  # of another package, which imports for type checkers alone
+        return {}
+    return {
+        field: declared
+        if isinstance(declared, Spread)
+        else structs.replace(declared, name=declared.name or field, is_required=is_required)
+        for field, is_required in _fields(thing)
+        for declared in get_args(hints[field])[1:]
+        if isinstance(declared, Key | Spread)
+    }
 
 
 @cache
 def of_fields(thing: type) -> tuple[Key, ...]:
     """The keys that its fields declare, in their order."""
-    try:
-        hints = get_type_hints(thing, include_extras=True)
-    except NameError:  # of another package, which imports for type checkers alone
-        return ()
     return tuple(
-        structs.replace(declared, name=name, is_required=is_required)
-        for name, is_required in _fields(thing)
-        for declared in get_args(hints[name])[1:]
-        if isinstance(declared, Key)
+        key
+        for declared in members(thing).values()
+        for key in (declared.keys if isinstance(declared, Spread) else (declared,))
     )
+
+
+@cache
+def keys_of(thing: type) -> Keys:
+    return Keys(of_fields(thing))
 
 
 def _fields(thing: type) -> Iterator[tuple[str, bool]]:

@@ -4,11 +4,9 @@ returns them, with every name checked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
-
-from msgspec import Struct, field
+from typing import TypedDict, TypeVar
 
 from assay import registry
 from assay.contracts.driving import OF_GROUPS
@@ -16,14 +14,13 @@ from assay.errors import ExperimentError
 from assay.registry import step
 from assay.text import quantities
 from assay.text.phrases import did_you_mean
-from assay.text.quantities import CLIENTS
 from assay.text.toml_file import TomlTable
-from assay.workload import driving, script_names, steps
+from assay.workload import driving, script_names
+from assay.workload.keys_of_tests import Reference
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.script_names import NamedScript
-from assay.workload.steps import Deferred, Drive, Group, Names, Step, common
-from assay.workload.values import Script, Test
+from assay.workload.steps import ORDERS, Drive, Group, Names, Step
+from assay.workload.values import Test
 
 Kind = TypeVar("Kind", bound=Drive)
 
@@ -33,19 +30,10 @@ _OF_EITHER = ("read",)
 
 def read_drive(section: TomlTable, names: Names, kind: type[Kind]) -> Kind:
     """The step, of class ``kind``."""
-    scripts = read_scripts_of_clients(section, names.scripts, names.parameters)
+    scripts = read_scripts_of_clients(section, names)
     groups = tuple(_groups(section, names))
-    step = kind(
-        scripts=scripts.names,
-        order=scripts.order,
-        mix=scripts.mix,
-        clients=_clients(section, names) if "clients" in section else None,
-        is_one_client=section.boolean("one_client", False),
-        is_result=section.boolean("result", False),
-        driving_changes=driving.read(section, names.parameters),
-        groups=groups,
-        **common(section, names),
-    )
+    given = {**scripts, "groups": groups}
+    step = kind(**given, **section.fields(kind, names, given=given))
     for key in ("scripts", "mix", "clients", "one_client", *OF_GROUPS):
         if groups and key in section:
             raise section.error(f"{key}: each group has its own", key, hint=f"move {key} there")
@@ -72,63 +60,24 @@ def _groups(section: TomlTable, names: Names) -> list[Group]:
 
 
 def _group(section: TomlTable, names: Names) -> Group:
-    scripts = read_scripts_of_clients(section, names.scripts, names.parameters)
-    if not scripts.names:
+    scripts = read_scripts_of_clients(section, names)
+    if not scripts["scripts"]:
         raise section.error(
             "a group needs scripts", hint='scripts = ["read.sql"], or weights in its mix'
         )
-    changes = driving.read(section, names.parameters)
-    for key in changes:
+    group: Group = section.thing(Group, names, **scripts)
+    for key in group.driving_changes:
         if key not in (*OF_GROUPS, *_OF_EITHER):
             raise section.error(
                 f"{key} applies to the whole step", key, hint=f"move {key} out of the group"
             )
-    group = Group(
-        name=section.text("name"),
-        scripts=scripts.names,
-        order=scripts.order,
-        mix=scripts.mix,
-        clients=_clients(section, names) if "clients" in section else 1,
-        driving_changes=changes,
-        ends_with=section.text("ends_with", ""),
-    )
     if not group.name:
         raise section.error("the name of a group is empty", "name")
-    if group.order != "sequence" and changes.get("passes") is not None:
+    if group.order != "sequence" and group.driving_changes.get("passes") is not None:
         raise section.error(
             "a mix has no passes", "passes", hint="give transactions, queue or duration_s"
         )
-    section.done()
     return group
-
-
-def _clients(section: TomlTable, names: Names) -> int | str:
-    """A number, or the name of a parameter or constant that holds it."""
-    if not section.is_text("clients"):
-        return section.whole("clients", quantities.CLIENTS)
-    name = section.text("clients")
-    if name in names.constants:
-        return name
-    if name not in names.parameters or names.parameters[name].type != "int":
-        raise driving.no_number(section, "clients", name, names.parameters, ("int",))
-    return name
-
-
-def read_deferred(section: TomlTable, scripts: Mapping[str, Script]) -> Deferred | None:
-    """``deferred = { scripts = ["deliver.sql"], clients = 2, latency_limit_s = 80 }``: the clients
-    that run what scripts of the test queue; None where it declares none."""
-    if "deferred" not in section:
-        return None
-    own = section.section("deferred")
-    names = script_names.named_scripts(own, "scripts", own.texts("scripts"), scripts)
-    clients = own.whole("clients", quantities.CLIENTS) if "clients" in own else 1
-    limit_s = (
-        own.number("latency_limit_s", quantities.LATENCY_LIMIT_S)
-        if "latency_limit_s" in own
-        else None
-    )
-    own.done()
-    return Deferred(names, clients, limit_s or None)
 
 
 def refuse_beside_deferred(section: TomlTable, test: Test) -> None:
@@ -148,56 +97,50 @@ def refuse_beside_deferred(section: TomlTable, test: Test) -> None:
         )
 
 
-ORDERS = ("sequence", "mix", "deck")
+class ScriptsOfClients(TypedDict):
+    """Of `assay.workload.steps.Clients`, and of a test."""
+
+    scripts: tuple[str, ...]
+    order: str
+    mix: Mapping[str, int | str]
 
 
-class ScriptsOfClients(Struct, frozen=True):
-    """The scripts that clients run, and their order."""
-
-    names: tuple[str, ...] = ()
-    order: str = "sequence"
-    mix: Mapping[str, int | str] = field(default_factory=dict)
-    """Name → weight, or the parameter that holds it."""
-
-
-def read_scripts_of_clients(
-    section: TomlTable, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
-) -> ScriptsOfClients:
+def read_scripts_of_clients(section: TomlTable, names: Names) -> ScriptsOfClients:
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
-    mix = _mix(section, known, parameters)
+    mix = _mix(section, names)
     listed: dict[str, None] = {}
 
     for word in section.texts("scripts", ()):
         named, at, weight = word.rpartition("@")
-        names = script_names.named_scripts(section, "scripts", (named if at else word,), known)
-        listed |= dict.fromkeys(names)
-        for name in names if at else ():
+        found = script_names.named_scripts(
+            section, "scripts", (named if at else word,), names.scripts
+        )
+        listed |= dict.fromkeys(found)
+        for name in found if at else ():
             if name in mix:
                 raise _two_weights(section, "scripts", name)
-            mix[name] = _weight_of_word(section, named, weight, parameters)
+            mix[name] = _weight_of_word(section, named, weight, names.parameters)
     if mix and not any(mix.values()):
         key = "mix" if "mix" in section else "scripts"
         raise section.error("at least one weight of a mix must be above 0", key)
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
     if mix and order == "sequence":
         raise section.error("weights have no effect in a sequence", "order", hint='order = "mix"')
-    return ScriptsOfClients(tuple(dict.fromkeys([*listed, *mix])), order, mix)
+    return {"scripts": tuple(dict.fromkeys([*listed, *mix])), "order": order, "mix": mix}
 
 
-def _mix(
-    section: TomlTable, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
-) -> dict[str, int | str]:
+def _mix(section: TomlTable, names: Names) -> dict[str, int | str]:
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
     mix: dict[str, int | str] = {}
 
     for word in weights.names():
         weight = (
-            _parameter(weights, word, weights.text(word), parameters)
+            _parameter(weights, word, weights.text(word), names.parameters)
             if weights.is_text(word)
             else weights.whole(word, quantities.WEIGHT_IN_A_MIX)
         )
-        for name in script_names.named_scripts(weights, word, (word,), known):
+        for name in script_names.named_scripts(weights, word, (word,), names.scripts):
             if name in mix:
                 raise _two_weights(weights, word, name)
             mix[name] = weight
@@ -231,25 +174,15 @@ def _two_weights(section: TomlTable, key: str, name: str) -> ExperimentError:
     return section.error(f"{name} has two weights", key, hint="leave one of them out")
 
 
-def read_steps(
-    sections: list[TomlTable],
-    scripts: Mapping[str, Script],
-    parameters: Mapping[str, Parameter],
-    constants: Collection[str] = (),
-) -> tuple[Step, ...]:
+def read_steps(sections: list[TomlTable], names: Names) -> tuple[Step, ...]:
     """The steps in order; raises `ExperimentError` with the line."""
     steps: list[Step] = []
     for section in sections:
         do = section.choice("do", registry.steps())
-        names = Names(scripts, parameters, tuple(steps), constants)
-        step: Step = registry.step(do).read(section, names)
+        step: Step = registry.step(do).read(section, replace(names, before=tuple(steps)))
         section.done()
-        same = [
-            earlier_step
-            for earlier_step in steps
-            if step.found_as and earlier_step.found_as == step.found_as
-        ]
-        if any(earlier_step.label == step.label for earlier_step in same):
+        found_so = {one.label for one in steps if step.found_as == one.found_as != ""}
+        if step.label in found_so:
             raise section.error(
                 f"two steps {do!r} are called {step.label!r}",
                 "name" if "name" in section else "do",
@@ -259,15 +192,7 @@ def read_steps(
     return tuple(steps)
 
 
-PROCEDURES = ("drive", "update", "limit", "reference", "connect")
-
-
-def steps_of_procedure(
-    section: TomlTable,
-    procedure: str,
-    scripts: Mapping[str, NamedScript],
-    known: Mapping[str, Parameter],
-) -> tuple[Step, ...]:
+def steps_of_procedure(section: TomlTable, procedure: str, names: Names) -> tuple[Step, ...]:
     """The steps of the test that ``section`` declares; raises `ExperimentError`."""
     if procedure == "update":
         return (step("load")(), step("update")())
@@ -276,7 +201,7 @@ def steps_of_procedure(
     if procedure == "connect":
         return _connect()
     if procedure == "reference":
-        return _reference(section.section("reference"), scripts, known)
+        return _reference(section.section("reference").thing(Reference, names))
     return (step("load")(), step("drive")())
 
 
@@ -290,25 +215,15 @@ def _connect() -> tuple[Step, ...]:
     )
 
 
-def _reference(
-    section: TomlTable, scripts: Mapping[str, NamedScript], known: Mapping[str, Parameter]
-) -> tuple[Step, ...]:
+def _reference(said: Reference) -> tuple[Step, ...]:
     """Compares the rows that a single client leaves on a small table with those of many clients."""
-    names = Names(scripts, known)
-    small = steps.parameters_of_keys(section.section("parameters"), known)
-    dump = steps.script_of_key(section, "dump", names)
-    own = steps.script_of_key(section, "own", names) if "own" in section else ""
+    small = said.parameters
     overlap = step("overlap")(
-        "together",
-        alone="alone",
-        stagger=steps.seconds_of_key(section, "stagger", names),
-        pause=steps.seconds_of_key(section, "pause", names),
-        at_once=section.whole("at_once", CLIENTS),
+        "together", alone="alone", stagger=said.stagger, pause=said.pause, at_once=said.at_once
     )
     at_once = Expression("0.0", 0)
-    unpaced = {overlap.stagger: at_once, overlap.pause: at_once}
-    alone = step("dump")("alone", script=dump, own=own, each=section.text("each"), parameters=small)
-    section.done()
+    unpaced = {said.stagger: at_once, said.pause: at_once}
+    alone = step("dump")("alone", script=said.dump, own=said.own, each=said.each, parameters=small)
     return (
         step("load")(parameters=small),
         step("drive")("alone", is_one_client=True, parameters={**small, **unpaced}),

@@ -28,7 +28,8 @@ from assay.workload import (
     tests,
 )
 from assay.workload.file_keys import WORKLOAD
-from assay.workload.schema import Expression, Schema
+from assay.workload.schema import Expression, Schema, expression_of_key
+from assay.workload.steps import Names
 from assay.workload.values import Inherited, Script, Workload
 
 
@@ -70,7 +71,8 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
     declared = {**of_base.parameters, **{entry.name: entry for entry in entries}}
     nameable = {**found.alone, **found.scripts}
     constants = [*of_base.schema.constants, *top.section("constants").names()]
-    read_tests = tests.read_tests(top.section("tests"), nameable, found.checks, declared, constants)
+    names = Names(nameable, declared, constants, found.checks)
+    read_tests = tests.read_tests(top.section("tests"), names)
     named = {name for test in read_tests for name in test.named_scripts}
     checked = {name for test in read_tests for name in (*test.checks, *test.counted_checks)}
     found = found.with_named(folder, named).without(
@@ -246,7 +248,7 @@ def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Exp
     for name in section.names():
         if name in parameters:
             raise section.error(f"{name} is a parameter and a constant", name)
-    return {name: relations.expression(section, name) for name in section.names()}
+    return {name: expression_of_key(section, name) for name in section.names()}
 
 
 def _own_texts(folder: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from assay.contracts.dialects import Column, ForeignKey, Index, Partitioning
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload.schema import DeclaredTable, Expression
+from assay.workload.schema import DeclaredTable, Expression, expression_of_key
 
 
 def check_relations(
@@ -185,7 +185,7 @@ def indexes(
         when = None
         text = declared if isinstance(declared, str) else declared.text("columns")
         if isinstance(declared, TomlTable):
-            when = expression(declared, "when")
+            when = expression_of_key(declared, "when")
             declared.done()
         index = _index(section, table, known, text)
         if index in found:
@@ -311,15 +311,6 @@ def known_columns(
                 hint='a script can make an index over JSON: steps = [{ do = "ddl", script = "…" }]',
             )
     return names
-
-
-def expression(section: TomlTable, key: str) -> Expression:
-    """A text in the expression language, or a number."""
-    value = section.scalar(key)
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    if not text.strip():
-        raise section.error(f"{key} is empty", key, hint="an expression, as in :row + 1")
-    return Expression(text.strip(), section.line_of(key), section.column_of(key))
 
 
 def _split(names: str) -> tuple[str, ...]:

@@ -2,72 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving, DrivingChanges
-from assay.errors import ArgumentError
-from assay.text import quantities
-from assay.text.phrases import did_you_mean
+from assay.contracts.driving import STOPS, Driving, DrivingChanges
 from assay.text.toml_file import TomlTable
-from assay.workload import declared_results, declared_steps, driving, script_names
-from assay.workload.parameters import Parameter, Scalar
+from assay.workload import declared_results, declared_steps
+from assay.workload.keys_of_tests import PROCEDURES
+from assay.workload.parameters import Parameter
 from assay.workload.scripts import needed_values
-from assay.workload.steps import Drive, Group, Step
-from assay.workload.values import Quick, Script, Test
+from assay.workload.steps import Drive, Group, Names, Step
+from assay.workload.values import Quick, Test
 
 
-class NamesOfTests(Struct, frozen=True):
-    """The scripts, checks and parameters that a test may name."""
-
-    scripts: Mapping[str, Script]
-    checks: Mapping[str, Script]
-    parameters: Mapping[str, Parameter]
-    constants: Collection[str] = ()
-
-
-def read_tests(
-    section: TomlTable,
-    scripts: Mapping[str, Script],
-    checks: Mapping[str, Script],
-    parameters: Mapping[str, Parameter],
-    constants: Collection[str] = (),
-) -> list[Test]:
+def read_tests(section: TomlTable, known: Names) -> list[Test]:
     """Every test; raises `ExperimentError` with the line."""
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = NamesOfTests(scripts, checks, parameters, constants)
     return [_test(name, section.section(name), known) for name in names]
 
 
-def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
-    scripts = declared_steps.read_scripts_of_clients(section, known.scripts, known.parameters)
-    test = Test(
-        name=name,
-        **section.fields(Test),
-        steps=_steps(section, known),
-        scripts=scripts.names,
-        order=scripts.order,
-        mix=scripts.mix,
-        driving=Driving(**driving.read(section, known.parameters)),
-        caches=_caches(section),
-        data_to_buffer=_data_to_buffer(section, known.parameters),
-        checks=_checks(section, "checks", known, tuple(known.checks)),
-        counted_checks=_checks(section, "counted_checks", known, ()),
-        defaults=_levels(section.section("defaults"), known.parameters),
-        quick=_quick(section.section("quick"), known.parameters),
-        needs=_needs(section),
-        goes_without=_goes_without(section),
-        not_expressible=_not_expressible(section.section("not_expressible")),
-        headline=declared_results.headline(section, known.scripts),
-        response_limits=declared_results.response_limits(section, known.scripts),
-        deferred=declared_steps.read_deferred(section, known.scripts),
-    )
-    section.done()
+def _test(name: str, section: TomlTable, known: Names) -> Test:
+    given: dict[str, Any] = {**declared_steps.read_scripts_of_clients(section, known)}
+    given["steps"] = _steps(section, known)
+    if "checks" not in section:
+        given["checks"] = tuple(known.checks)
+    test: Test = section.thing(Test, known, name=name, **given)
     if sum(step.is_result for step in test.drives) > 1:
         raise section.error("two steps are the result of the test: expected one", "steps")
     test = _with_the_only_drive(section, test)
@@ -88,28 +52,14 @@ def _refuse_quick(section: TomlTable, test: Test) -> None:
     _refuse_contradictions(section.section("quick"), test.quickly())
 
 
-def _checks(
-    section: TomlTable, key: str, known: NamesOfTests, default: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The names of the checks that the key gives."""
-    if key not in section:
-        return default
-    given = section.texts(key, may_be_empty=True)
-    return script_names.named_scripts(section, key, given, known.checks, "check")
-
-
-def _steps(section: TomlTable, known: NamesOfTests) -> tuple[Step, ...]:
+def _steps(section: TomlTable, known: Names) -> tuple[Step, ...]:
     """``[[tests.NAME.steps]]``, or the steps of ``procedure = "…"``."""
     if "steps" not in section:
-        procedure = section.choice("procedure", declared_steps.PROCEDURES, "drive")
-        return declared_steps.steps_of_procedure(
-            section, procedure, known.scripts, known.parameters
-        )
+        procedure = section.choice("procedure", PROCEDURES, "drive")
+        return declared_steps.steps_of_procedure(section, procedure, known)
     if "procedure" in section:
         raise section.error("steps and procedure are both given: expected one of them", "procedure")
-    found = declared_steps.read_steps(
-        section.sections("steps"), known.scripts, known.parameters, known.constants
-    )
+    found = declared_steps.read_steps(section.sections("steps"), known)
     if not found:
         raise section.error("no step is declared", "steps", hint='steps = [{ do = "load" }]')
     return found
@@ -166,66 +116,6 @@ def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> in
     return clients or 0
 
 
-def _caches(section: TomlTable) -> tuple[str, ...]:
-    """``cache = ["cold", "warm"]``."""
-    found = section.texts("cache", (AS_IS,))
-    for place, word in enumerate(found):
-        if word not in CACHES or word in found[:place]:
-            raise section.error(
-                f"unknown state of the cache {word!r}"
-                if word not in CACHES
-                else f"{word} is given twice",
-                "cache",
-                hint=did_you_mean(word, CACHES) if word not in CACHES else None,
-            )
-    return found
-
-
-def _quick(section: TomlTable, parameters: Mapping[str, Parameter]) -> Quick:
-    """``[tests.NAME.quick]``: what ``--quick`` sets."""
-    found = Quick(**section.fields(Quick), driving=driving.read(section, parameters))
-    section.done()
-    return found
-
-
-def _needs(section: TomlTable) -> tuple[str, ...]:
-    needs = section.texts("needs", (), may_be_empty=True)
-    for name in needs:
-        if name not in CAPABILITIES:
-            raise section.error(
-                f"unknown capability {name!r}", "needs", hint=did_you_mean(name, CAPABILITIES)
-            )
-    return needs
-
-
-def _goes_without(section: TomlTable) -> dict[str, tuple[str, ...]]:
-    """``[tests.NAME.goes_without]``: dialect or language → those of the needs that it may lack."""
-    own, needs = section.section("goes_without"), section.texts("needs", (), may_be_empty=True)
-    found = {}
-    for name in own.names():
-        if hint := script_names.hint_if_unknown_dialect(name):
-            raise own.error(f"no dialect is called {name!r}", name, hint=hint)
-        found[name] = own.texts(name)
-        for capability in found[name]:
-            if capability not in needs:
-                raise own.error(
-                    f"the test does not need {capability!r}, so that it cannot go without",
-                    name,
-                    hint=did_you_mean(capability, needs) or f'needs = ["{capability}"]',
-                )
-    own.done()
-    return found
-
-
-def _not_expressible(section: TomlTable) -> dict[str, str]:
-    """``[tests.NAME.not_expressible]``: dialect or language → the reason, which reports show where
-    the number would stand."""
-    for name in section.names():
-        if hint := script_names.hint_if_unknown_dialect(name):
-            raise section.error(f"no dialect is called {name!r}", name, hint=hint)
-    return {name: section.text(name) for name in section.names()}
-
-
 def _refuse_contradictions(section: TomlTable, test: Test) -> None:
     """Raises `ExperimentError` for keys that contradict one another."""
     if not test.changes_data and test.leaves_other_data:
@@ -273,7 +163,7 @@ def _why_not_cold_each(test: Test) -> str | None:
     return None if ends == {"passes"} else "it does not end by passes alone"
 
 
-def _refuse_not_native(section: TomlTable, test: Test, known: NamesOfTests) -> None:
+def _refuse_not_native(section: TomlTable, test: Test, known: Names) -> None:
     """Raises `ExperimentError` where a client program is allowed that could not run the test:
     parameters are written into its statements, other values are not."""
     if not test.allows_native_client:
@@ -349,31 +239,3 @@ def _refuse_no_rate(section: TomlTable, driving: Driving, group: Group) -> None:
             "steps",
             hint=f"add offered_rate_per_s = 1000 to the group {group.name}",
         )
-
-
-def _data_to_buffer(section: TomlTable, parameters: Mapping[str, Parameter]) -> float | str | None:
-    if "data_to_buffer" not in section:
-        return None
-    if section.is_text("data_to_buffer") and section.text("data_to_buffer") in parameters:
-        return section.text("data_to_buffer")
-    return section.number("data_to_buffer", quantities.DATA_TO_BUFFER)
-
-
-def _levels(
-    section: TomlTable, parameters: Mapping[str, Parameter]
-) -> dict[str, tuple[Scalar, ...]]:
-    levels = {}
-    for name in section.names():
-        if name not in parameters:
-            raise section.error(
-                f"unknown parameter {name!r}", name, hint=did_you_mean(name, parameters)
-            )
-        levels[name] = section.scalars(name)
-        for value in levels[name]:
-            if not parameters[name].fits(value):
-                raise section.error(f"{name}: {value!r} is not {parameters[name].type}", name)
-            try:
-                parameters[name].check(value)
-            except ArgumentError as error:
-                raise section.error(error.message, name, hint=error.hint) from error
-    return levels
