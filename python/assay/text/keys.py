@@ -4,9 +4,10 @@ whether it must be there."""
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from msgspec import Struct, structs
 
@@ -142,7 +143,11 @@ def named(
 def members(thing: type) -> Mapping[str, Key | Spread]:
     """Field → its key, or its keys, in their order, of those that declare one."""
     try:
-        hints = get_type_hints(thing, include_extras=True)
+        hints = {
+            name: hint
+            for base in reversed(thing.__mro__)
+            for name, hint in inspect.get_annotations(base, eval_str=True, locals={}).items()
+        }
     except NameError:  # of another package, which imports for type checkers alone
         return {}
     return {
@@ -177,12 +182,6 @@ def _fields(thing: type) -> Iterator[tuple[str, bool]]:
     elif dataclasses.is_dataclass(thing):
         for one in dataclasses.fields(thing):
             yield one.name, one.default is one.default_factory is dataclasses.MISSING
-
-
-def of_names(thing: type, *names: str) -> tuple[Key, ...]:
-    """Those of these fields, where a file has others between them."""
-    found = {key.name: key for key in of_fields(thing)}
-    return tuple(found[name] for name in names)
 
 
 class Keys(Struct, frozen=True):

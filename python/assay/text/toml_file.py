@@ -340,7 +340,7 @@ class TomlTable:
                 found[field] = self.value(declared, *known)
         return found
 
-    def thing(self, kind: Any, *known: Any, **given: Any) -> Any:
+    def thing(self, kind: Any, /, *known: Any, **given: Any) -> Any:
         """The value of that class which the whole table declares. ``given``: fields that are read
         otherwise. Raises `ExperimentError` for a key that is none."""
         found = kind(**given, **self.fields(kind, *known, given=given))
@@ -427,10 +427,10 @@ class TomlTable:
     def _below(self, key: str, path: tuple[str | int, ...], data: Any) -> TomlTable:
         """The table that stands there, with its own keys."""
         declared = self._keys.key(key) if self._keys else None
-        table = declared and declared.table
+        table = declared.table if declared else None
         if declared is not None and table is None:
             raise Bug(f"a table is read at {key}, where none is declared")
-        keys = table and table.of_table(data)
+        keys = table.of_table(data) if table else None
         return type(self)(self.file, self._text, path, data, keys)
 
     def _take(self, key: str, default: Any, expected: str, fits: Callable[[Any], bool]) -> Any:

@@ -25,7 +25,7 @@ from assay.text.keys import (
 )
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload import driving
+from assay.workload import driving, script_names
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 
@@ -209,8 +209,7 @@ class Deferred:
     """Clients, beside those of the run, that run the scripts which these queue (`\\defer`)."""
 
     scripts: Annotated[tuple[str, ...], in_file(
-        TEXTS, "The scripts that are queued.",
-        lambda section, key, names: scripts_of_key(section, key, names),
+        TEXTS, "The scripts that are queued.", scripts_of_key
     )]  # fmt: skip
     """Names of the transaction types."""
     clients: Annotated[int, in_file(
@@ -262,15 +261,13 @@ class Drive(Clients, Step):
 
 def scripts_of_key(section: TomlTable, key: str, names: Names) -> tuple[str, ...]:
     """The names of the scripts that the words of ``key`` mean."""
-    from assay.workload import script_names
-
     return script_names.named_scripts(section, key, section.texts(key), names.scripts)
 
 
 def script_of_key(section: TomlTable, key: str, names: Names) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
-    found = scripts_of_key(section, key, names)
+    found = script_names.named_scripts(section, key, (word,), names.scripts)
     if len(found) > 1:
         raise section.error(
             f"{key} = {word!r}: expected one script, found {len(found)}",
