@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, get_args
 
-from msgspec import Struct, structs
+from msgspec import NODEFAULT, Struct, structs
 
 from assay.errors import Bug
 from assay.text.quantities import Real, Whole
@@ -178,7 +178,9 @@ def keys_of(thing: type) -> Keys:
 def _fields(thing: type) -> Iterator[tuple[str, bool]]:
     """Each with whether it has no default."""
     if issubclass(thing, Struct):
-        yield from ((one.name, one.required) for one in structs.fields(thing))
+        names, defaults = thing.__struct_fields__, thing.__struct_defaults__
+        none = (NODEFAULT,) * (len(names) - len(defaults))
+        yield from zip(names, (one is NODEFAULT for one in (*none, *defaults)), strict=True)
     elif dataclasses.is_dataclass(thing):
         for one in dataclasses.fields(thing):
             yield one.name, one.default is one.default_factory is dataclasses.MISSING

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.recorded import SheetRecord
 from assay.errors import ExperimentError
 from assay.text import paths
+from assay.text.keys import TEXT, in_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.derived_metrics import INPUTS, DerivedMetric
@@ -102,6 +104,15 @@ def _check(section: TomlTable, metric: DerivedMetric, known: Mapping[str, Scalar
         raise section.error("value: expected an expression that is a number", "value")
 
 
+class Sheet(Struct, frozen=True):
+    """A table of a file that reports show as it stands."""
+
+    title: Annotated[str, in_file(
+        TEXT, "The heading in the file; the table is the first one below it."
+    )]  # fmt: skip
+    file: Annotated[str, in_file(TEXT, "A Markdown file in the folder.")]
+
+
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 
 
@@ -111,8 +122,8 @@ def sheets(sections: list[TomlTable], folder: Path) -> tuple[SheetRecord, ...]:
 
 
 def _sheet(section: TomlTable, folder: Path) -> SheetRecord:
-    title, name = section.text("title"), section.text("file")
-    section.done()
+    said: Sheet = section.thing(Sheet)
+    title, name = said.title, said.file
     file = folder / name
     if ".." in file.parts[len(folder.parts) :] or Path(name).is_absolute() or not file.is_file():
         raise section.error(f"there is no file {name!r} in the workload's folder", "file")

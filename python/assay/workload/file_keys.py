@@ -4,6 +4,7 @@ fields, and those of tables that no value has."""
 from __future__ import annotations
 
 from assay import registry
+from assay.contracts.dialects import View
 from assay.text.keys import (  # fmt: skip
     FLAG,
     SCALAR,
@@ -14,11 +15,14 @@ from assay.text.keys import (  # fmt: skip
     Listed,
     OneOfNames,
     named,
+    of_fields,
 )
-from assay.workload.declared_reports import TITLE, Declaration, Series
+from assay.workload.declared_reports import Declaration, Series
+from assay.workload.declared_results import Sheet
 from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.parameters import Parameter
-from assay.workload.values import Test
+from assay.workload.relations import IndexWhen
+from assay.workload.values import Test, Workload
 
 _UPDATE = Keys(
     (
@@ -51,16 +55,6 @@ _DATA = Keys(
     ),
     is_open=True,
 )  # fmt: skip
-_INDEX = Keys(
-    (
-        Key("columns", TEXT,
-            "Columns separated by commas, each with `desc` for descending order.",
-            is_required=True),
-        Key("when", SCALAR,
-            "An expression of parameters: the index is created where it is true.",
-            is_required=True),
-    )
-)  # fmt: skip
 _TABLE = Keys(
     (
         Key("name", TEXT, "Its name; {instance} in it makes one table for each number.",
@@ -70,7 +64,7 @@ _TABLE = Keys(
             below=named(TEXT)),
         Key("primary_key", TEXTS, "Columns of the primary key."),
         Key("indexes", Listed(TEXT, may_be_empty=True),
-            'Indexes: "column, other desc", or { columns, when }.', below=_INDEX, is_list=True),
+            'Indexes: "column, other desc", or { columns, when }.', below=IndexWhen, is_list=True),
         Key("unique", TEXTS, "Unique constraints, each a list of columns separated by commas."),
         Key("foreign_keys", TEXTS, 'Foreign keys: "column -> table(column)".'),
         Key("partition_by", TEXTS,
@@ -87,21 +81,6 @@ _TABLE = Keys(
             "Only systems with statements in one of these languages have the table."),
         Key("when", SCALAR,
             "An expression of parameters: systems have the table where it is true."),
-    )
-)  # fmt: skip
-_VIEW = Keys(
-    (
-        Key("name", TEXT, "The name of the view.", is_required=True),
-        Key("overrides", help="Dialect → its query, where that is spelled otherwise.",
-            below=named(TEXT)),
-        Key("query", TEXT, "Its query, without variables.", is_required=True),
-    )
-)  # fmt: skip
-_SHEET = Keys(
-    (
-        Key("title", TEXT, "The heading in the file; the table is the first one below it.",
-            is_required=True),
-        Key("file", TEXT, "A Markdown file in the folder.", is_required=True),
     )
 )  # fmt: skip
 WORKLOAD = Keys(
@@ -125,17 +104,14 @@ WORKLOAD = Keys(
             help="Name → an expression of parameters and of the constants above it.",
             below=named(SCALAR)),
         Key("views", help="Queries that scripts and checks read like tables, in the order in which "
-            "they are made.", below=_VIEW, is_list=True),
+            "they are made.", below=View, is_list=True),
         Key("series", help="[series.NAME]: one table of several tests; `assay run WORKLOAD.NAME` "
             "runs all of them.", below=named(Series)),
         Key("sheets", help="[[sheets]]: a table that reports show as it stands, such as how far a "
-            "test is from its standard.", below=_SHEET, is_list=True),
+            "test is from its standard.", below=Sheet, is_list=True),
         Key("derived", help="[derived.NAME]: a metric that is derived from what was measured, by "
             "a formula.", below=named(DerivedMetric)),
-        Key("title", TEXT, TITLE.help, is_required=True),
-        Key("source", TEXT, "Where the experiment comes from: a paper, a standard, a page.",
-            is_required=True),
-        Key("description", TEXT, "What the workload is, in a few sentences."),
+        *of_fields(Workload),
         Key("default_test", TEXT, "The test of `assay run NAME`.", is_required=True),
         Key("known_as", help="Name by which other tools know the workload, or a test of it → the "
             "test; empty: the workload. Who types it is shown its name here.",

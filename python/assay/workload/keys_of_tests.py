@@ -172,16 +172,11 @@ def _needs(section: TomlTable, key: str, _names: Names) -> tuple[str, ...]:
 NEEDS = in_file(_ANY_NUMBER, "Capabilities that a system must have.", _needs)
 
 
-def _refuse_unknown_dialect(section: TomlTable, name: str) -> None:
-    if hint := script_names.hint_if_unknown_dialect(name):
-        raise section.error(f"no dialect is called {name!r}", name, hint=hint)
-
-
 def _goes_without(section: TomlTable, key: str, _names: Names) -> dict[str, tuple[str, ...]]:
     own, needs = section.section(key), section.texts("needs", (), may_be_empty=True)
     found = {}
     for name in own.names():
-        _refuse_unknown_dialect(own, name)
+        script_names.refuse_unknown_dialect(own, name)
         found[name] = own.texts(name)
         for capability in found[name]:
             if capability not in needs:
@@ -202,7 +197,7 @@ GOES_WITHOUT = in_file(
 
 def _reason(section: TomlTable, name: str, _names: Names) -> str:
     """Reports show it where the number would stand."""
-    _refuse_unknown_dialect(section, name)
+    script_names.refuse_unknown_dialect(section, name)
     return section.text(name)
 
 

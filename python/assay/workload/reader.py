@@ -92,9 +92,7 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
     workload = Workload(
         name=folder.resolve().name,
         folder=folder,
-        title=top.text("title"),
-        source=top.text("source"),
-        description=top.text("description", ""),
+        **top.fields(Workload),
         default_test=top.choice("default_test", known),
         default_system=_default_system(top) or of_base.default_system,
         data_source=row_source.name,
@@ -180,8 +178,7 @@ def _not_expressible(section: TomlTable, known: Mapping[str, Script]) -> dict[tu
     language."""
     reasons = {}
     for dialect in section.names():
-        if hint := script_names.hint_if_unknown_dialect(dialect):
-            raise section.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
+        script_names.refuse_unknown_dialect(section, dialect)
         of_dialect = section.section(dialect)
         for word in of_dialect.names():
             reason = of_dialect.text(word)

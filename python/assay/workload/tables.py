@@ -316,20 +316,18 @@ def read_views(
 
 
 def _view(section: TomlTable) -> View:
-    name = section.text("name")
-    refuse_long_name(section, name, "name")
+    view: View = section.thing(View)
+    refuse_long_name(section, view.name, "name")
     own = section.section("overrides")
-    for dialect in own.names():
-        if hint := script_names.hint_if_unknown_dialect(dialect):
-            raise own.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
-    view = View(name, _query(section, "query"), {one: _query(own, one) for one in own.names()})
-    section.done()
-    return view
+    for dialect in view.overrides:
+        script_names.refuse_unknown_dialect(own, dialect)
+    overrides = {one: _query(own, one, text) for one, text in view.overrides.items()}
+    return replace(view, query=_query(section, "query", view.query), overrides=overrides)
 
 
-def _query(section: TomlTable, key: str) -> str:
+def _query(section: TomlTable, key: str, text: str) -> str:
     """Without the semicolon that ends it; its text is sent as it stands."""
-    text = section.text(key).strip().rstrip(";").strip()
+    text = text.strip().rstrip(";").strip()
     if not text:
         raise section.error(f"{key} is empty", key, hint="a query of a table")
     if variable := _VARIABLE.search(_LITERAL.sub("", text)):

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,14 +30,11 @@ from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file, na
 from assay.text.toml_file import TomlData
 from assay.workload import keys_of_tests
 from assay.workload.declared_reports import REPRODUCES, TITLE
+from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
 from assay.workload.steps import CHANGES, MIX, ORDER, SCRIPTS, Deferred, Drive, Group, Step
-
-if TYPE_CHECKING:
-    from assay.contracts.engine import GeneratedDocument
-    from assay.workload.derived_metrics import DerivedMetric
 
 
 class Script(ScriptDocument, frozen=True):
@@ -333,9 +330,11 @@ class Workload(Inherited, frozen=True, kw_only=True):
     """A workload folder that has been read and found consistent."""
 
     folder: Path
-    title: str
-    source: str
-    description: str
+    title: Annotated[str, TITLE]
+    source: Annotated[
+        str, in_file(TEXT, "Where the experiment comes from: a paper, a standard, a page.")
+    ]
+    description: Annotated[str, in_file(TEXT, "What the workload is, in a few sentences.")] = ""
     default_test: str
     tests: Mapping[str, Test]
     expected: tuple[ExpectedAnswers, ...]
