@@ -83,13 +83,13 @@ def test_each_table_of_a_list_in_brackets_has_its_own_line(tmp_path: Path) -> No
     top = written(
         tmp_path,
         'steps = [\n  { do = "load" },\n  # { do = 1 }\n'
-        '  { do = "drive", "a b" = { rate = 2, é = "ü", "more" = 7 } }, { do = 3 },\n]\nc = 1\n',
+        '  { do = "drive", "a b" = { rate = 2, "é" = "ü", "more" = 7 } }, { do = 3 },\n]\nc = 1\n',
     )
     load, drive, last = top.sections("steps")
     assert [one.line_of("do") for one in (load, drive, last)] == [2, 4, 4]
-    assert [one.column_of("do") for one in (load, drive, last)] == [11, 11, 71]
+    assert [one.column_of("do") for one in (load, drive, last)] == [11, 11, 73]
     inner = drive.section("a b")
-    assert (inner.column_of("rate"), inner.column_of("é"), inner.column_of("more")) == (36, 44, 57)
+    assert (inner.column_of("rate"), inner.column_of("é"), inner.column_of("more")) == (36, 46, 59)
     assert top.line_of("c") == 6
     with pytest.raises(ExperimentError, match=r"x is missing in \[steps\]") as caught:
         last.text("x")
