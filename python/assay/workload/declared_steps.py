@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from assay import registry
 from assay.contracts.driving import OF_GROUPS
@@ -32,7 +32,7 @@ def read_drive(section: TomlTable, names: Names, kind: type[Kind]) -> Kind:
     """The step, of class ``kind``."""
     scripts = read_scripts_of_clients(section, names)
     groups = tuple(_groups(section, names))
-    given = {**scripts, "groups": groups}
+    given: dict[str, Any] = {**scripts, "groups": groups}
     step = kind(**given, **section.fields(kind, names, given=given))
     for key in ("scripts", "mix", "clients", "one_client", *OF_GROUPS):
         if groups and key in section:

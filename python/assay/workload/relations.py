@@ -199,10 +199,11 @@ def indexes(
     found: dict[Index, Expression | None] = {}
     for declared in section.texts_or_tables("indexes"):
         when = None
-        text = declared
         if isinstance(declared, TomlTable):
             said: IndexWhen = declared.thing(IndexWhen)
             text, when = said.columns, said.when
+        else:
+            text = declared
         index = _index(section, table, known, text)
         if index in found:
             raise section.error(f"the index {text!r} is declared twice", "indexes")

@@ -111,7 +111,9 @@ class Step:
     def declared_keys(cls) -> tuple[Key, ...] | None:
         """As `keys`, or those of its fields, and those of every step; None: its ``read`` alone
         knows."""
-        of_each, kind = of_fields(Step), cls
+        every: type = Step
+        kind: type = cls
+        of_each = of_fields(every)
         own = tuple(key for key in of_fields(kind) if key not in of_each) or None
         declared = cls.keys if cls.keys is not None else own
         return None if declared is None else (*declared, *of_each)
