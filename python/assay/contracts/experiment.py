@@ -15,7 +15,7 @@ from assay.contracts.driving import STOPS, DrivingChanges, without
 from assay.contracts.factors import BY_URL as BY_URL
 from assay.contracts.factors import Scalar, ServerMachine
 from assay.contracts.factors import StorageChoice as StorageChoice
-from assay.text.keys import TEXT, TEXTS, Key, Spread, in_file
+from assay.text.keys import TEXT, TEXTS, Key, SeveralKeys, in_file
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
 
@@ -298,7 +298,7 @@ class Experiment:
     """Client threads, at most one per client; 0: one per processor."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
-    input_paths: Annotated[tuple[str, ...], Spread(
+    input_paths: Annotated[tuple[str, ...], SeveralKeys(
         (
             Key("input", TEXTS),
             Key("bib", TEXTS, "Files to read; the older name of `input`."),

@@ -109,7 +109,7 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     return False
 
 
-class Spread(Struct, frozen=True):
+class SeveralKeys(Struct, frozen=True):
     """Several keys of a table that are one field of what the table declares."""
 
     keys: tuple[Key, ...]
@@ -140,7 +140,7 @@ def named(
 
 
 @cache
-def members(thing: type) -> Mapping[str, Key | Spread]:
+def members(thing: type) -> Mapping[str, Key | SeveralKeys]:
     """Field → its key, or its keys, in their order, of those that declare one."""
     try:
         hints = {
@@ -152,11 +152,11 @@ def members(thing: type) -> Mapping[str, Key | Spread]:
         return {}
     return {
         field: declared
-        if isinstance(declared, Spread)
+        if isinstance(declared, SeveralKeys)
         else structs.replace(declared, name=declared.name or field, is_required=is_required)
         for field, is_required in _fields(thing)
         for declared in get_args(hints[field])[1:]
-        if isinstance(declared, Key | Spread)
+        if isinstance(declared, Key | SeveralKeys)
     }
 
 
@@ -166,7 +166,7 @@ def of_fields(thing: type) -> tuple[Key, ...]:
     return tuple(
         key
         for declared in members(thing).values()
-        for key in (declared.keys if isinstance(declared, Spread) else (declared,))
+        for key in (declared.keys if isinstance(declared, SeveralKeys) else (declared,))
     )
 
 

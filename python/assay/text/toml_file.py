@@ -31,7 +31,7 @@ from assay.text.keys import (
     OneOf,
     OneOfNames,
     Scalar,
-    Spread,
+    SeveralKeys,
     TrueOrFalse,
     members,
 )
@@ -333,7 +333,7 @@ class TomlTable:
         for field, declared in members(thing).items():
             if field in given:
                 continue
-            if isinstance(declared, Spread):
+            if isinstance(declared, SeveralKeys):
                 assert declared.read is not None, f"{field} is read otherwise"
                 found[field] = declared.read(self, *known)
             elif declared.is_required or declared.name in self:

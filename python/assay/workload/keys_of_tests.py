@@ -26,7 +26,7 @@ from assay.text.keys import (
     NumberWithin,
     OneOf,
     OneOfNames,
-    Spread,
+    SeveralKeys,
     in_file,
     named,
 )
@@ -82,14 +82,14 @@ def _kinds_of_steps() -> Mapping[str, Keys]:
     return {name: Keys((do, *own)) for name, own in declared.items() if own is not None}
 
 
-STEPS = Spread((
+STEPS = SeveralKeys((
     Key("steps", help="[[tests.NAME.steps]]: what the test does, in order; without steps: load and "
         "drive.", below=Keys(variant="do", variants=_kinds_of_steps), is_list=True),
     Key("procedure", OneOf(PROCEDURES), "A short name of common steps."),
     Key("reference", help='With procedure = "reference": what is dumped, compared and overlapped.',
         below=Reference),
 ))  # fmt: skip
-DRIVING = Spread(
+DRIVING = SeveralKeys(
     driving.IN_WORKLOADS,
     lambda section, names: Driving(**driving.read(section, names.parameters)),
 )

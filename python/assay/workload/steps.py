@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypedDict, cast
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
@@ -18,7 +18,7 @@ from assay.text.keys import (
     Key,
     NumberWithin,
     OneOf,
-    Spread,
+    SeveralKeys,
     in_file,
     named,
     of_fields,
@@ -28,6 +28,7 @@ from assay.text.toml_file import TomlTable
 from assay.workload import driving, script_names
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
+from assay.workload.script_names import NamedScript
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Names:
     scripts: Mapping[str, Any]
     parameters: Mapping[str, Parameter]
     constants: Collection[str] = ()
-    checks: Mapping[str, Any] = field(default_factory=dict)
+    checks: Mapping[str, NamedScript] = field(default_factory=dict)
     before: tuple[Step, ...] = ()
     """The steps before it."""
 
@@ -132,9 +133,16 @@ class Step:
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
-def common(section: TomlTable, names: Names) -> dict[str, Any]:
+class CommonFields(TypedDict, total=False):
+    """Of `Step`."""
+
+    name: str
+    parameters: Mapping[str, Expression]
+
+
+def common(section: TomlTable, names: Names) -> CommonFields:
     """The fields that every step may declare."""
-    return section.fields(Step, names)
+    return cast(CommonFields, section.fields(Step, names))
 
 
 ORDERS = ("sequence", "mix", "deck")
@@ -162,7 +170,7 @@ def clients_of_key(section: TomlTable, key: str, names: Names) -> int | str:
     return name
 
 
-CHANGES = Spread(
+CHANGES = SeveralKeys(
     driving.IN_WORKLOADS, lambda section, names: driving.read(section, names.parameters)
 )
 _NUMBER_OF_CLIENTS = (TEXT, NumberWithin(quantities.CLIENTS))

@@ -53,8 +53,8 @@ from assay.plan.values import Cell
 from assay.record.runs.records import IS_RESULT
 from assay.text import units
 from assay.text.toml_file import TomlTable
-from assay.workload.declared_steps import read_drive
 from assay.workload.steps import Drive, Names, Step
+from assay.workload.tests import read_drive
 from assay.workload.values import Script, Workload
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from assay.report.values import (
     absent,
 )
 from assay.text import units
-from assay.text.keys import FLAG, SCALAR, TEXT, TEXTS, Listed, OneOf, Spread, in_file
+from assay.text.keys import FLAG, SCALAR, TEXT, TEXTS, Listed, OneOf, SeveralKeys, in_file
 from assay.text.toml_file import TomlTable
 from assay.workload.declared_reports import SHOWN, Declaration
 
@@ -162,9 +162,9 @@ class ColumnCells(Struct, frozen=True):
     test: Annotated[str, in_file(TEXT)] = ""
     """Empty: the test of the table."""
     levels: Annotated[
-        Levels, Spread((), lambda section: named_levels(section, "test", INDEPENDENT_OF))
+        Levels, SeveralKeys((), lambda section: named_levels(section, "test", INDEPENDENT_OF))
     ] = field(default_factory=dict)
-    quantity: Annotated[Quantity, Spread((), quantity)] = field(default_factory=Quantity)
+    quantity: Annotated[Quantity, SeveralKeys((), quantity)] = field(default_factory=Quantity)
     independent_of: Annotated[tuple[str, ...], in_file(TEXTS)] = ()
     """Parameters of the test on which it does not depend."""
 
@@ -177,7 +177,7 @@ class PublishedRow(Struct, frozen=True):
     """As printed."""
     values: Annotated[tuple[float | str, ...], _ANY_NUMBER]
     """Of each column; a text is what the paper says in words. Empty: only ratios were printed."""
-    levels: Annotated[Mapping[str, Scalar], Spread(
+    levels: Annotated[Mapping[str, Scalar], SeveralKeys(
         (),
         lambda section: {
             name: value for name, value in section.plain().items() if name not in _OF_A_ROW
