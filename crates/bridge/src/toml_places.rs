@@ -9,8 +9,8 @@ use toml_parser::Source;
 use toml_parser::decoder::Encoding;
 use toml_parser::parser::{Event, EventKind, parse_document};
 
-/// The places of one text that is TOML: who reads its values has refused another one. Values are not decoded, so that a
-/// number that no reader takes has its place too.
+/// The places of one text that is TOML: who reads its values has refused another one. Values are not decoded, so
+/// that a number that no reader takes has its place too.
 #[pyclass(frozen, module = "assay._engine")]
 pub struct TomlPlaces {
     text: String,
@@ -49,8 +49,8 @@ impl TomlPlaces {
         Self { text, nodes, below }
     }
 
-    /// The 1-based line, the 1-based column of the value in it, and the value as it is spelled. Of what is not there: the line
-    /// of the innermost table around it that has one, 0 for the whole file.
+    /// The 1-based line, the 1-based column of the value in it, and the value as it is spelled. Of what is not
+    /// there: the line of the innermost table around it that has one, 0 for the whole file.
     fn place(&self, path: Vec<Part>) -> (usize, usize, &str) {
         let mut at = 0;
         let mut around = 0;
