@@ -7,11 +7,12 @@ One protocol, with all members that a dialect may have, so the file is long.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 from assay.contracts.plugins import protocols_of
+from assay.text.keys import TEXT, in_file, named
 
 ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
 """The types of the elements of arrays."""
@@ -83,10 +84,11 @@ class Partitioning(Struct, frozen=True):
 class View(Struct, frozen=True):
     """A query that is read like a table."""
 
-    name: str
-    query: str
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    """Dialect → its query, where that is spelled otherwise."""
+    name: Annotated[str, in_file(TEXT, "The name of the view.")]
+    query: Annotated[str, in_file(TEXT, "Its query, without variables.")]
+    overrides: Annotated[Mapping[str, str], in_file(
+        (), "Dialect → its query, where that is spelled otherwise.", below=named(TEXT)
+    )] = field(default_factory=dict)  # fmt: skip
 
 
 class Table(Struct, frozen=True):

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from assay.contracts import factors, server_url
 from assay.contracts.driving import STOPS, DrivingChanges, without
 from assay.contracts.factors import BY_URL as BY_URL
 from assay.contracts.factors import Scalar, ServerMachine
 from assay.contracts.factors import StorageChoice as StorageChoice
+from assay.text.keys import TEXT, TEXTS, Key, SeveralKeys, in_file
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
 
@@ -297,11 +298,23 @@ class Experiment:
     """Client threads, at most one per client; 0: one per processor."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
-    input_paths: tuple[str, ...] = ()
+    input_paths: Annotated[tuple[str, ...], SeveralKeys(
+        (
+            Key("input", TEXTS),
+            Key("bib", TEXTS, "Files to read; the older name of `input`."),
+        ),
+        lambda section: tuple(
+            str(section.file.parent / path)
+            for key in ("input", "bib")
+            for path in section.texts(key, ())
+        ),
+    )] = ()  # fmt: skip
     """Files or folders that rows are read from (``--input``); empty: the workload's default."""
     encoding: str = ENCODINGS[0]
     keep_going: bool = False
-    feed: str | None = None
+    feed: Annotated[str | None, in_file(
+        TEXT, read=lambda section, key: str(section.file.parent / section.text(key))
+    )] = None  # fmt: skip
     """A file of plain statements that clients send in place of the test's scripts."""
     feed_content: str = field(default="", compare=False)
     """Digest of its text."""
@@ -326,8 +339,10 @@ class Experiment:
     server's machine whose levels are left out where they cannot be had."""
     left_out: tuple[LeftOut, ...] = ()
     """Levels of these that cannot be had here; known once the experiment was planned."""
-    title: str = ""
-    reproduces: str = ""
+    title: Annotated[str, in_file(TEXT, "One line, for reports.")] = ""
+    reproduces: Annotated[
+        str, in_file(TEXT, "What is repeated, for the report: a paper and its table.")
+    ] = ""
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
     profiles: tuple[UsedProfile, ...] = ()

@@ -17,8 +17,8 @@ from assay.text.toml_file import TomlTable
 from assay.workload.values import Workload
 
 if TYPE_CHECKING:
-    from assay.report.declared.declaration import Series
     from assay.report.declared.published import Published
+    from assay.workload.declared_reports import Series
 
 
 def check_declarations(workload: Workload) -> None:

@@ -17,10 +17,10 @@ from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, durability, factor_order
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import declaration
-from assay.report.declared.declaration import Declaration
 from assay.report.sections import conditions
 from assay.report.values import MadeWhenAsked, Report, ReportTable, Section, TidyRow, WarningNote
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 if TYPE_CHECKING:
     from assay.comparison.conclusions import Question

@@ -18,6 +18,7 @@ from assay import _engine
 from assay.contracts.capabilities import SQL
 from assay.contracts.dialects import Column, Table, View
 from assay.errors import ExperimentError
+from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
 
@@ -36,6 +37,15 @@ class Expression(Struct, frozen=True):
     text: str
     line: int
     column: int = 0
+
+
+def expression_of_key(section: TomlTable, key: str, *_known: object) -> Expression:
+    """A text in the expression language, or a number."""
+    value = section.scalar(key)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text.strip():
+        raise section.error(f"{key} is empty", key, hint="an expression, as in :row + 1")
+    return Expression(text.strip(), section.line_of(key), section.column_of(key))
 
 
 class Generator(Struct, frozen=True):

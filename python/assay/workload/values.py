@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,16 +26,15 @@ from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
 from assay.text import quantities
-from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
+from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file, named
 from assay.text.toml_file import TomlData
+from assay.workload import keys_of_tests
+from assay.workload.declared_reports import REPRODUCES, TITLE
+from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
-from assay.workload.steps import Deferred, Drive, Group, Step
-
-if TYPE_CHECKING:
-    from assay.contracts.engine import GeneratedDocument
-    from assay.workload.derived_metrics import DerivedMetric
+from assay.workload.steps import CHANGES, MIX, ORDER, SCRIPTS, Deferred, Drive, Group, Step
 
 
 class Script(ScriptDocument, frozen=True):
@@ -74,8 +73,6 @@ class MixedScripts(Protocol):
     def mix(self) -> Mapping[str, int]: ...
 
 
-TITLE = in_file(TEXT, "One line, for reports.")
-REPRODUCES = in_file(TEXT, "What is repeated, for the report: a paper and its table.")
 CLIENT_COUNTS = in_file(
     Listed(NumberWithin(quantities.CLIENTS)), "Numbers of concurrent clients, each measured."
 )
@@ -86,8 +83,7 @@ class Quick(Struct, frozen=True):
 
     clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = ()
     """Empty: as many as ever."""
-    driving: DrivingChanges = field(default_factory=DrivingChanges)
-    """Fields of `Driving`."""
+    driving: Annotated[DrivingChanges, CHANGES] = field(default_factory=DrivingChanges)
 
 
 class Test(Struct, frozen=True):
@@ -97,19 +93,18 @@ class Test(Struct, frozen=True):
     title: Annotated[str, TITLE]
     help: Annotated[str, in_file(TEXT, "What is measured, in a sentence.")]
     reproduces: Annotated[str, REPRODUCES] = ""
-    steps: tuple[Step, ...] = field(default_factory=lambda: (registry.step("load")(), Drive()))
-    """The steps, in order."""
-    scripts: tuple[str, ...] = ()
+    steps: Annotated[tuple[Step, ...], keys_of_tests.STEPS] = field(
+        default_factory=lambda: (registry.step("load")(), Drive())
+    )
+    scripts: Annotated[tuple[str, ...], SCRIPTS] = ()
     """Names of the transaction types, in order."""
-    order: str = "sequence"
-    """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight;
-    ``deck``: as many of each as its weight, shuffled, until none is left, and again."""
-    mix: Mapping[str, int | str] = field(default_factory=dict)
+    order: Annotated[str, ORDER] = "sequence"
+    mix: Annotated[Mapping[str, int | str], MIX] = field(default_factory=dict)
     """Name → weight in the mix, or the parameter that holds it; other scripts have the weight 1."""
     clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = (1,)
-    driving: Driving = field(default_factory=Driving)
+    driving: Annotated[Driving, keys_of_tests.DRIVING] = field(default_factory=Driving)
     """Numbers may be names of parameters."""
-    caches: tuple[str, ...] = (AS_IS,)
+    caches: Annotated[tuple[str, ...], keys_of_tests.CACHE] = (AS_IS,)
     """Levels of `CACHES`."""
     cold_each_script: Annotated[
         bool,
@@ -148,31 +143,36 @@ class Test(Struct, frozen=True):
             "of it is compared.",
         ),
     ] = False
-    data_to_buffer: float | str | None = None
+    data_to_buffer: Annotated[float | str | None, keys_of_tests.DATA_TO_BUFFER] = None
     """The ratio of the data's size to the buffer's size, or the parameter that has it; None: the
     buffer is not sized."""
-    checks: tuple[str, ...] = ()
-    """The names of the consistency checks to run."""
-    counted_checks: tuple[str, ...] = ()
-    """Of the checks whose finds are counted and do not fail the run."""
-    defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    checks: Annotated[tuple[str, ...], keys_of_tests.CHECKS] = ()
+    counted_checks: Annotated[tuple[str, ...], keys_of_tests.COUNTED_CHECKS] = ()
+    defaults: Annotated[Mapping[str, tuple[Scalar, ...]], keys_of_tests.DEFAULTS] = field(
+        default_factory=dict
+    )
     """Levels of parameters in this test, where they differ from the workload's defaults."""
-
-    quick: Quick = field(default_factory=Quick)
-    needs: tuple[str, ...] = ()
+    quick: Annotated[
+        Quick, in_file((), "What a quick version (--quick) has in place of it.", below=Quick)
+    ] = field(default_factory=Quick)
+    needs: Annotated[tuple[str, ...], keys_of_tests.NEEDS] = ()
     """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its
     steps."""
 
-    goes_without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    goes_without: Annotated[Mapping[str, tuple[str, ...]], keys_of_tests.GOES_WITHOUT] = field(
+        default_factory=dict
+    )
     """Dialect or language → those of the needs without which its systems run it all the same."""
 
-    not_expressible: Mapping[str, str] = field(default_factory=dict)
+    not_expressible: Annotated[Mapping[str, str], keys_of_tests.NOT_EXPRESSIBLE] = field(
+        default_factory=dict
+    )
     """Dialect or language → why its systems cannot express the test."""
-    headline: Headline | None = None
+    headline: Annotated[Headline | None, keys_of_tests.HEADLINE] = None
     """The rate by which the test is known."""
-    response_limits: tuple[ResponseLimit, ...] = ()
+    response_limits: Annotated[tuple[ResponseLimit, ...], keys_of_tests.RESPONSE_LIMITS] = ()
     """How long its transactions may take."""
-    deferred: Deferred | None = None
+    deferred: Annotated[Deferred | None, keys_of_tests.DEFERRED] = None
     """Who runs what its scripts queue; None: they queue nothing."""
 
     __test__ = False  # pytest must not collect this class
@@ -273,15 +273,19 @@ class Test(Struct, frozen=True):
 class ExpectedAnswers(Struct, frozen=True):
     """The row counts of one known data set."""
 
-    dataset: str
-    source: str
+    dataset: Annotated[str, in_file(TEXT, name="name")]
+    source: Annotated[str, in_file(TEXT)]
     """How and by whom the rows were counted."""
-    fingerprint: str
+    fingerprint: Annotated[str, in_file(TEXT)]
     """Of the data set's files, as their reader makes it (`Scan.fingerprint`)."""
-    entries: int
-    bytes: int
-    counts: Mapping[str, int]
-    digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    entries: Annotated[int, in_file(NumberWithin(quantities.COUNT))]
+    bytes: Annotated[int, in_file(NumberWithin(quantities.COUNT))]
+    counts: Annotated[
+        Mapping[str, int], in_file((), below=named(NumberWithin(quantities.COUNT)))
+    ] = field(default_factory=dict)
+    digests: Annotated[
+        Mapping[str, Mapping[str, str]], in_file((), name="answers", below=named(named(TEXT)))
+    ] = field(default_factory=dict)
     """Test → script → digest of its answers, in a test that compares the results of systems."""
 
 
@@ -326,9 +330,11 @@ class Workload(Inherited, frozen=True, kw_only=True):
     """A workload folder that has been read and found consistent."""
 
     folder: Path
-    title: str
-    source: str
-    description: str
+    title: Annotated[str, TITLE]
+    source: Annotated[
+        str, in_file(TEXT, "Where the experiment comes from: a paper, a standard, a page.")
+    ]
+    description: Annotated[str, in_file(TEXT, "What the workload is, in a few sentences.")] = ""
     default_test: str
     tests: Mapping[str, Test]
     expected: tuple[ExpectedAnswers, ...]

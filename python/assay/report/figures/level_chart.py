@@ -19,11 +19,11 @@ from assay.report import cell_runs, cell_tables
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.bars import Panel, panels
 from assay.report.values import Number, ReportCell
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 # Takes a chart along clients or along an offered rate; returns what stands below it: from how
 # many clients on the throughput no longer rises, and which rates were kept.

@@ -19,7 +19,6 @@ from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, declaration
 from assay.report.declared import published as notes
 from assay.report.declared import published as publications
-from assay.report.declared.declaration import Declaration, Series, SeriesColumn
 from assay.report.declared.published import HARDWARE, FactorLayout, Published, printed_cell
 from assay.report.papers import claim_cases, claims, paper_points
 from assay.report.papers import paper_points as published_figures
@@ -39,6 +38,7 @@ from assay.report.papers.paper_points import (
 from assay.report.sections import conditions
 from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent
 from assay.text.units import BYTES_PER, TIME_UNITS
+from assay.workload.declared_reports import Declaration, Series, SeriesColumn
 
 # Takes the points of a published table, published and measured; returns the columns and rows of
 # the table in the paper's own shape.
@@ -263,7 +263,7 @@ def _of_clients(
     columns: Sequence[SeriesColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
-    keys = [column.read.path for column in columns]
+    keys = [declaration.read_of(column).path for column in columns]
     cells = [
         cell for cell in cell_runs if cell.measured and aggregates.is_of_client_process(cell, keys)
     ]
@@ -281,7 +281,7 @@ def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
         is_cache = column.cache is None or cell.level(CACHE) == column.cache
         return cell.runs[0].test == column.test and is_cache
 
-    return ValueColumn(column.title, aggregates.mean(column.read, time_unit), has)
+    return ValueColumn(column.title, aggregates.mean(declaration.read_of(column), time_unit), has)
 
 
 def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
@@ -475,12 +475,14 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
 
 def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     """``less``: what the test has less of than its paper, which the title says."""
-    median = aggregates.median(column.read, column.unit)
+    median = aggregates.median(declaration.read_of(column), column.unit)
 
     def shown(cell: CellRuns) -> ReportCell:
         made = median(cell)
         notes = (
-            aggregates.note_on_client_process(cell, (column.read.path,)) if made.number else "",
+            aggregates.note_on_client_process(cell, (declaration.read_of(column).path,))
+            if made.number
+            else "",
             made.note,
         )
         return replace(made, note="; ".join(filter(None, notes)))
@@ -489,7 +491,7 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
         {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
-        column.unit if column.read.unit == "ns" else "",
+        column.unit if declaration.read_of(column).unit == "ns" else "",
     )
 
 

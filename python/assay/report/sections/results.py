@@ -22,7 +22,6 @@ from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.declared import published as notes
 from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.sections import costs
 from assay.report.values import (
@@ -37,6 +36,7 @@ from assay.report.values import (
     text,
 )
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 _PERCENTILES = ("p50", "p99")
 

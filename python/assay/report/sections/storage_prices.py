@@ -20,9 +20,9 @@ from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
 from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged, text
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 GB = 1_000_000_000
 

@@ -29,6 +29,7 @@ from assay.report.declared import aggregates, declaration, published
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.program_tables import PARAMETER, RUN, ProgramTable, RunPart, of_part, parts
 from assay.report.values import TidyValue
+from assay.workload.declared_reports import Field
 
 _GROUP = never_null("group", "string", "of clients; empty: the only one")
 
@@ -206,7 +207,7 @@ class DeclaredField(NamedTuple):
     """A field of a workload's report, of a run; the source of a row."""
 
     run: Run
-    field: declaration.Field
+    field: Field
 
 
 def _values(experiment: ExperimentRecord) -> Iterator[DeclaredField]:
