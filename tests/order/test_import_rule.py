@@ -36,7 +36,9 @@ def place_of(module: str, rooms: dict[str, int]) -> int | None:
     return None
 
 
-_IMPORT = re.compile(r"^ *(?:from assay[\w.]* import (?:\([^)]*\)|.*)|import assay.*)", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^ *(?:from assay[\w.]* import (?:\([^)]*\)|.*)|import assay.*)", re.MULTILINE
+)
 
 
 @cache

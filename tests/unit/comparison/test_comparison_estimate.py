@@ -34,7 +34,7 @@ from assay.judge.statistics.estimate import (
     independent,
     paired,
 )
-from assay.record import ExperimentRecord, Run, Store
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics.catalogue import COMPARED
 from assay.report import charts, trend
 from assay.report import trend as report
@@ -343,7 +343,7 @@ def grid(
     levels = [dict(zip(settings, one, strict=True)) for one in every]
     systems = [replace(invented.POSTGRESQL, settings=one) for one in levels]
     planned = invented.plan(systems, repetitions=repetitions)
-    with Store(path / "r.sqlite") as store:
+    with invented.at_once(path / "r.sqlite") as store:
         number = invented.begin(store, planned)
         for place, run in enumerate(planned.runs):
             noise = NOISE[(place + place // 3) % len(NOISE)]

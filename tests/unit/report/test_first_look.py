@@ -72,7 +72,7 @@ def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counte
     tmp_path: Path,
 ) -> None:
     planned = invented.plan([invented.SQLITE], clients=range(1, 13))
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         for run in planned.runs[:2]:
             store.begin_run(run)
@@ -178,7 +178,7 @@ def test_the_last_interval_says_how_much_of_a_second_it_is(tmp_path: Path) -> No
 def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     reason = reason_with_log("postgresql (postgres) was ended by SIGKILL", "LOG:  one\nFATAL:  two")
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
         verdict, _ = judge_run(store.run_so_far("failed", reason))
@@ -197,7 +197,7 @@ def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Pa
     """A reason may hold semicolons of its own, and ends with the fix."""
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
     broken = "after the load, a returned 1 row (expected none; the first: 2 = 2); see checks/a.sql"
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
         store.end_run("refused", reason="no restart; use a private server")
@@ -230,7 +230,7 @@ def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
 
 def test_a_run_without_transactions_is_counted_beside_the_errors_of_others(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], 2 * invented.S)
         store.begin_run(planned.runs[1])
