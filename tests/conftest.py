@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from able import beside_their_line
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
+from assay.errors import AssayError
+from assay.provision.machine.users import server_user
 from assay.provision.undo.ledger import clear_leftovers
 from assay.systems import System
-from assay.workload import Workload
 from assay.workload import reader as workload_reader
+from assay.workload.values import Workload
 from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
 from commands import Assay, Ended, need, why_missing
 from forked_programs import BIN
@@ -86,6 +89,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    with suppress(AssayError):  # as root it is made here, and not by the first test that needs it
+        server_user()
     if not session.config.getoption("--quick"):
         light_java.use()
         _keep_new_data()

@@ -12,15 +12,19 @@ import random
 import selectors
 import socket
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NoReturn
 
 import assay
 from assay import registry
+from assay.errors import AssayError
+from assay.provision.machine import users
 from forked_programs import BIN
 
 _LONGEST_REQUEST = 4 << 20
@@ -33,6 +37,7 @@ def serve(address: str) -> None:
     sys.path[0] = str(BIN)
     _import_all()
     _find_what_is_registered()
+    _ask_what_the_servers_user_may_enter()
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -155,6 +160,13 @@ def _find_what_is_registered() -> None:
     registry.row_sources()
     registry.steps()
     registry.report_forms()
+
+
+def _ask_what_the_servers_user_may_enter() -> None:
+    """A process of that user is asked, once for all folders with the same rights."""
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    with suppress(AssayError), tempfile.TemporaryDirectory(dir=root) as folder:
+        users.first_unreachable(Path(folder), users.server_user())
 
 
 def _import_all() -> None:

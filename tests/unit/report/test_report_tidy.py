@@ -298,7 +298,7 @@ def eventful() -> list[ShownSecond]:
     return found
 
 
-@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 1)])
+@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 3)])
 def test_what_came_piece_by_piece_is_what_a_report_draws(
     planned_s: float | None, at_once: int
 ) -> None:
@@ -374,7 +374,7 @@ def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_secon
 
 def test_the_axes_of_a_chart_hold_all_that_is_drawn_on_them() -> None:
     live, browser = LiveCharts(None), Browser()
-    for at in range(300):
+    for at in range(100):
         live.add(second(at, 10 + at**2, max_ns=(1 + at) * MS))
         browser.given(live)
         for chart in browser.charts.values():
