@@ -110,6 +110,7 @@ def test_what_changes_on_the_machine_cancels_in_pairs() -> None:
     assert p_values[1] is not None and p_values[1] > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     """A true difference of that size, in many drawn experiments."""
@@ -127,6 +128,7 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     assert 0.77 < found / 2000 < 0.83
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", [paired, independent])
 def test_noise_is_called_in_five_of_a_hundred(estimate: object) -> None:
     chance = random.Random(2)
@@ -409,7 +411,7 @@ def test_the_combination_that_is_faster_than_all_others_is_named(tmp_path: Path)
 
 
 def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
-    experiment = grid(tmp_path, with_interaction)
+    experiment = grid(tmp_path, with_interaction, repetitions=2)
     report = build(experiment)
     said = effects_sentence(only(experiment))
     for form in (table, markdown):

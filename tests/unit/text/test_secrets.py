@@ -244,6 +244,7 @@ def test_no_workload_has_one() -> None:
         assert not [line for line in page.read_text().splitlines() if has_password(line)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
