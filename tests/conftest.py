@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ the collection's time."""
 _read, _read_once = workload_reader._read, cache(workload_reader._read)
 
 
+@wraps(_read)
 def _read_built_in_once(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
     """Some thousand tests read one of the built-in workloads, which no test changes."""
     is_built_in = folder.is_relative_to(registry.WORKLOADS_FOLDER)
