@@ -11,12 +11,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import built_in_workloads
 import forked_programs
 import light_java
 from able import beside_their_line
@@ -27,8 +27,6 @@ from assay.errors import AssayError
 from assay.provision.machine.users import server_user
 from assay.provision.undo.ledger import clear_leftovers
 from assay.systems import System
-from assay.workload import reader as workload_reader
-from assay.workload.values import Workload
 from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
 from commands import Assay, Ended, need, why_missing
 from forked_programs import BIN
@@ -54,17 +52,7 @@ gc.set_threshold(100_000, 20, 20)
 """Thousands of tests that are collected are never garbage; to look through them takes a sixth of
 the collection's time."""
 
-_read, _read_once = workload_reader._read, cache(workload_reader._read)
-
-
-@wraps(_read)
-def _read_built_in_once(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
-    """Some thousand tests read one of the built-in workloads, which no test changes."""
-    is_built_in = folder.is_relative_to(registry.WORKLOADS_FOLDER)
-    return _read_once(folder) if is_built_in else _read(folder, extending)
-
-
-workload_reader._read = _read_built_in_once
+built_in_workloads.read_once()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
