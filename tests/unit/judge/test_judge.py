@@ -64,7 +64,7 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=2)
     seconds = iter((1.0, 1.0, 2.0, 1.0))
     path = tmp_path / "r.sqlite"
-    with invented.at_once(path) as store:
+    with Store(path) as store:
         invented.begin(store, planned)
         cells = Cells(planned.runs)
         for place, run in enumerate(planned.runs):
