@@ -129,15 +129,9 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             unknown = _warnings(run)["data-unknown"]
             assert "goods: permission denied for table goods" in unknown, number
         judged = run_in(
-            tmp_path,
-            "compare",
-            "2",
-            "3",
-            "--records",
-            "r.sqlite",
-            "--fail-if",
+            tmp_path, "compare", "2", "3", "--records", "r.sqlite", "--fail-if",
             "throughput_per_s<9x",
-        )
+        )  # fmt: skip
         added = run_in(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout

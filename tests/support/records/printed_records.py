@@ -257,7 +257,7 @@ def _of_machine(
         (1,), repetitions=REPETITIONS,
     )  # fmt: skip
     recorded = {**workload.for_record(), "claims": [claim]}
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         number = invented.begin(
             store,
             Plan(experiment, tuple(runs)),

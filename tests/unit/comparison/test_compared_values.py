@@ -207,7 +207,7 @@ def compared(path: Path, cql: dict[str, Any], sql: dict[str, Any], **of_cql: Any
     # Seeds are equal where systems alone differ.
     runs = tuple(replace(run, seed=run.repetition) for run in planned.runs)
     planned = replace(planned, runs=runs)
-    with Store(path / "r") as store:
+    with invented.at_once(path / "r") as store:
         number = invented.begin(store, planned)
         for run in planned.runs:
             system = run.cell.system.name

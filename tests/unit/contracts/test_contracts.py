@@ -48,6 +48,7 @@ from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
 from assay.text.keys import field_names
 from step_workloads import folder_of
+from waiting import HANG_S
 
 
 @pytest.mark.parametrize("name", registry.systems())
@@ -415,7 +416,7 @@ def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(120)
+    thread.join(HANG_S)
     assert [str(error) for error in raised] == ["the gate"]
     with Store(records, must_exist=True) as store:
         (run_,) = store.latest().runs

@@ -19,12 +19,9 @@ SOURCES = "\n".join(
     for file in CRATES.glob(f"{place}/*.rs")
 )
 CALLED = {
-    "_OfDriving": "GroupDocument",
-    "ClientsDocument": "GroupDocument",
-    "BibDocument": "SourceOptions",
-    "ScanDocument": "ScanOptions",
-    "SqlDocument": "SqlOptions",
-}
+    "_OfDriving": "GroupDocument", "ClientsDocument": "GroupDocument",
+    "BibDocument": "SourceOptions", "ScanDocument": "ScanOptions", "SqlDocument": "SqlOptions",
+}  # fmt: skip
 """In Rust."""
 
 

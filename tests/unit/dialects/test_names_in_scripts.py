@@ -152,6 +152,7 @@ def test_a_view_of_a_derived_dialect_is_spelled_as_in_its_line() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.workloads())
 def test_no_common_script_has_a_bare_name_that_a_dialect_reserves(name: str) -> None:
     workload = reader.read(name)

@@ -279,6 +279,7 @@ def waited_for(sampler: Sampler, samples: int) -> None:
     wait_until(lambda: len(sampler.samples) >= samples, f"there are {samples} samples")
 
 
+@pytest.mark.slow
 def test_the_time_of_a_server_that_was_started_again_is_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

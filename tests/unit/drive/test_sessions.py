@@ -103,8 +103,7 @@ def test_each_endpoint_has_the_counts_and_the_times_of_its_own_clients() -> None
         assert least_ns >= DELAYS_MS[one.name] * 1_000_000
         assert one.all_ok.count == one.ok
     b, c = readers.endpoints
-    assert b.all_ok.latency.p50_ns is not None
-    assert b.all_ok.latency.p50_ns < c.all_ok.latency.min_ns
+    assert b.all_ok.latency.min_ns < c.all_ok.latency.min_ns
     rates = sum(one.throughput_per_s for one in readers.endpoints)
     assert rates == pytest.approx(readers.throughput_per_s)
 

@@ -355,6 +355,7 @@ def rows(entries: sqlite3.Connection, script: Script) -> list[tuple[object, ...]
     return sorted(entries.execute(text, constants).fetchall(), key=repr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["db2", "ingres", "oracle", "sqlserver"])
 def test_checks_of_a_dialect_find_the_rows_of_the_common_ones(
     entries: sqlite3.Connection, dialect: str

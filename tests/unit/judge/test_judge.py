@@ -50,7 +50,7 @@ def lost(classes: list[str], driving: Driving) -> Run:
 def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=1)
     path = tmp_path / "r.sqlite"
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run, verdict in zip(planned.runs, (("valid", ""), ("", "")), strict=True):
             end = ("failed", "the server went away")
@@ -83,7 +83,7 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
 
 def test_a_cell_that_is_not_complete_is_judged_when_it_is_read(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], repetitions=2)
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], invented.S)
         (cell,) = store.latest().cells.values()
@@ -140,7 +140,7 @@ def test_a_run_in_which_no_transaction_succeeded_is_invalid_whatever_the_reason(
 
 
 def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         planned = invented.plan([invented.SQLITE], driving=[Driving(passes=1)])
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
@@ -220,7 +220,7 @@ BACKUP = {
 
 def backed_up(path: Path) -> ExperimentRecord:
     planned = invented.plan([invented.SQLITE])
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned, workload={"report": {}})
         for run in planned.runs:
             store.begin_run(run)

@@ -342,6 +342,7 @@ def trial(rate: float, value: float | None, others: float = 0.0) -> Trial:
     return Trial(rate, answer, why, value, (), "", value is not None, others, 1, is_met, others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, 0.08])
 def test_the_true_limit_lies_in_the_interval_of_a_noisy_search(noise: float) -> None:
     """By chance, one of some hundred ends next to it."""

@@ -14,7 +14,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.experiment import SystemChoice
 from assay.judge.statistics import estimate
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 from assay.report.papers import claims, published_measured
 from assay.report.papers.claim_cases import ClaimCase, JudgedClaim
 from assay.report.papers.judged_claims import judged_claims
@@ -95,7 +95,7 @@ def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: P
         {"storage": "here", "buffer": "64MB"},
     ]
     seconds = {"ssd": {"64MB": 1.0, "128MB": 1.0}, "here": {"64MB": 4.0, "128MB": 2.0}}
-    with Store(tmp_path / "r") as store:
+    with invented.at_once(tmp_path / "r") as store:
         number = invented.begin(store, planned, workload={"claims": [claim]})
         for run in planned.runs:
             size = run.cell.system.options["buffer"]
@@ -425,7 +425,7 @@ def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> N
     found = {"limit": 8, "opened": 8, "refused_at": None, "error": None}
     planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(8,))
     run_of_8 = {"kind": "limit", "upto": 8, "default": found, "raised": found}
-    with Store(tmp_path / "r") as store:
+    with invented.at_once(tmp_path / "r") as store:
         number = invented.begin(store, planned, workload={"claims": [claim]})
         store.begin_run(planned.runs[0])
         store.provisioned(invented.deployment(planned.runs[0].cell))

@@ -347,7 +347,7 @@ def test_a_cold_cell_has_its_first_execution_and_no_average_over_the_warming(
     tmp_path: Path,
 ) -> None:
     planned = invented.plan([invented.SQLITE], driving=[Driving(duration_s=20.0)], clients=(1, 8))
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned, workload={"report": {}})
         for run, cache in zip(planned.runs, ("cold", "warm"), strict=True):
             made = invented.observation(run.cell, 20 * invented.S)

@@ -298,7 +298,8 @@ def eventful() -> list[ShownSecond]:
     return found
 
 
-@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 1)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 3)])
 def test_what_came_piece_by_piece_is_what_a_report_draws(
     planned_s: float | None, at_once: int
 ) -> None:
@@ -321,6 +322,7 @@ def test_what_came_piece_by_piece_is_what_a_report_draws(
         assert browser.charts[name]["notes"] == list(figure.notes)
 
 
+@pytest.mark.slow
 def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     live, browser = LiveCharts(600.0), Browser()
     for at in range(600):
@@ -333,6 +335,7 @@ def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     assert "a point is the longest of 4 seconds" in browser.charts["latency_over_time"]["notes"]
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_later_is_given_the_same() -> None:
     live, first = LiveCharts(40.0), Browser()
     for one in eventful():
@@ -358,6 +361,7 @@ def test_a_second_of_which_nothing_is_known_is_a_gap_and_not_zero() -> None:
     assert before and behind and not before & behind, "the line is not drawn across it"
 
 
+@pytest.mark.slow
 def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_seconds() -> None:
     live, browser = LiveCharts(40.0), Browser()
     for one in eventful()[:25]:
@@ -372,9 +376,10 @@ def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_secon
     assert [y for _, _, y, _ in failed] == [7 if at in (25, 30) else 0 for at in range(40)]
 
 
+@pytest.mark.slow
 def test_the_axes_of_a_chart_hold_all_that_is_drawn_on_them() -> None:
     live, browser = LiveCharts(None), Browser()
-    for at in range(300):
+    for at in range(100):
         live.add(second(at, 10 + at**2, max_ns=(1 + at) * MS))
         browser.given(live)
         for chart in browser.charts.values():
