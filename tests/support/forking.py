@@ -7,7 +7,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import random
 import selectors
 import socket
@@ -17,6 +16,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NoReturn
 
 import assay
@@ -158,6 +158,8 @@ def _find_what_is_registered() -> None:
 
 
 def _import_all() -> None:
-    for module in pkgutil.walk_packages(assay.__path__, "assay."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    package = Path(assay.__path__[0])
+    for path in package.rglob("*.py"):
+        if path.stem not in ("__main__", "__init__"):
+            inside = path.relative_to(package.parent).with_suffix("")
+            importlib.import_module(".".join(inside.parts))
