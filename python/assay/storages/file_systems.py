@@ -21,7 +21,7 @@ from assay.experiment import StorageChoice
 from assay.provision.machine.program import Program
 from assay.provision.undo.ledger import HeldEntry
 from assay.provision.undo.resources import Mount
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.undo.resources import MOUNT
 from assay.storages.block_devices import need_program
 
 MODPROBE: Final = Program("modprobe", "kmod", is_optional=True)
