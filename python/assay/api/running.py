@@ -20,8 +20,7 @@ from assay.experiment.setting_mistakes import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.load.dataset import Loading
-from assay.probe import DEFAULT_S
-from assay.probe.measure import FirstUse
+from assay.probe.measure import DEFAULT_S, FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
 

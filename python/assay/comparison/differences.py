@@ -24,8 +24,7 @@ from assay.judge import agreement as differing_statements
 from assay.judge import storage_evidence
 from assay.judge.agreement import AnsweringRun
 from assay.plan import cell_names
-from assay.probe import Probe
-from assay.probe.measure import UNEVEN
+from assay.probe.measure import UNEVEN, Probe
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, Run, machines
 from assay.text import units

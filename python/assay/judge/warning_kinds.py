@@ -11,7 +11,7 @@ from functools import cache
 from assay import registry
 from assay.contracts.metric import WarningText
 from assay.judge import client_service
-from assay.probe import UNEVEN
+from assay.probe.measure import UNEVEN
 from assay.text import units
 
 NOISE_LIMIT = 0.20

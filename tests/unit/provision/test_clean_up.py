@@ -221,6 +221,7 @@ from pathlib import Path
 from assay.provision.machine import process_table
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
+from assay.provision.undo.block_device import *
 from assay.provision.undo.resources import *
 
 identity = ledger.new_id()

@@ -44,8 +44,7 @@ from assay.experiment.settings_catalogue import (
     Words,
 )
 from assay.load.dataset import Loading
-from assay.probe import DEFAULT_S
-from assay.probe.measure import FirstUse
+from assay.probe.measure import DEFAULT_S, FirstUse
 from assay.text import quantities
 from assay.text.quantities import Quantity, shown
 
