@@ -1,4 +1,4 @@
-"""One file per kind of storage: how to create, describe and remove it; here, what all of them have: a
+"""One file per kind of storage: how to create, describe and remove it; here, what they all have: a
 contract, and values of their options."""
 
 from __future__ import annotations
