@@ -216,13 +216,14 @@ _DIRECT_MIB = 256
 _LARGE_HEAP_BYTES = 2 << 30
 """From here on a collector that works beside the server pays, as Java itself decides."""
 
-_LOGBACK = """<configuration>
+LOGBACK = """<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%-5level %d{ISO8601} %logger{0}: %msg%n</pattern></encoder>
   </appender>
   <root level="INFO"><appender-ref ref="STDOUT"/></root>
 </configuration>
 """
+"""The text of ``logback.xml``: all that the server says goes to its standard output."""
 
 
 class NodeFacts(Struct, frozen=True):
@@ -310,11 +311,6 @@ def yaml(node: NodeFacts, settings: Mapping[str, str]) -> str:
     }
     asked = {name: _value(value) for name, value in lines.items()}
     return "".join(f"{name}: {value}\n" for name, value in {**asked, **ours}.items())
-
-
-def logback() -> str:
-    """The text of ``logback.xml``: all that the server says goes to its standard output."""
-    return _LOGBACK
 
 
 def java_arguments(

@@ -70,7 +70,6 @@ def driver_address(
     database: str,
     user: str,
     password: str | None,
-    session_statements: tuple[str, ...] = (),
 ) -> Address:
     """Through the Python driver."""
     return CubridAddress(
@@ -80,7 +79,6 @@ def driver_address(
         user=user,
         password=password,
         database=database,
-        session_statements=session_statements,
         options={
             "module": MODULE,
             "password_keyword": "password",
