@@ -270,7 +270,8 @@ def wheel_requirement(package: str, version: str, numbers: int) -> str:
 
 
 def unpack_wheel(requirement: str, to: Path, prefix: Prefix, report: ReportInstalling) -> None:
-    """Into ``to``, as ``pip install --target`` has it, without what it depends on. Raises `InstallFailed`."""
+    """Into ``to``, as ``pip install --target`` has it, without what it depends on. Raises
+    `InstallFailed`."""
     report(f"the Python package client brings {requirement}")
     name, _, version = requirement.partition("==")
     with version_of(name, version.removesuffix(_ANY), _UNKNOWN_TO_PIP):
