@@ -275,8 +275,8 @@ def unpack_wheel(requirement: str, to: Path, prefix: Prefix, report: ReportInsta
     report(f"the Python package client brings {requirement}")
     name, _, version = requirement.partition("==")
     with version_of(name, version.removesuffix(_ANY), _UNKNOWN_TO_PIP):
-        words = ["--target", to, "--only-binary", ":all:", "--no-deps", requirement]
-        run_client([*_client(), *words], prefix)
+        options = "--only-binary", ":all:", "--no-deps"
+        run_client([*_client(), "--target", to, *options, requirement], prefix)
 
 
 def _client() -> list[str]:
