@@ -106,11 +106,11 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
     said = _keys(words)
-    from assay.experiment import from_file as experiment_file
+    from assay.experiment import from_file
 
-    full = start, workload = experiment_file.read(file, on=words.on, said=said)
+    full = start, workload = from_file.read(file, on=words.on, said=said)
     if words.quick:
-        start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)
+        start, workload = from_file.read(file, is_quick=True, on=words.on, said=said)
     if words.script:
         if start.is_ad_hoc:
             scripts, is_mix = ad_hoc_script.levels_and_mix(words.script)

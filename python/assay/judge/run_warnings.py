@@ -24,7 +24,7 @@ from assay.judge.storage_evidence import missed_disk_times
 from assay.judge.warning_kinds import WarningKind, unsteady
 from assay.load.dataset import DatasetFacts
 from assay.text import units
-from assay.text.units import share_beyond as beyond
+from assay.text.units import share_beyond
 
 _COUNTED_BY = {
     "read_iops": "reads",
@@ -61,11 +61,10 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > warning_kinds.CLIENT_SHARE_LIMIT:
-        busy.append(
-            f"used {beyond(shares[0], warning_kinds.CLIENT_SHARE_LIMIT)} of the machine's CPUs"
-        )
+        share = share_beyond(shares[0], warning_kinds.CLIENT_SHARE_LIMIT)
+        busy.append(f"used {share} of the machine's CPUs")
     if shares and shares[1] > warning_kinds.CLIENT_THREADS_LIMIT:
-        busy_share = beyond(shares[1], warning_kinds.CLIENT_THREADS_LIMIT)
+        busy_share = share_beyond(shares[1], warning_kinds.CLIENT_THREADS_LIMIT)
         busy.append(f"its threads were busy {busy_share} of the time")
     if busy:
         yield WarningKind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
@@ -79,9 +78,8 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
         )
     others = other_programs(run)
     if others and is_disturbed(run):
-        words = (
-            f"other programs used {beyond(others, warning_kinds.OTHERS_LIMIT)} of the processors"
-        )
+        share = share_beyond(others, warning_kinds.OTHERS_LIMIT)
+        words = f"other programs used {share} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = client_service.headroom(run)
     if room and room.share > client_service.CEILING_LIMIT:
@@ -89,7 +87,7 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
             WarningKind.NEAR_THE_CLIENT_CEILING,
             f"{run.name}: "
             f"{units.digits(room.statements_per_s)} statements/s, "
-            f"{beyond(room.share, client_service.CEILING_LIMIT)} of "
+            f"{share_beyond(room.share, client_service.CEILING_LIMIT)} of "
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )

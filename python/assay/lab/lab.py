@@ -208,9 +208,8 @@ def _excess(experiment: Experiment) -> Excess | None:
     if not (experiment.goal and experiment.goal_over):
         return None
     from assay.comparison import goals
-    from assay.comparison import goals as excess
 
-    return excess.excess_of_goal(goals.goal(experiment.goal))
+    return goals.excess_of_goal(goals.goal(experiment.goal))
 
 
 class _Prepared(Struct, frozen=True):

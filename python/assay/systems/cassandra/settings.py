@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
@@ -416,17 +416,17 @@ def safeguards_of_settings(
     not tell its settings."""
     if not settings:
         return
-    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    yield Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG)
     has_copies = settings.get("incremental_backups", "").lower() == "true"
     yield Safeguard(
-        words.ARCHIVE,
-        "links every data file for backups" if has_copies else words.NO_ARCHIVE,
+        durability.ARCHIVE,
+        "links every data file for backups" if has_copies else durability.NO_ARCHIVE,
         safeguard(settings, "incremental_backups"),
     )
     if replicas is not None:
         is_waiting = replicas > 1 and consistency not in _OF_ONE
         yield Safeguard(
-            words.REPLICAS,
-            words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
+            durability.REPLICAS,
+            durability.WAITS_FOR_REPLICAS if is_waiting else durability.NO_REPLICAS,
             (f"consistency = {consistency}", f"replication = {replicas}"),
         )
