@@ -11,7 +11,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.clients import most_unknown
-from assay.judge import client_service, evidence, storage_evidence, warning_kinds
+from assay.judge import evidence, service_levels, storage_evidence, warning_kinds
 from assay.judge.machine_load import (
     client_shares,
     is_disturbed,
@@ -81,13 +81,13 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
         share = share_beyond(others, warning_kinds.OTHERS_LIMIT)
         words = f"other programs used {share} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
-    room = client_service.headroom(run)
-    if room and room.share > client_service.CEILING_LIMIT:
+    room = service_levels.headroom(run)
+    if room and room.share > service_levels.CEILING_LIMIT:
         yield (
             WarningKind.NEAR_THE_CLIENT_CEILING,
             f"{run.name}: "
             f"{units.digits(room.statements_per_s)} statements/s, "
-            f"{share_beyond(room.share, client_service.CEILING_LIMIT)} of "
+            f"{share_beyond(room.share, service_levels.CEILING_LIMIT)} of "
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
@@ -284,8 +284,8 @@ def _of_service(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
     for kind, words in (
         (WarningKind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
         (WarningKind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
-        (WarningKind.STARVED_CLIENTS, client_service.starved(observation)),
-        (WarningKind.UNACCOUNTED_TIME, client_service.missing_by_law(observation)),
+        (WarningKind.STARVED_CLIENTS, service_levels.starved(observation)),
+        (WarningKind.UNACCOUNTED_TIME, service_levels.missing_by_law(observation)),
     ):
         if words:
             yield kind, f"{run.name}: {words}"
@@ -325,13 +325,13 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
             "the last transactions",
         )
     late, skipped = outcomes.late, outcomes.skipped
-    if (late + skipped) / scheduled > client_service.LATE_LIMIT:
+    if (late + skipped) / scheduled > service_levels.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield (
             WarningKind.LATE_ARRIVALS,
             f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})",
         )
-    rate = client_service.offered_and_reached(run.driving, observation)
+    rate = service_levels.offered_and_reached(run.driving, observation)
     if rate is not None and not rate.is_kept:
         words = f"{name}: {units.digits(rate.reached_per_s)}/s of {rate.offered_per_s:.15g}/s"
         if run.driving.latency_limit_s and skipped:

@@ -35,7 +35,7 @@ from assay.drive.substitutes import lacking_capabilities, other_isolation
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
-from assay.judge import client_service
+from assay.judge import service_levels
 from assay.judge.agreement import compare_digests, compare_results, what_is_asked
 from assay.judge.result_checks import Check, cancelled_types, check_answers, not_run
 from assay.judge.storage_evidence import durability_that_held
@@ -108,7 +108,7 @@ class DriveStep(Drive):
             in_all,
             headline=test.headline,
             response_limits=test.response_limits,
-            derived=client_service.derived_values(of_test, in_all, constants, workload.schema.file),
+            derived=service_levels.derived_values(of_test, in_all, constants, workload.schema.file),
         )
         state.observed(self.label, observation)
         keep_samples(state, measured)
