@@ -19,7 +19,7 @@ from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
-from assay.judge import agreement, storage_evidence
+from assay.judge import agreement, storage_checks
 from assay.judge.agreement import AnsweringRun
 from assay.plan import cell_names
 from assay.probe.measure import UNEVEN, Probe
@@ -317,7 +317,7 @@ def _durability(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 def in_memory(runs: Sequence[Run]) -> bool:
     """Whether commits of these runs are lost with the power, whatever else was measured."""
     return any(
-        run.may_commit and run.deployment and storage_evidence.is_in_memory(run.deployment)
+        run.may_commit and run.deployment and storage_checks.is_in_memory(run.deployment)
         for run in runs
     )
 
@@ -334,9 +334,7 @@ def _kept(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 
 
 def _level(run: Run) -> str:
-    return (
-        storage_evidence.comparable_durability(run.deployment) if run.deployment else None
-    ) or ""
+    return (storage_checks.comparable_durability(run.deployment) if run.deployment else None) or ""
 
 
 def _lowered(run: Run) -> str:

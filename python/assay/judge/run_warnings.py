@@ -11,7 +11,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.clients import most_unknown
-from assay.judge import evidence, service_levels, storage_evidence, warning_kinds
+from assay.judge import evidence, service_levels, storage_checks, warning_kinds
 from assay.judge.machine_load import (
     client_shares,
     is_disturbed,
@@ -20,7 +20,7 @@ from assay.judge.machine_load import (
     processor_wait,
 )
 from assay.judge.run import EXCEEDED, Run, RunWarning
-from assay.judge.storage_evidence import missed_disk_times
+from assay.judge.storage_checks import missed_disk_times
 from assay.judge.warning_kinds import WarningKind, unsteady
 from assay.load.dataset import DatasetFacts
 from assay.text import units
@@ -50,7 +50,7 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     if changed := evidence.changed_while_reading(run):
         yield WarningKind.DATA_CHANGED, f"{run.named_run}: {changed}"
     for words in (
-        storage_evidence.what_lowers_durability(deployment) if deployment and run.may_commit else ()
+        storage_checks.what_lowers_durability(deployment) if deployment and run.may_commit else ()
     ):
         yield WarningKind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     held = deployment.durability if deployment else None
@@ -206,20 +206,20 @@ def _memory_of_system(run: Run) -> int:
 
 def _of_cache(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Whether a warm cache was warm, and whether a test of the device read from it."""
-    per_transaction = storage_evidence.read_per_transaction(run)
+    per_transaction = storage_checks.read_per_transaction(run)
     is_of_device = run.driven is not None and run.driven.reads_device
     if (
         is_of_device
         and per_transaction is not None
-        and per_transaction <= storage_evidence.READ_LIMIT_BYTES
+        and per_transaction <= storage_checks.READ_LIMIT_BYTES
     ):
         yield WarningKind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
-    if not storage_evidence.is_to_be_warm(run) or run.driven is None or not run.driven.ended:
+    if not storage_checks.is_to_be_warm(run) or run.driven is None or not run.driven.ended:
         return
-    read_bytes = storage_evidence.read_per_transaction(run)
+    read_bytes = storage_checks.read_per_transaction(run)
     if read_bytes is None:
         yield WarningKind.WARM_NOT_VERIFIED, run.name
-    elif read_bytes > storage_evidence.READ_LIMIT_BYTES:
+    elif read_bytes > storage_checks.READ_LIMIT_BYTES:
         yield WarningKind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
 
 
@@ -346,7 +346,7 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
         if measured_ns < shortest_s * 1e9:
             kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT
             yield kind, units.short_duration(measured_ns / 1e9)
-        if run.driving.duration_s and not storage_evidence.is_to_be_cold(run):
+        if run.driving.duration_s and not storage_checks.is_to_be_cold(run):
             from assay.judge import seconds
 
             yield from seconds.warnings_of_seconds(run, observation)

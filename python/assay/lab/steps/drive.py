@@ -38,7 +38,7 @@ from assay.experiment import NATIVE, Scalar
 from assay.judge import service_levels
 from assay.judge.agreement import compare_digests, compare_results, what_is_asked
 from assay.judge.result_checks import Check, cancelled_types, check_answers, not_run
-from assay.judge.storage_evidence import durability_that_held
+from assay.judge.storage_checks import durability_that_held
 from assay.lab import driving
 from assay.lab.driving import (
     DrivenDocument,
