@@ -16,7 +16,7 @@ from assay.contracts.events import ignored
 from assay.errors import ArgumentError
 from assay.experiment import from_command_line
 from assay.experiment.origin import command_of, patterns
-from assay.experiment.setting_mistakes import as_written
+from assay.experiment.settings_validation import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.load.dataset import Loading

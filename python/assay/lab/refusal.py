@@ -36,10 +36,10 @@ from assay.experiment import (
     ServerMachine,
     StorageChoice,
     SystemChoice,
-    setting_mistakes,
+    settings_validation,
 )
 from assay.experiment.choices import identity, profiles, server_limits, storage_words
-from assay.experiment.setting_mistakes import refuse_repeated
+from assay.experiment.settings_validation import refuse_repeated
 from assay.lab import driving
 from assay.lab.run_context import outcome
 from assay.load.row_sources.protocol import RowsSize, row_source
@@ -82,7 +82,7 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
     """Why its system cannot be as it is asked for, on the machine that it is given; None: it
     can."""
     choice, storage = run.cell.system, run.cell.storage
-    if refused := setting_mistakes.why_refused(choice):
+    if refused := settings_validation.why_refused(choice):
         return refused
     system = registry.system(choice.name)
     try:
