@@ -313,14 +313,6 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
-def read_facts(text: bytes, file: str) -> Facts:
-    """Raises `InputError`, with ``file``, where it is not of this form."""
-    try:
-        return convert(msgspec.json.decode(text), Facts, "facts")
-    except (ShapeError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"facts.json: {error}", file=file) from error
-
-
 def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:
     """Each as it was in its first run."""
     seen = set()
