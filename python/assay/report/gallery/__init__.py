@@ -17,9 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.documents import ShapeError, convert
 from assay.contracts.recorded import Build, Machine
-from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
 from assay.record import ExperimentRecord, Run, machines
