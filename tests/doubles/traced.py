@@ -20,8 +20,8 @@ from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.dialects.null import NullDialect
 from assay.errors import SystemRefused
-from assay.storages import values
 from assay.storages.here import HERE
+from assay.storages.options import values
 from assay.systems import OptionSpec, ServerDirectory
 from assay.systems.null.system import NULL
 

@@ -16,8 +16,8 @@ from assay.provision.machine.users import ServerUser, first_unreachable, server_
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import EmptyDirectory
-from assay.storages import values
 from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
+from assay.storages.options import values
 from assay.text.phrases import nearest, phrase
 
 DEFAULT_NAME = ".assay"

@@ -17,7 +17,6 @@ from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage, Storage
-from assay.storages import SIZE, size_bytes, values
 from assay.storages.block_devices import (
     AttachedImage,
     attached_image,
@@ -41,6 +40,7 @@ from assay.storages.file_systems import (
 )
 from assay.storages.here import default_of_choices
 from assay.storages.mounts import facts_of
+from assay.storages.options import SIZE, size_bytes, values
 
 
 class Loop:

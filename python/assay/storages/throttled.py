@@ -19,7 +19,6 @@ from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import GroupLimit, PreparedStorage
 from assay.errors import ArgumentError, MachineLimit, StorageUnavailable
 from assay.provision.limits import Parent, parent_groups
-from assay.storages import SIZE, size_bytes, values
 from assay.storages.block_devices import known_free_space, why_not
 from assay.storages.file_systems import FILE_SYSTEM_OPTION, MOUNT_OPTIONS
 from assay.storages.here import default_of_choices
@@ -30,6 +29,7 @@ from assay.storages.loop import (
     need_images_with_file_systems,
 )
 from assay.storages.mounts import device_number
+from assay.storages.options import SIZE, size_bytes, values
 from assay.text.quantities import BYTES_PER_S, OPERATIONS_PER_S
 from assay.text.units import option_word
 

@@ -23,9 +23,9 @@ from assay.provision.machine.users import may_mount
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import MOUNT, Directory, Mount
-from assay.storages import size_bytes, values
 from assay.storages.block_devices import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
+from assay.storages.options import size_bytes, values
 from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
 from assay.text.units import option_word

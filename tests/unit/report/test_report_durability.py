@@ -26,8 +26,8 @@ from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.values import Report
-from assay.storages import values
 from assay.storages.disk_model import model_of
+from assay.storages.options import values
 from shown_report import table_of
 
 FLUSHED = Durability(
