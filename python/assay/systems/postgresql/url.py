@@ -1,6 +1,6 @@
 """Takes a server's URL in libpq's form; returns its address, completed as libpq does: by a service
-file, the environment, a password file and the certificates in ``~/.postgresql``; and says what of it
-is not supported, and what a refused login means."""
+file, the environment, a password file and the certificates in ``~/.postgresql``; says what of it is
+not supported, and what a refused login means."""
 
 from __future__ import annotations
 
