@@ -19,7 +19,7 @@ from assay.errors import ArgumentError
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory
-from assay.storages import block_devices, values
+from assay.storages import block_devices
 from assay.storages.block_devices import WIPEFS, make_folder, need_mount, need_program, why_not
 from assay.storages.file_systems import (
     FILE_SYSTEM_OPTION,
@@ -34,6 +34,7 @@ from assay.storages.file_systems import (
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
+from assay.storages.options import values
 
 
 class Device:

@@ -29,7 +29,7 @@ from assay.errors import ArgumentError, SystemDied
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import Directory, Mount, TaggedProcesses
-from assay.storages import SIZE, block_devices, size_bytes, values
+from assay.storages import block_devices
 from assay.storages.block_devices import (
     known_free_space,
     make_folder,
@@ -54,6 +54,7 @@ from assay.storages.file_systems import (
 from assay.storages.here import default_of_choices, directory_of, usable_directory
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
+from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.raw import DiskFacts, raw_facts
 
 _FUSE = Path("/dev/fuse")

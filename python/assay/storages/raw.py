@@ -23,7 +23,7 @@ from assay.provision.machine.users import server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.block_device import DeviceNode
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
-from assay.storages import SIZE, block_devices, size_bytes, values
+from assay.storages import block_devices
 from assay.storages.block_devices import (
     attached_image,
     known_free_space,
@@ -35,6 +35,7 @@ from assay.storages.block_devices import (
 from assay.storages.disk_model import PathCost
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
+from assay.storages.options import SIZE, size_bytes, values
 
 
 class DiskFacts(TypedDict, total=False):
