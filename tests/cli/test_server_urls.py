@@ -25,7 +25,7 @@ from assay import registry
 from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
 from assay.systems import sessions
-from assay.systems.mariadb import MARIADB
+from assay.systems.mariadb.system import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql.url import EXPECTED
 from assay.systems.postgresql.url import address_of as postgresql_address

@@ -19,7 +19,7 @@ from assay.dialects.mysql import MYSQL as DIALECT
 from assay.errors import SystemRefused
 from assay.provision.engine.engine_calls import session
 from assay.provision.machine.users import server_user
-from assay.systems.mariadb import MARIADB
+from assay.systems.mariadb.system import MARIADB
 from commands import need
 from servers import ask, provisioned, shared
 

@@ -20,7 +20,7 @@ from assay.contracts.experiment import SystemChoice
 from assay.dialects.msql import MSQL as DIALECT
 from assay.errors import ArgumentError
 from assay.provision.engine.engine_calls import session
-from assay.systems.msql import MSQL
+from assay.systems.msql.system import MSQL
 from assay.workload.reader import read
 from commands import Assay
 

@@ -23,7 +23,7 @@ from assay.load.load import fill
 from assay.load.tables import table_digest
 from assay.provision.engine.engine_calls import session
 from assay.provision.running_system import provision
-from assay.systems.mysql import MYSQL
+from assay.systems.mysql.system import MYSQL
 from commands import need
 from servers import ask, provisioned, shared
 

@@ -23,7 +23,7 @@ from assay.errors import SystemRefused
 from assay.storages.here import HERE
 from assay.storages.options import values
 from assay.systems import OptionSpec, ServerDirectory
-from assay.systems.null import NULL
+from assay.systems.null.system import NULL
 
 
 @dataclass

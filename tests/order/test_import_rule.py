@@ -275,7 +275,6 @@ SHELVES = {
     "systems": "the parts of a system have the same names in all systems",
     "storages": "a storage, or what storages of a kind share, is a file",
     "lab/steps": "a step is a file",
-    "provision/undo/resources": "a kind of what must be undone is a file",
     "report/sections": "a section is a file",
     "workload": "a table of the workload file is a file",
 }

@@ -7,7 +7,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import random
 import selectors
 import socket
@@ -186,6 +185,8 @@ _IMPORTED_WHERE_NEEDED = ("altair", "scipy.stats")
 def _import_all() -> None:
     for name in _IMPORTED_WHERE_NEEDED:
         importlib.import_module(name)
-    for module in pkgutil.walk_packages(assay.__path__, "assay."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    package = Path(assay.__path__[0])
+    for path in package.rglob("*.py"):
+        if path.stem not in ("__main__", "__init__"):
+            inside = path.relative_to(package.parent).with_suffix("")
+            importlib.import_module(".".join(inside.parts))

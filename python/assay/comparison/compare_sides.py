@@ -18,7 +18,7 @@ from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, U
 from assay.contracts.metric import Metric
 from assay.contracts.recorded import DerivedRecord
 from assay.judge.statistics.estimate import Design
-from assay.judge.storage_evidence import MEMORY
+from assay.judge.storage_checks import MEMORY
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue

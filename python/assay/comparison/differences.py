@@ -19,13 +19,10 @@ from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
-from assay.judge import agreement as answer_sums
-from assay.judge import agreement as differing_statements
-from assay.judge import storage_evidence
+from assay.judge import agreement, storage_checks
 from assay.judge.agreement import AnsweringRun
 from assay.plan import cell_names
-from assay.probe import Probe
-from assay.probe.measure import UNEVEN
+from assay.probe.measure import UNEVEN, Probe
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, Run, machines
 from assay.text import units
@@ -142,11 +139,11 @@ def _of_runs(a_runs: Sequence[Run], b_runs: Sequence[Run], between: str) -> list
     ):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
-            for one in differing_statements.differing_statements(asked(a_runs), asked(b_runs))
+            for one in agreement.differing_statements(asked(a_runs), asked(b_runs))
         ]
         found += [
             Difference("answers", f"answers of {one.statement}", one.a, one.b)
-            for one in _in_other_languages(answer_sums.differing_sums, a_runs, b_runs) or ()
+            for one in _in_other_languages(agreement.differing_sums, a_runs, b_runs) or ()
         ]
     found += _one("workload", "transactions that never ended ok", *_never_ok(a_runs, b_runs))
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
@@ -173,16 +170,16 @@ def asked(runs: Iterable[Run]) -> list[AnsweringRun]:
 
 def agreement_of_sides(a: Sequence[Run], b: Sequence[Run]) -> str:
     """How far the answers of both sides agree, where nothing differs; empty: none are known."""
-    in_other_languages = _in_other_languages(answer_sums.agreement_of_sums, a, b)
+    in_other_languages = _in_other_languages(agreement.agreement_of_sums, a, b)
     if in_other_languages is None:
-        return differing_statements.agreement_of_statements(asked(a), asked(b))
+        return agreement.agreement_of_statements(asked(a), asked(b))
     return in_other_languages
 
 
 def why_answers_not_compared(a: Sequence[Run], b: Sequence[Run]) -> str:
     """Why it is not known whether both sides gave the same answers; empty: they were compared, or
     there are none to compare."""
-    if _in_other_languages(answer_sums.agreement_of_sums, a, b) != "":
+    if _in_other_languages(agreement.agreement_of_sums, a, b) != "":
         return ""
     return "answers not compared: the statements are in other languages"
 
@@ -320,7 +317,7 @@ def _durability(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 def in_memory(runs: Sequence[Run]) -> bool:
     """Whether commits of these runs are lost with the power, whatever else was measured."""
     return any(
-        run.may_commit and run.deployment and storage_evidence.is_in_memory(run.deployment)
+        run.may_commit and run.deployment and storage_checks.is_in_memory(run.deployment)
         for run in runs
     )
 
@@ -337,9 +334,7 @@ def _kept(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 
 
 def _level(run: Run) -> str:
-    return (
-        storage_evidence.comparable_durability(run.deployment) if run.deployment else None
-    ) or ""
+    return (storage_checks.comparable_durability(run.deployment) if run.deployment else None) or ""
 
 
 def _lowered(run: Run) -> str:

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from assay.comparison.sides import Compared, ComparedCell, Direction, PlacedRun
 from assay.contracts.metric import Metric
-from assay.judge import client_service, evidence, machine_load, warning_kinds
-from assay.judge.client_service import OfferedAndReached
+from assay.judge import evidence, machine_load, service_levels, warning_kinds
 from assay.judge.run import WORDS, CellKey, Run, RunVerdict
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics.estimate import (
     SIGNIFICANCE,
     Estimate,
@@ -409,7 +409,7 @@ def rate_of_runs(runs: Iterable[Run]) -> OfferedAndReached | None:
         rate
         for run in runs
         if run.driven is not None
-        and (rate := client_service.offered_and_reached(run.driving, run.driven)) is not None
+        and (rate := service_levels.offered_and_reached(run.driving, run.driven)) is not None
     ]
     if not found:
         return None

@@ -12,10 +12,10 @@ from assay.contracts.experiment import Experiment, ExperimentChanges
 from assay.contracts.factors import OF_MACHINE, Scalar
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Setting, Text
 from assay.errors import ArgumentError
-from assay.experiment import setting_mistakes, setting_values
+from assay.experiment import setting_values, settings_validation
 from assay.experiment.choices import checked_choices
-from assay.experiment.setting_mistakes import spelled_in_file
 from assay.experiment.settings_catalogue import SETTINGS
+from assay.experiment.settings_validation import spelled_in_file
 from assay.text import keys, quantities
 from assay.text.keys import (
     FLAG,
@@ -113,7 +113,7 @@ def read_parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[S
                 levels[name] = checked_choices.parameter_levels(workload, name, words)
             except checked_choices.UnknownParameter as error:
                 given = [f"{name}={','.join(words)}"]
-                raise setting_mistakes.corrected(error, workload, given) from None
+                raise settings_validation.corrected(error, workload, given) from None
     return levels
 
 

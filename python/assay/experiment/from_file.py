@@ -25,8 +25,8 @@ from assay.experiment import file_keys, quick
 from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
 from assay.experiment.file_keys import ErrorPlace
-from assay.experiment.setting_mistakes import first_repeated, refuse_repeated, refuse_unused
 from assay.experiment.settings_catalogue import OPTIONS, Words
+from assay.experiment.settings_validation import first_repeated, refuse_repeated, refuse_unused
 from assay.text import paths, quantities, toml_file
 from assay.text.phrases import did_you_mean, nearest
 from assay.text.toml_file import TomlTable

@@ -23,7 +23,7 @@ from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice, Syste
 from assay.judge.result_checks import Check
 from assay.load.dataset import DatasetFacts
 from assay.load.existing_data import ExistingData
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.text.phrases import reason_sentence
 
 Document = Mapping[str, Any]

@@ -41,7 +41,7 @@ from assay.judge import judge_run
 from assay.judge.machine_load import is_disturbed
 from assay.judge.run import EXCEEDED
 from assay.judge.statistics.samples import number_to_be_precise
-from assay.lab import driving
+from assay.lab import measurement
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
@@ -153,7 +153,7 @@ def run(
         stack.enter_context(limits.groups_of_experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
             events.warning(cleared.sentence())
-        if kept := driving.kept_parts():
+        if kept := measurement.kept_parts():
             events.warning(kept)
         stack.enter_context(in_use(found.available.places))
         continued = continued_runs(records, prepared.plan, request) if experiment.log else None
@@ -208,9 +208,8 @@ def _excess(experiment: Experiment) -> Excess | None:
     if not (experiment.goal and experiment.goal_over):
         return None
     from assay.comparison import goals
-    from assay.comparison import goals as excess
 
-    return excess.excess_of_goal(goals.goal(experiment.goal))
+    return goals.excess_of_goal(goals.goal(experiment.goal))
 
 
 class _Prepared(Struct, frozen=True):

@@ -361,7 +361,7 @@ class PooledSystem:
         system = self.system
         return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
-    def restart(self, drop: Callable[[Path], int] | None = None) -> Deployment:
+    def restart(self, drop: Callable[[Path], int] | None) -> Deployment:
         """Stops the system and starts it again on what it wrote. ``drop``: of
         `assay.provision.page_cache`, called between stop and start with each folder, device or
         image that holds its data.

@@ -18,7 +18,7 @@ from assay.contracts.factors import OF_LEVELS
 from assay.contracts.recorded import Document
 from assay.errors import ScriptError
 from assay.experiment import Driving, Experiment, ScriptFile, StorageChoice, SystemChoice
-from assay.experiment.choices import identity as of_parts
+from assay.experiment.choices import identity
 from assay.experiment.choices.identity import not_default, plain_value
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.text import paths
@@ -86,10 +86,10 @@ def _digest(fields: Mapping[str, Any]) -> str:
 def identifying_fields(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Of a cell in a record, what identifies it, with the paths by which it is shown."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    system = of_parts.identifying(fields["system"])
+    system = identity.identifying(fields["system"])
     fields["system"] = {name: field for name, field in system.items() if name != "stands_on"}
     storage = fields.get("storage") or {}  # what a server by URL stands on, too
-    fields["storage"] = of_parts.identifying_storage(storage) if storage else {}
+    fields["storage"] = identity.identifying_storage(storage) if storage else {}
     for name, kind in _WITHIN.items():
         fields[name] = not_default(kind, fields.get(name) or {})
     fields["scripts"] = [not_default(ScriptFile, field) for field in fields.get("scripts") or ()]

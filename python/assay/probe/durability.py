@@ -38,7 +38,7 @@ from assay.probe.flushes import (
     why_flushes_are_not_counted,
 )
 from assay.provision.engine.engine_calls import Session, session
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.undo.resources import MOUNT
 from assay.storages.device_counters import Devices, device_at, devices_under
 from assay.storages.mounts import MountLine, mount_of
 from assay.text import units

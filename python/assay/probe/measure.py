@@ -1,5 +1,9 @@
 """Takes the directory of a server on its storage; has ``fio`` read, write and flush there, returns
-the storage's `Probe`, and leaves nothing behind."""
+the storage's `Probe`, and leaves nothing behind.
+
+The accesses are those of databases: random reads of one page at several depths, long sequential
+reads and writes, and small writes that are each flushed, as at a commit.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ from assay.judge.run import CalibrationRecord, Run
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.plan.values import Patterns
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record import continuing, planned_runs, run_so_far
 from assay.record.continuing import NO_VERSIONS, Continued

@@ -15,7 +15,7 @@ from assay.comparison import factors
 from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
 from assay.experiment import Scalar
-from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_evidence, verdict
+from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
 from assay.judge.agreement import AnsweringRun
 from assay.judge.run import EXCEEDED, CellKey, Verdict
 from assay.judge.warning_kinds import WarningKind
@@ -52,7 +52,7 @@ class CellRuns(Struct, frozen=True, dict=True):
     judged: CellVerdict
     """As it is on record, limited where another cell got different answers to the same."""
     durability: str | None = None
-    """The durability by which it is compared (`assay.judge.storage_evidence`); None: that of no
+    """The durability by which it is compared (`assay.judge.storage_checks`); None: that of no
     system was measured, or nothing is committed."""
 
     @cached_property
@@ -141,7 +141,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[Run]) -> list[CellRuns]:
     for run in runs:
         by_cell.setdefault(run.cell_key, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
-    compared_by = storage_evidence.durability_compared_by(
+    compared_by = storage_checks.durability_compared_by(
         (one.system_on_machine, one.storage, one.deployment)
         for one in experiment.runs
         if one.deployment and is_durability_needed

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import Latency, Observation, Resolution
 from assay.experiment import Scalar
-from assay.judge import storage_evidence
+from assay.judge import storage_checks
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, UNREACHED, middle_places
 from assay.record import Run
@@ -221,7 +221,7 @@ def is_timed_from_cold(cell: CellRuns) -> bool:
 
     return bool(measured) and all(
         run.driving.duration_s is not None
-        and storage_evidence.is_to_be_cold(run)
+        and storage_checks.is_to_be_cold(run)
         and seconds.first_executions_ns(run.measurement) is not None
         for run in measured
     )

@@ -42,7 +42,7 @@ _CALIBRATION_S = 60.0
 
 
 PathCost = Mapping[str, str | int]
-"""The mean time of one kind of request (`assay.judge.storage_evidence.Calibrated`)."""
+"""The mean time of one kind of request (`assay.judge.storage_checks.Calibrated`)."""
 
 
 class ServedDisk(Struct, frozen=True):

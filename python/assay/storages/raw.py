@@ -21,8 +21,8 @@ from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError
 from assay.provision.machine.users import server_user
 from assay.provision.undo import ledger
+from assay.provision.undo.block_device import DeviceNode
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
-from assay.provision.undo.resources import DeviceNode
 from assay.storages import block_devices
 from assay.storages.block_devices import (
     attached_image,

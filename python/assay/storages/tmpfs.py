@@ -22,8 +22,7 @@ from assay.provision.machine.sampling import available_memory_bytes, machine_mem
 from assay.provision.machine.users import may_mount
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
-from assay.provision.undo.resources import Directory, Mount
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.undo.resources import MOUNT, Directory, Mount
 from assay.storages.block_devices import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import size_bytes, values

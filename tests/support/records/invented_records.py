@@ -30,7 +30,7 @@ from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.judge.ended_runs import Judged
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
-from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
+from assay.probe.measure import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
 from assay.record import store as record_store

@@ -44,8 +44,8 @@ from assay.record import Store
 from assay.record.file.kept_texts import json_text
 from assay.record.runs import typed
 from assay.systems import OptionSpec
-from assay.systems.null import NULL
-from assay.systems.sqlite import SQLITE
+from assay.systems.null.system import NULL
+from assay.systems.sqlite.system import SQLITE
 from assay.text.keys import field_names
 from step_workloads import folder_of
 from waiting import HANG_S

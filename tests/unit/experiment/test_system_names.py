@@ -22,7 +22,7 @@ from assay.experiment import (
     StorageChoice,
     SystemChoice,
     from_command_line,
-    setting_mistakes,
+    settings_validation,
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
@@ -324,7 +324,7 @@ def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     assert server_limits.why_memory_not_limited(url) is not None
     assert server_limits.why_cpus_not_limited(url) is not None
     assert server_limits.why_not_moved(url) is None
-    assert setting_mistakes.why_refused(url) is None, "nothing is asked of it"
+    assert settings_validation.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()
 
 

@@ -24,11 +24,11 @@ from assay.contracts.observation import ClientCost, GeneratorReport, MachineSeco
 from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
 from assay.judge import judge_run, run_warnings
-from assay.judge.client_service import starved
 from assay.judge.ended_runs import Cells
 from assay.judge.evidence import SoFar
 from assay.judge.result_checks import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 from assay.judge.run import Run, Verdict
+from assay.judge.service_levels import starved
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look

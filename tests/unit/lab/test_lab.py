@@ -29,9 +29,9 @@ from assay.errors import ExperimentError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import seconds
-from assay.lab import authoring, backup, driving, lab, pool
+from assay.lab import authoring, backup, lab, measurement, pool
 from assay.lab.authoring import examined_script, refused_statements
-from assay.lab.driving import EarlyEnd
+from assay.lab.measurement import EarlyEnd
 from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
@@ -179,14 +179,14 @@ def test_recent_parts_are_named_and_those_of_a_month_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path))
-    assert driving.kept_parts() == ""
-    folder = state_directory().parent / driving.PARTS
+    assert measurement.kept_parts() == ""
+    folder = state_directory().parent / measurement.PARTS
     folder.mkdir(parents=True)
     for name, days in (("run-1.json", 0.5), ("run-2.json", 2), ("run-3.json", 31)):
         (folder / name).write_text("{}")
         then_s = time.time() - days * 86400
         os.utime(folder / name, (then_s, then_s))
-    said = driving.kept_parts()
+    said = measurement.kept_parts()
     assert said.endswith("(1 file, removed after 30 days): `assay parts`")
     assert sorted(file.name for file in folder.iterdir()) == ["run-1.json", "run-2.json"]
 

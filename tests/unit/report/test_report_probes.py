@@ -13,7 +13,7 @@ import invented_records as invented
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.summaries import first_look

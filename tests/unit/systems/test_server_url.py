@@ -12,8 +12,8 @@ from assay.contracts.deployment import Address
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
 from assay.experiment.choices.checked_choices import system_choice, system_choices
-from assay.systems.mariadb import MARIADB
-from assay.systems.mysql import MYSQL
+from assay.systems.mariadb.system import MARIADB
+from assay.systems.mysql.system import MYSQL
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
 from assay.systems.postgresql.url import address_of as postgresql_address

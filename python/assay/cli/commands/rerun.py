@@ -37,7 +37,7 @@ from assay.load.dataset import Loading
 from assay.plan.values import Patterns, narrowed_plan
 from assay.probe.measure import FirstUse
 from assay.record import ExperimentRecord
-from assay.report import comparison_report as tables
+from assay.report import comparison_report
 from assay.report.gallery import facts_of, outcomes
 from assay.text import units
 from assay.text.secrets import HIDDEN
@@ -172,7 +172,7 @@ def command(
 
 def _only(before: ExperimentRecord, words: Words) -> Patterns:
     """Of the packed experiment, as far as it fits what is run now; or those that were given."""
-    from assay.experiment import from_command_line as command_line
+    from assay.experiment import from_command_line
     from assay.experiment.origin import patterns
     from assay.plan import values
 
@@ -180,7 +180,7 @@ def _only(before: ExperimentRecord, words: Words) -> Patterns:
         return patterns(words)
     if not (words.on or words.storage):
         return before.only
-    return values.patterns_of_use(plan_here(*command_line.experiment(words)), before.only)
+    return values.patterns_of_use(plan_here(*from_command_line.experiment(words)), before.only)
 
 
 def _say_only(before: ExperimentRecord, words: Words, chosen: Patterns) -> None:
@@ -275,7 +275,7 @@ def print_compared(
     if between:
         made = comparison.compare(*sides, between=between)
     sys.stdout.write("\n")
-    registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
+    registry.report_form("table")(comparison_report.build(made, []), sys.stdout, detail=detail)
     for line in (*_verdicts(made), *_load(before, after), *_claims(before, after)):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

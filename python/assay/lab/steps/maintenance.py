@@ -11,7 +11,7 @@ from assay.contracts.dialects import KeepsStatistics, Reclaims
 from assay.contracts.observation import SpaceReuseReport
 from assay.contracts.systems.abilities import Sized
 from assay.errors import Bug
-from assay.lab.driving import execute_on_tables
+from assay.lab.measurement import execute_on_tables
 from assay.lab.run_context.context import RunState
 from assay.load import load
 from assay.plan import PlannedRun

@@ -21,7 +21,7 @@ from assay.drive.document import document_of, scripts_of
 from assay.drive.observe import Pace, first_error
 from assay.errors import RunFailed
 from assay.judge.result_checks import Check
-from assay.lab.driving import DrivenDocument, keep_samples
+from assay.lab.measurement import DrivenDocument, keep_samples
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load

@@ -21,17 +21,31 @@ from assay.contracts.recorded import Document
 from assay.errors import ArgumentError, NotRemoved, SystemUnderTestError
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import after_teardown
+from assay.provision.undo.block_device import DeviceNode, LoopDevice
 from assay.provision.undo.resources import (
-    KINDS,
     CannotUndo,
+    ControlGroup,
     Directory,
+    EmptyDirectory,
     Mount,
+    PosixSharedMemory,
     Resource,
+    SharedMemory,
     TaggedProcesses,
+    UnfinishedPackage,
 )
 from assay.text.units import counted
 
 VERSION = 2
+
+KINDS: dict[str, type[Resource]] = {
+    kind.kind: kind
+    for kind in (
+        TaggedProcesses, Mount, LoopDevice, DeviceNode, ControlGroup, Directory, EmptyDirectory,
+        UnfinishedPackage, SharedMemory, PosixSharedMemory,
+    )
+}  # fmt: skip
+"""What an entry may have."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from assay.contracts.storage_facts import IN_MEMORY, RAW
 from assay.judge.run import Run
 from assay.judge.run_warnings import why_not_steady
 from assay.judge.statistics.samples import Spread
-from assay.probe import FLUSH_PARTS, Flushes
+from assay.probe.measure import FLUSH_PARTS, Flushes
 from assay.record.metrics.clients import read_driven, read_kept
 from assay.text import units
 

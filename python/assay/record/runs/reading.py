@@ -24,7 +24,7 @@ from assay.experiment import StoragePrice, SystemPrice
 from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.file import record_file
 from assay.record.runs import run_names, run_rows, run_steps, typed

@@ -17,7 +17,7 @@ from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
 from assay.judge.run import OpenFile
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.provision.machine.sampling import MachineSample
 from assay.record.file.kept_texts import json_text, storable
 from assay.record.file.record_file import insert

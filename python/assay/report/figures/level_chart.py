@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.comparison.ratios import Knee
-from assay.judge.client_service import OfferedAndReached
+from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import Run

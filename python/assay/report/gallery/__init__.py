@@ -17,9 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.documents import ShapeError, convert
 from assay.contracts.recorded import Build, Machine
-from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
 from assay.record import ExperimentRecord, Run, machines
@@ -311,14 +309,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list) else value
-
-
-def read_facts(text: bytes, file: str) -> Facts:
-    """Raises `InputError`, with ``file``, where it is not of this form."""
-    try:
-        return convert(msgspec.json.decode(text), Facts, "facts")
-    except (ShapeError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"facts.json: {error}", file=file) from error
 
 
 def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:

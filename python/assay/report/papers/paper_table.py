@@ -21,7 +21,6 @@ from assay.report.declared import published as notes
 from assay.report.declared import published as publications
 from assay.report.declared.published import HARDWARE, FactorLayout, Published, printed_cell
 from assay.report.papers import claim_cases, claims, paper_points
-from assay.report.papers import paper_points as published_figures
 from assay.report.papers.claim_cases import ByRatio, JudgedClaim, cases_by_ratio
 from assay.report.papers.paper_points import (
     JUDGED,
@@ -192,7 +191,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     figures = tuple(
         figure
         for one in tables
-        for figure in published_figures.figures_of_paper(
+        for figure in paper_points.figures_of_paper(
             one,
             sources[one.name.removesuffix(_SUFFIX)],
             is_scaled=_is_scaled(experiment, one.name.removesuffix(_SUFFIX)),

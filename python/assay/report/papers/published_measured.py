@@ -25,8 +25,7 @@ from assay.report.declared.published import (
     PublishedColumn,
     PublishedRow,
 )
-from assay.report.papers import claim_cases, judged_claims, paper_table
-from assay.report.papers import paper_points as published_figures
+from assay.report.papers import claim_cases, judged_claims, paper_points, paper_table
 from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, cases_by_ratio
 from assay.report.papers.claims import ALIKE, Outcome, not_comparable
 from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED_POINT, RATIO
@@ -59,7 +58,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         return None
     judged = claims(experiment)
     tables = list(_published_tables(experiment, cases_by_ratio(judged)))
-    figures = [figure for one in tables for figure in published_figures.figures_of_pairs(one)]
+    figures = [figure for one in tables for figure in paper_points.figures_of_pairs(one)]
     if (of_paper := paper_table.section(experiment, judged)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]

@@ -12,7 +12,7 @@ from assay.contracts.experiment import Scaled
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Document, Machine
 from assay.experiment import Driving, quick
-from assay.judge import client_service, machine_load
+from assay.judge import machine_load, service_levels
 from assay.load.dataset import DatasetFacts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.records import ContinuationRecord
@@ -343,7 +343,7 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
     a client that could be calibrated."""
     fastest: dict[tuple[str, int], Run] = {}
     for run in runs:
-        per_s = client_service.statements_per_s(run)
+        per_s = service_levels.statements_per_s(run)
         if per_s is not None:
             key = (run.system_on_machine, run.clients)
             known = fastest.get(key)
@@ -375,12 +375,12 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
 
 
 def _done_per_s(run: Run) -> float:
-    return client_service.statements_per_s(run) or 0.0
+    return service_levels.statements_per_s(run) or 0.0
 
 
 def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
     def cell(run: Run) -> ReportCell:
-        room = client_service.headroom(run)
+        room = service_levels.headroom(run)
         return absent("not calibrated") if room is None else shown(room)
 
     return cell

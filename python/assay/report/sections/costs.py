@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation
-from assay.judge import seconds, storage_evidence
+from assay.judge import seconds, storage_checks
 from assay.plan.cell_names import CACHE
 from assay.record import Run
 from assay.record.metrics.catalogue import METRICS
@@ -176,7 +176,7 @@ def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     ]
     if not measured:
         return None
-    has_cold = any(storage_evidence.is_to_be_cold(run) for _, run in measured)
+    has_cold = any(storage_checks.is_to_be_cold(run) for _, run in measured)
     table = cell_tables.table_by_cell(
         f"{test}_caches",
         "Caches before the measurement, and what was read from storage in it",
@@ -185,7 +185,7 @@ def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             words("before the measurement", lambda run: ", ".join(run.driven.cache_state.done)),
             numbers("files", lambda run: size(run.driven.cache_state.file_bytes)),
             numbers("cached", lambda run: size(run.driven.cache_state.cached_bytes)),
-            numbers("read", lambda run: size(storage_evidence.read_per_transaction(run))),
+            numbers("read", lambda run: size(storage_checks.read_per_transaction(run))),
             numbers("buffer hits", lambda run: hits_cell(run.driven, "-")),
             *(_FROM_COLD if has_cold else ()),
         ),
@@ -226,7 +226,7 @@ def _over_all(run: Run) -> ReportCell:
 
 def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
     return numbers(
-        title, lambda run: cell(run) if storage_evidence.is_to_be_cold(run) else absent("")
+        title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import DerivedValue
 from assay.contracts.recorded import DerivedRecord
-from assay.judge import client_service, verdict
+from assay.judge import service_levels, verdict
 from assay.judge.statistics.samples import median_and_spread
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, columns
@@ -216,7 +216,7 @@ def _of_several(
     values = {name: number.value for name, number in numbers.items()}
     value = formula.of_values({**parameters, **values}, Path("workload.toml"))
     if value is None:
-        return _Found(None, client_service.NO_VALUE)
+        return _Found(None, service_levels.NO_VALUE)
     return _Found(Number(value, "", judged=verdict.worst(one.judged for one in numbers.values())))
 
 

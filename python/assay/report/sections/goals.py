@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.comparison import ratios
 from assay.experiment import MOST_REPETITIONS, Scalar, SystemPrice
-from assay.judge.client_service import OfferedAndReached
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE

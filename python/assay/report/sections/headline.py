@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from assay.judge import client_service
-from assay.judge.client_service import JudgedLimit
+from assay.judge import service_levels
+from assay.judge.service_levels import JudgedLimit
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED, median_and_spread
 from assay.record import Run
@@ -77,13 +77,13 @@ def limits_in_words(cell: CellRuns) -> str:
     words: list[str] = []
     said: dict[str, list[str]] = {}
     for found in _by_limit(cell):
-        words.append(word := client_service.worst_limit(found))
+        words.append(word := service_levels.worst_limit(found))
         first = next(one for one in found if one.word == word)
-        if word != client_service.MET:
+        if word != service_levels.MET:
             said.setdefault(word, []).append(first.said)
     if not words:
         return ""
-    met = f"{words.count(client_service.MET)} of {len(words)} met"
+    met = f"{words.count(service_levels.MET)} of {len(words)} met"
     return "; ".join(
         [met, *(f"{len(each)} {word}: {', '.join(each)}" for word, each in said.items())]
     )
@@ -158,7 +158,7 @@ RESPONSE_LIMITS = ProgramTable(
             ),
         ]
     ),
-    parts(lambda run: client_service.judged_limits(run.driven) if run.driven else ()),
+    parts(lambda run: service_levels.judged_limits(run.driven) if run.driven else ()),
 )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
             ),
             numbers("found", _found),
             counts("samples", lambda limits: sum(one.samples for one in limits)),
-            words("limit is", client_service.worst_limit),
+            words("limit is", service_levels.worst_limit),
         ),
         found,
         notes=(
@@ -202,7 +202,7 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
 def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
     """Of each limit, the repetitions."""
     of_runs = [
-        tuple(client_service.judged_limits(run.measurement))
+        tuple(service_levels.judged_limits(run.measurement))
         for run in cell_runs.measured_runs(cell)
     ]
     return list(zip(*of_runs, strict=True))
@@ -234,7 +234,7 @@ def service_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         runs,
         run=lambda run: run,
         before=[run_column(attrgetter("id"))],
-        is_detail=not any(client_service.is_unequal(run.measurement) for _, run in runs),
+        is_detail=not any(service_levels.is_unequal(run.measurement) for _, run in runs),
         notes=(
             "least, median, most: measured transactions that ended, by client; in flight: still "
             "running when the last transaction had begun; oldest: for how long",

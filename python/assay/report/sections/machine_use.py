@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import RAW
 from assay.drive.sampling import TimedSample
-from assay.judge import storage_evidence
+from assay.judge import storage_checks
 from assay.judge.statistics.samples import median_of_all
-from assay.judge.storage_evidence import HIGHEST_DURABILITY, comparable_durability
+from assay.judge.storage_checks import HIGHEST_DURABILITY, comparable_durability
 from assay.record import Run
 from assay.record.metrics.resources import LESS_THAN_A_TICK, why_unseen
 from assay.report import cell_runs, cell_tables
@@ -119,7 +119,7 @@ def reads_per_transaction(run: Run) -> float | None:
         return None
     if (
         is_shared(run)
-        and 2 * (storage_evidence.own_read_bytes(run.measurement) or 0) < device.read_bytes
+        and 2 * (storage_checks.own_read_bytes(run.measurement) or 0) < device.read_bytes
     ):
         return None
     return device.reads / count

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.judge import RunWarning
 from assay.judge.warning_kinds import WarningKind
-from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
+from assay.probe.measure import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import Run
 from assay.record.metrics import resources
 from assay.record.runs.run_names import machine_shown

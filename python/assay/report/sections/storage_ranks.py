@@ -21,7 +21,7 @@ from assay.judge.statistics.samples import (
     median_of_all,
     ranks,
 )
-from assay.judge.storage_evidence import HIGHEST_DURABILITY
+from assay.judge.storage_checks import HIGHEST_DURABILITY
 from assay.record import Run
 from assay.record.metrics import resources
 from assay.record.metrics.resources import (

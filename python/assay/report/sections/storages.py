@@ -16,7 +16,7 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment.choices.identity import written_storage
-from assay.judge.storage_evidence import NEAR, Calibrated, calibrated_disks, missed_disk_times
+from assay.judge.storage_checks import NEAR, Calibrated, calibrated_disks, missed_disk_times
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, cell_tables, columns

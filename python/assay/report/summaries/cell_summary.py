@@ -15,8 +15,8 @@ from assay.contracts.metric import Metric
 from assay.contracts.observation import GroupReport, Latency, Observation, Resolution, clients_left
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.client_service import OfferedAndReached
 from assay.judge.run import EXCEEDED
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED, known_ns, median_and_spread
 from assay.record import ExperimentRecord, Run

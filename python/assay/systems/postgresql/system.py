@@ -39,9 +39,7 @@ from assay.systems.options import (
     values,
     version_of,
 )
-from assay.systems.postgresql import cluster as chosen_host
-from assay.systems.postgresql import cluster as role
-from assay.systems.postgresql import installation, server, settings, url
+from assay.systems.postgresql import cluster, installation, server, settings, url
 from assay.systems.sessions import first_session, number_of, numbers_of
 
 CHECKSUMS = OptionSpec(
@@ -194,12 +192,12 @@ class Postgresql:
 
         def attach(address: Address) -> Deployment:
             own = urls.with_origins(address, choice.url_origins)
-            return _as_admitted(choice, replace(own, server_query=role.SERVER_QUERY))
+            return _as_admitted(choice, replace(own, server_query=cluster.SERVER_QUERY))
 
         if asked.are_all_used:
-            yield sessions.attached_cluster(asked.addresses, shown, attach, role.cluster_of)
+            yield sessions.attached_cluster(asked.addresses, shown, attach, cluster.cluster_of)
         else:
-            yield chosen_host.attached_as_asked(asked, shown, attach)
+            yield cluster.attached_as_asked(asked, shown, attach)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
@@ -375,11 +373,11 @@ def _deployment(
         found = settings.read(opened)
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
-        pooler = "" if is_private else role.pooler(opened)
-        if limit and (pooler or role.is_behind_pooler(opened)):
+        pooler = "" if is_private else cluster.pooler(opened)
+        if limit and (pooler or cluster.is_behind_pooler(opened)):
             limit = None  # how many sessions a pooler lets in is its own matter
         version = opened.server_version
-        own_role = None if is_private else role.role_of(opened)
+        own_role = None if is_private else cluster.role_of(opened)
     if found is None and is_private:
         raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)

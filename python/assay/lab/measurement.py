@@ -1,4 +1,4 @@
-"""What steps share that send statements: the state of the caches, a system's own client
+"""What steps share that measure: the state of the caches, a system's own client
 programs, load generators, the parts of a measurement, and its early end."""
 
 from __future__ import annotations

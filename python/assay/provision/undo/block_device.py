@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assay.errors import SystemUnderTestError
 from assay.provision.machine.program import Program
-from assay.provision.undo.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
+from assay.provision.undo.resources import NOTHING, CannotUndo, Resource, Undone, retry
 
 LOSETUP = Program("losetup", "mount")
 
