@@ -126,75 +126,17 @@ fn the_reference_lists_the_whole_language() {
             "{found}"
         );
     };
-    for command in [
-        "abort",
-        "aset",
-        "begin",
-        "elif",
-        "else",
-        "endfor",
-        "endif",
-        "endpipeline",
-        "expect",
-        "for",
-        "gset",
-        "if",
-        "keying",
-        "set",
-        "setshell",
-        "shell",
-        "sleep",
-        "startpipeline",
-        "syncpipeline",
-        "think",
-    ] {
+    let commands = "abort aset begin elif else endfor endif endpipeline expect for gset if keying set \
+        setshell shell sleep startpipeline syncpipeline think";
+    for command in commands.split_whitespace() {
         row(&format!("\\{command}"));
     }
-    for function in [
-        "abs",
-        "concat",
-        "constant",
-        "date",
-        "debug",
-        "digits",
-        "double",
-        "exp",
-        "exponential",
-        "format",
-        "greatest",
-        "hash",
-        "hash_fnv1a",
-        "hash_murmur2",
-        "hash_text",
-        "hash_consistent",
-        "int",
-        "is_sealed",
-        "lastname",
-        "least",
-        "ln",
-        "lower",
-        "mod",
-        "normal_quantile",
-        "now",
-        "numeral",
-        "nurand",
-        "permute",
-        "pi",
-        "pick",
-        "pow",
-        "power",
-        "random",
-        "random_exponential",
-        "random_gaussian",
-        "random_zipfian",
-        "sealed",
-        "sqrt",
-        "substr",
-        "text",
-        "timestamp",
-        "uniform",
-        "upper",
-    ] {
+    let functions = "abs concat constant date debug digits double exp exponential format greatest hash \
+        hash_fnv1a hash_murmur2 hash_text hash_consistent int is_sealed lastname least ln \
+        lower mod normal_quantile now numeral nurand permute pi pick pow power random \
+        random_exponential random_gaussian random_zipfian sealed sqrt substr text timestamp \
+        uniform upper";
+    for function in functions.split_whitespace() {
         row(function);
     }
     let explained =
