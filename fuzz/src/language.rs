@@ -21,11 +21,7 @@ pub fn script(text: &str) -> bool {
     let mut is_compiled = false;
     for (_, language) in Lexer::ALL {
         let styles = STYLES.map(|style| language.with_style(style));
-        let lexers = if styles[0] == styles[1] {
-            &styles[..1]
-        } else {
-            &styles[..]
-        };
+        let lexers = if styles[0] == styles[1] { &styles[..1] } else { &styles[..] };
         for &lexer in lexers {
             for values in [Values::Pasted, Values::Refused, Values::Bound] {
                 is_compiled |= is_script(text, lexer, values);
@@ -53,11 +49,7 @@ fn is_script(text: &str, lexer: Lexer, values: Values) -> bool {
 
 /// Returns whether the text is a valid expression.
 pub fn expression(text: &str) -> bool {
-    let origin = Origin {
-        path: "fuzzed.toml",
-        line: 1,
-        column: 1,
-    };
+    let origin = Origin { path: "fuzzed.toml", line: 1, column: 1 };
     let constants = [("scale".to_owned(), Value::Int(7))];
     let formula = match expression::compile(text, &["row", "name"], &constants, origin) {
         Ok(formula) => formula,
@@ -90,12 +82,7 @@ fn text_of(row: &Row) -> Option<Vec<u8>> {
 }
 
 fn source(text: &str) -> Source<'_> {
-    Source {
-        name: "fuzzed",
-        path: "fuzzed.sql",
-        text,
-        is_plain: false,
-    }
+    Source { name: "fuzzed", path: "fuzzed.sql", text, is_plain: false }
 }
 
 /// Compiles with identifiers and isolation levels, without shell commands.
@@ -121,10 +108,7 @@ fn is_in(text: &str, error: &ScriptError) {
     let line = text.split('\n').nth(error.line as usize - 1);
     let line = line.unwrap_or_else(|| panic!("{error}: no such line\n{text}"));
     let columns = 1..=line.chars().count() + 1;
-    assert!(
-        columns.contains(&(error.column as usize)),
-        "{error}: no such column\n{text}"
-    );
+    assert!(columns.contains(&(error.column as usize)), "{error}: no such column\n{text}");
     assert!(!error.message.is_empty());
 }
 
@@ -152,11 +136,7 @@ fn run(mut machine: Machine) {
         let mut pipeline = Vec::new();
         for _ in 0..MOST_STEPS {
             match machine.step() {
-                Step::Execute {
-                    statement,
-                    is_pipelined: true,
-                    ..
-                } => {
+                Step::Execute { statement, is_pipelined: true, .. } => {
                     pipeline.push(statement);
                     machine.queued();
                 }

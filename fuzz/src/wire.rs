@@ -66,17 +66,11 @@ pub fn server(protocol: &str, data: &[u8]) {
     let [cut, choice, data @ ..] = data else {
         return;
     };
-    let options = [
-        ("rows", ["0", "1", "3"][usize::from(*choice) % 3]),
-        ("fail", "deadlock@#4"),
-    ];
-    let options: BTreeMap<_, _> = options
-        .map(|(name, what)| (name.to_owned(), what.to_owned()))
-        .into();
+    let options = [("rows", ["0", "1", "3"][usize::from(*choice) % 3]), ("fail", "deadlock@#4")];
+    let options: BTreeMap<_, _> =
+        options.map(|(name, what)| (name.to_owned(), what.to_owned())).into();
     let server_model = ServerModel::new(&options).expect("the options are valid");
-    let mut model = server_model
-        .open_session()
-        .expect("the deployment is not full");
+    let mut model = server_model.open_session().expect("the deployment is not full");
     let mut server = server_of(protocol, Ok(1));
     let (mut out, mut input) = (Vec::new(), Vec::new());
     server.connected(&mut out);
@@ -99,9 +93,9 @@ pub fn server(protocol: &str, data: &[u8]) {
                     let reply = model.plan_reply(statement, Instant::now());
                     let mut given = model.answer(statement);
                     match reply {
-                        PlannedReply::Answered {
-                            error: Some(error), ..
-                        } => server.fail(&error, &mut out),
+                        PlannedReply::Answered { error: Some(error), .. } => {
+                            server.fail(&error, &mut out)
+                        }
                         _ => while !server.answer(&mut given, &mut out) {},
                     }
                     true
@@ -120,9 +114,7 @@ pub fn server(protocol: &str, data: &[u8]) {
 pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
     let server_model = ServerModel::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
         .expect("the options are valid");
-    let model = server_model
-        .open_session()
-        .expect("the deployment is not full");
+    let model = server_model.open_session().expect("the deployment is not full");
     let (mut wire, mut server) = (wire_of(protocol), server_of(protocol, Ok(1)));
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
@@ -192,14 +184,8 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         Piece::Value,
     ];
     let request = match step % REQUESTS {
-        0 => Request::Prepare {
-            id: 1,
-            pieces: &pieces,
-        },
-        1 | 4 => Request::Execute {
-            id: 1,
-            parameters: &parameters,
-        },
+        0 => Request::Prepare { id: 1, pieces: &pieces },
+        1 | 4 => Request::Execute { id: 1, parameters: &parameters },
         2 => Request::Text("SELECT a FROM t"),
         3 => Request::Bulk {
             text: match wire {
@@ -215,20 +201,14 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         6 => {
             if wire.pipelines() {
                 for _ in 0..3 {
-                    let request = Request::Execute {
-                        id: 1,
-                        parameters: &parameters,
-                    };
+                    let request = Request::Execute { id: 1, parameters: &parameters };
                     let _ = wire.queue(&request, out);
                 }
                 return wire.sync(out);
             }
             Request::Text("")
         }
-        7 => Request::Direct {
-            pieces: &pieces,
-            parameters: &parameters,
-        },
+        7 => Request::Direct { pieces: &pieces, parameters: &parameters },
         8 => {
             if wire.pipelines() {
                 for text in ["SELECT a FROM t", "COMMIT"] {
@@ -258,14 +238,8 @@ fn ask_documents(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         text("]}}"),
     ];
     let request = match step % REQUESTS {
-        0 => Request::Prepare {
-            id: 1,
-            pieces: &pieces,
-        },
-        1 | 4 => Request::Execute {
-            id: 1,
-            parameters: &parameters,
-        },
+        0 => Request::Prepare { id: 1, pieces: &pieces },
+        1 | 4 => Request::Execute { id: 1, parameters: &parameters },
         2 => Request::Text("{\"count\": \"t\"}"),
         3 => Request::Bulk {
             text: "{\"insert\": \"t\", \"fields\": [\"a\", \"b\", \"c\"]}",
@@ -275,10 +249,7 @@ fn ask_documents(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         5 => Request::Begin,
         6 => Request::Text("{\"update\": \"t\", \"updates\": [{\"q\": {}, \"u\": {\"a\": 1}}]}"),
         7 => Request::Commit,
-        8 => Request::Direct {
-            pieces: &pieces,
-            parameters: &parameters,
-        },
+        8 => Request::Direct { pieces: &pieces, parameters: &parameters },
         _ => Request::Text("{\"findAndModify\": \"t\", \"query\": {}, \"update\": {\"a\": 1}}"),
     };
     if wire.request(&request, out).is_err() {
@@ -296,11 +267,8 @@ fn a_row() -> Row {
 
 /// Variants of a protocol as its driver's options. Messages with checksums are refused as soon as one byte is
 /// wrong: without them more of what is behind is read.
-pub const VARIANTS: [&str; 3] = [
-    "cassandra protocol=4",
-    "cassandra protocol=4 compression=lz4",
-    "cassandra compression=lz4",
-];
+pub const VARIANTS: [&str; 3] =
+    ["cassandra protocol=4", "cassandra protocol=4 compression=lz4", "cassandra compression=lz4"];
 
 /// The driver of a protocol, and options of it.
 pub fn wire_of(variant: &str) -> AnyWire {

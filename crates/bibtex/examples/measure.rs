@@ -27,10 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let bytes = match mode.as_str() {
         "scan" => {
-            let options = ScanOptions {
-                files,
-                ..ScanOptions::default()
-            };
+            let options = ScanOptions { files, ..ScanOptions::default() };
             let found = scan(&options, &mut |_, _| ControlFlow::Continue(()))?;
             eprintln!(
                 "{} entries, {} strings, {} errors, {} warnings",
@@ -39,24 +36,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             found.bytes
         }
         "rows" => {
-            let options = SourceOptions {
-                files,
-                ..SourceOptions::default()
-            };
+            let options = SourceOptions { files, ..SourceOptions::default() };
             let mut source = BibSource::new(&options)?;
             let mut row = Row::new();
             while source.next_row(&mut row)?.is_some() {}
             source.bytes_read()
         }
         "sql" => {
-            let source = SourceOptions {
-                files,
-                ..SourceOptions::default()
-            };
-            let options = SqlOptions {
-                source,
-                ..SqlOptions::default()
-            };
+            let source = SourceOptions { files, ..SourceOptions::default() };
+            let options = SqlOptions { source, ..SqlOptions::default() };
             write_sql(&options, &mut stdout().lock())?.bytes_read
         }
         "document" => {
@@ -73,10 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (count, files) = rest.split_first().ok_or("how many replicas?")?;
             let options = SourceOptions {
                 files: files.to_vec(),
-                replicas: Some(Replicas {
-                    count: count.parse()?,
-                    ..Replicas::default()
-                }),
+                replicas: Some(Replicas { count: count.parse()?, ..Replicas::default() }),
                 ..SourceOptions::default()
             };
             write_replicated(&options, &mut stdout().lock())?.bytes

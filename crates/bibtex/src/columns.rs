@@ -152,10 +152,7 @@ const SLOTS: [u8; 128] = {
     while at < COLUMN_COUNT {
         let field = TABLE[at].field.as_bytes();
         if !field.is_empty() {
-            assert!(
-                slots[slot(field)] == u8::MAX,
-                "two fields share a slot: change the factors"
-            );
+            assert!(slots[slot(field)] == u8::MAX, "two fields share a slot: change the factors");
             slots[slot(field)] = at as u8;
         }
         at += 1;
@@ -195,16 +192,9 @@ impl Written<'_> {
 
     /// Whether the entry is a whole work, such as a book, and not part of one.
     pub(crate) fn is_whole_work(&self) -> bool {
-        let parts: [&[u8]; 5] = [
-            b"article",
-            b"inproceedings",
-            b"incollection",
-            b"inbook",
-            b"conference",
-        ];
-        !parts
-            .iter()
-            .any(|part| self.kind().eq_ignore_ascii_case(part))
+        let parts: [&[u8]; 5] =
+            [b"article", b"inproceedings", b"incollection", b"inbook", b"conference"];
+        !parts.iter().any(|part| self.kind().eq_ignore_ascii_case(part))
     }
 }
 
@@ -328,32 +318,13 @@ mod tests {
     #[test]
     fn fields_are_found_in_any_case_and_others_are_not() {
         assert_eq!(column_of(b"ISBN-13").map(|at| COLUMNS[at]), Some("ISBN13"));
-        assert_eq!(
-            column_of(b"TableOfContents").map(|at| COLUMNS[at]),
-            Some("TOC")
-        );
-        for unknown in [
-            "",
-            "isbn13",
-            "toc",
-            "entry",
-            "label",
-            "acknowledgement",
-            "abstracts",
-        ] {
+        assert_eq!(column_of(b"TableOfContents").map(|at| COLUMNS[at]), Some("TOC"));
+        for unknown in ["", "isbn13", "toc", "entry", "label", "acknowledgement", "abstracts"] {
             assert_eq!(column_of(unknown.as_bytes()), None, "{unknown}");
         }
-        for (at, column) in TABLE
-            .iter()
-            .enumerate()
-            .filter(|(_, column)| !column.field.is_empty())
+        for (at, column) in TABLE.iter().enumerate().filter(|(_, column)| !column.field.is_empty())
         {
-            assert_eq!(
-                column_of(column.field.as_bytes()),
-                Some(at),
-                "{}",
-                column.name
-            );
+            assert_eq!(column_of(column.field.as_bytes()), Some(at), "{}", column.name);
         }
     }
 }

@@ -251,13 +251,7 @@ pub(crate) struct Position {
 impl Position {
     /// The beginning of a file.
     pub(crate) fn new(counts_characters: bool) -> Self {
-        Self {
-            lines: 0,
-            columns: 0,
-            is_blank_so_far: true,
-            previous: b'\n',
-            counts_characters,
-        }
+        Self { lines: 0, columns: 0, is_blank_so_far: true, previous: b'\n', counts_characters }
     }
 
     /// Whether this is the beginning of the file.
@@ -282,10 +276,7 @@ impl Position {
             Some(end) => self.width(&bytes[end + 1..]),
             None => self.columns + self.width(bytes),
         };
-        Place {
-            line: lines + 1,
-            column: columns + 1,
-        }
+        Place { line: lines + 1, column: columns + 1 }
     }
 
     /// Advances over `bytes`, which come next.

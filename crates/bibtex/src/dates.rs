@@ -25,16 +25,12 @@ pub(crate) struct Bibdate<'t> {
     pub(crate) zone: Option<&'t str>,
 }
 
-pub(crate) const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
+pub(crate) const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// The number of the month whose first three letters, in lower case, are `name`.
 pub(crate) fn month_number(name: &[u8]) -> Option<u32> {
-    (1..)
-        .zip(MONTHS)
-        .find(|(_, month)| month.as_bytes() == name)
-        .map(|(number, _)| number)
+    (1..).zip(MONTHS).find(|(_, month)| month.as_bytes() == name).map(|(number, _)| number)
 }
 
 impl<'t> Bibdate<'t> {
@@ -66,36 +62,15 @@ impl<'t> Bibdate<'t> {
         name.copy_from_slice(words[1].as_bytes());
         name.make_ascii_lowercase();
         let day = number(words[2]).filter(|day| (1..=31).contains(day))?;
-        Some(Self {
-            year: number(year)?,
-            month: month_number(&name)?,
-            day,
-            time: words[3],
-            zone,
-        })
+        Some(Self { year: number(year)?, month: month_number(&name)?, day, time: words[3], zone })
     }
 
     /// Appends `2011.03.04 17:53:38 MST`; an unknown time zone is `???`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let digit = |number: u32| b'0' + u8::try_from(number % 10).expect("a remainder of 10");
-        let Self {
-            year, month, day, ..
-        } = *self;
-        out.extend([
-            digit(year / 1000),
-            digit(year / 100),
-            digit(year / 10),
-            digit(year),
-            b'.',
-        ]);
-        out.extend([
-            digit(month / 10),
-            digit(month),
-            b'.',
-            digit(day / 10),
-            digit(day),
-            b' ',
-        ]);
+        let Self { year, month, day, .. } = *self;
+        out.extend([digit(year / 1000), digit(year / 100), digit(year / 10), digit(year), b'.']);
+        out.extend([digit(month / 10), digit(month), b'.', digit(day / 10), digit(day), b' ']);
         out.extend_from_slice(self.time.as_bytes());
         out.push(b' ');
         out.extend_from_slice(self.zone.unwrap_or("???").as_bytes());
@@ -135,8 +110,7 @@ impl Month {
             if piece.kind == PieceKind::Macro && self.text.last().is_some_and(|&b| is_space(b)) {
                 self.text.push(MISPLACED_BLANK);
             }
-            self.text
-                .extend_from_slice(&fields.written.text[piece.text.clone()]);
+            self.text.extend_from_slice(&fields.written.text[piece.text.clone()]);
         }
         self.found = find(&self.text);
     }
@@ -180,9 +154,7 @@ fn find(text: &[u8]) -> Option<Found> {
     let number = std::str::from_utf8(text.trim_ascii()).ok()?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = is_number.then(|| number.parse().ok())??;
-    (1..=12)
-        .contains(&number)
-        .then_some(Found { number, days: None })
+    (1..=12).contains(&number).then_some(Found { number, days: None })
 }
 
 /// The length of the separators between days and months: `~`, `--`, `/`, `\slash `, `, ` and the like.
@@ -211,13 +183,7 @@ fn days_behind(text: &[u8], end_of_month: usize) -> Option<Range<usize>> {
     let mut at = end_of_month;
     loop {
         at += match text.get(at)? {
-            b'\\'
-                if text
-                    .get(at + 1)
-                    .is_some_and(|&next| matches!(next, b',' | b' ')) =>
-            {
-                2
-            }
+            b'\\' if text.get(at + 1).is_some_and(|&next| matches!(next, b',' | b' ')) => 2,
             b'~' | b',' | b'.' | b'{' | b'}' => 1,
             &byte if is_space(byte) => 1,
             _ => break,
@@ -229,15 +195,8 @@ fn days_behind(text: &[u8], end_of_month: usize) -> Option<Range<usize>> {
 /// The range at `at` of a day, or of two days with a dash or a slash between them.
 fn days(text: &[u8], at: usize) -> Option<Range<usize>> {
     let first = day(text, at)?;
-    let between = text[first..]
-        .iter()
-        .take_while(|byte| matches!(byte, b'-' | b'/'))
-        .count();
-    let between = if text[first..].starts_with("–".as_bytes()) {
-        "–".len()
-    } else {
-        between
-    };
+    let between = text[first..].iter().take_while(|byte| matches!(byte, b'-' | b'/')).count();
+    let between = if text[first..].starts_with("–".as_bytes()) { "–".len() } else { between };
     let last = (between > 0).then(|| day(text, first + between)).flatten();
     Some(at..last.unwrap_or(first))
 }
@@ -248,9 +207,7 @@ fn day(text: &[u8], at: usize) -> Option<usize> {
     if digits == 0 || digits > 2 {
         return None;
     }
-    let day = text[at..at + digits]
-        .iter()
-        .fold(0, |day, &digit| day * 10 + (digit - b'0'));
+    let day = text[at..at + digits].iter().fold(0, |day, &digit| day * 10 + (digit - b'0'));
     (1..=31).contains(&day).then_some(at + digits)
 }
 
@@ -277,15 +234,9 @@ mod tests {
     #[test]
     fn valid_dates_become_timestamps() {
         let table = [
-            (
-                "Fri Mar 4 17:53:38 MST 2011",
-                Some("2011.03.04 17:53:38 MST"),
-            ),
+            ("Fri Mar 4 17:53:38 MST 2011", Some("2011.03.04 17:53:38 MST")),
             ("Fri Oct 23 16:59:25 2009", Some("2009.10.23 16:59:25 ???")),
-            (
-                "Fri  Mar  4  17:53:38  2011",
-                Some("2011.03.04 17:53:38 ???"),
-            ),
+            ("Fri  Mar  4  17:53:38  2011", Some("2011.03.04 17:53:38 ???")),
             ("Sun Mar 10 1996", None),
             ("12 August 2014", None),
             ("Sat Aug 27 10:53:25 1994n", None),

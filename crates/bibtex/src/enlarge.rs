@@ -35,11 +35,7 @@ pub fn write_replicated(
     out: &mut dyn Write,
 ) -> Result<Replicated, WriteError> {
     let mut replicator = Replicator::new(options.replicas.as_ref())?;
-    let mut written = Replicated {
-        entries: 0,
-        left_out: 0,
-        bytes: 0,
-    };
+    let mut written = Replicated { entries: 0, left_out: 0, bytes: 0 };
     let mut keys = Keys::default();
     let mut out = std::io::BufWriter::with_capacity(1 << 18, out);
     for replica in 1..=replicator.count() {
@@ -48,11 +44,7 @@ pub fn write_replicated(
             let text = match kind {
                 Kind::Entry => {
                     let edited = replicator.edit(reader.written(), reader.file_name(), replica);
-                    let Some(Edited {
-                        written: Written { text, entry },
-                        ..
-                    }) = edited
-                    else {
+                    let Some(Edited { written: Written { text, entry }, .. }) = edited else {
                         continue;
                     };
                     if keys.add(&text[entry.key.clone()], 0).is_some() {

@@ -115,11 +115,7 @@ impl Entry {
             }
         }
         let value = value.expect("the loop ran at least once");
-        Ok(Field {
-            name,
-            value,
-            pieces: first..self.pieces.len(),
-        })
+        Ok(Field { name, value, pieces: first..self.pieces.len() })
     }
 }
 
@@ -142,11 +138,7 @@ fn key(text: &[u8], open: usize, end: usize) -> Result<Range<usize>, SyntaxError
 }
 
 fn no_key(at: usize) -> SyntaxError {
-    SyntaxError {
-        at,
-        message: "expected a citation key, found none".to_owned(),
-        hint: KEY_HINT,
-    }
+    SyntaxError { at, message: "expected a citation key, found none".to_owned(), hint: KEY_HINT }
 }
 
 fn leading_space(text: &[u8]) -> usize {
@@ -190,13 +182,7 @@ pub(crate) struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     pub(crate) fn new(text: &'t [u8], from: usize, end: usize) -> Self {
-        Self {
-            text,
-            reader: SliceReader::new(&text[from..end]),
-            at: from,
-            taken: 0,
-            end,
-        }
+        Self { text, reader: SliceReader::new(&text[from..end]), at: from, taken: 0, end }
     }
 
     pub(crate) fn peek(&mut self) -> Option<u8> {
@@ -242,22 +228,13 @@ impl<'t> Tokens<'t> {
                 let (kind, token) = if byte.is_ascii_digit() {
                     (PieceKind::Number, self.reader.number().ok())
                 } else {
-                    (
-                        PieceKind::Macro,
-                        self.reader.identifier().ok().map(Identifier::into_inner),
-                    )
+                    (PieceKind::Macro, self.reader.identifier().ok().map(Identifier::into_inner))
                 };
                 let Some(token) = token else {
                     return Err(self.unexpected("expected a value", Some(byte), None));
                 };
                 let text = self.range(token.as_bytes());
-                Ok((
-                    Piece {
-                        kind,
-                        text: text.clone(),
-                    },
-                    text,
-                ))
+                Ok((Piece { kind, text: text.clone() }, text))
             }
             None => Err(self.unexpected("expected a value", None, None)),
         }
@@ -312,11 +289,7 @@ impl<'t> Tokens<'t> {
             None => "the end of the entry".to_owned(),
         };
         let message = format!("{expected}, found {found}");
-        SyntaxError {
-            at: self.position_of_next(),
-            message,
-            hint,
-        }
+        SyntaxError { at: self.position_of_next(), message, hint }
     }
 
     /// The error at the delimiter that opens the current value and is not closed.

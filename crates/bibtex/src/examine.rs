@@ -51,8 +51,7 @@ impl Examiner {
                 None => Ok(Vec::new()),
             };
         }
-        self.read(text, &item, splitter)
-            .map_err(Rejection::Unreadable)?;
+        self.read(text, &item, splitter).map_err(Rejection::Unreadable)?;
         for piece in &self.entry.pieces {
             if piece.kind == PieceKind::Macro {
                 let place = || splitter.place(piece.text.start);
@@ -63,19 +62,11 @@ impl Examiner {
             self.macros.define(&text[self.entry.fields[0].name.clone()]);
             return Ok(Vec::new());
         }
-        self.check_key(text, splitter)
-            .map_err(Rejection::Duplicate)?;
+        self.check_key(text, splitter).map_err(Rejection::Duplicate)?;
         let mut warnings = Vec::from_iter(self.repeated_field(text, splitter));
-        let written = Written {
-            text,
-            entry: &self.entry,
-        };
+        let written = Written { text, entry: &self.entry };
         for Odd { at, message } in odd_values(written, &mut self.scratch) {
-            warnings.push(Flaw {
-                place: splitter.place(at),
-                message,
-                hint: None,
-            });
+            warnings.push(Flaw { place: splitter.place(at), message, hint: None });
         }
         Ok(warnings)
     }
@@ -141,9 +132,8 @@ impl Examiner {
 fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
     if fields.len() > MANY_FIELDS {
         let mut seen = HashSet::with_capacity(fields.len());
-        let again = fields
-            .iter()
-            .find(|field| !seen.insert(text[field.name.clone()].to_ascii_lowercase()));
+        let again =
+            fields.iter().find(|field| !seen.insert(text[field.name.clone()].to_ascii_lowercase()));
         return again.map(|field| field.name.clone());
     }
     let name = |field: &Field| &text[field.name.clone()];
@@ -154,9 +144,7 @@ fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
         let (first, last) = (bytes[0] | 0x20, bytes[bytes.len() - 1] | 0x20);
         let bit = 1 << ((bytes.len() * 7 + usize::from(first) * 5 + usize::from(last)) % 64);
         if seen & bit != 0
-            && fields[..at]
-                .iter()
-                .any(|before| name(before).eq_ignore_ascii_case(bytes))
+            && fields[..at].iter().any(|before| name(before).eq_ignore_ascii_case(bytes))
         {
             return Some(field.name.clone());
         }

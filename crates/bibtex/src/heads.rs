@@ -30,11 +30,7 @@ pub(crate) fn has_more_heads_than(limit: usize, text: &[u8]) -> bool {
     let mut count = 0;
     each_head(text, 1, false, |at| {
         count += 1;
-        if count > limit {
-            ControlFlow::Break(at)
-        } else {
-            ControlFlow::Continue(())
-        }
+        if count > limit { ControlFlow::Break(at) } else { ControlFlow::Continue(()) }
     })
     .is_break()
 }
@@ -66,9 +62,7 @@ fn each_head(
     let mut starts = memchr_iter(b'\n', &text[from..]).map(|at| from + at + 1);
     let mut next = if is_first { Some(from) } else { starts.next() };
     while let Some(start) = next {
-        let blanks = text[start..]
-            .iter()
-            .take_while(|&&b| is_space(b) && b != b'\n');
+        let blanks = text[start..].iter().take_while(|&&b| is_space(b) && b != b'\n');
         let at = start + blanks.count();
         let is_outermost = at == start
             && before_is_line_start(text, at)
@@ -92,9 +86,7 @@ fn head(text: &[u8], at: usize) -> Option<&[u8]> {
     let start = rest.iter().position(|&byte| !is_space(byte))?;
     let length = rest[start..].iter().position(|&byte| !is_word_byte(byte))?;
     let word = &rest[start..start + length];
-    let opening = rest[start + length..]
-        .iter()
-        .find(|&&byte| !is_space(byte))?;
+    let opening = rest[start + length..].iter().find(|&&byte| !is_space(byte))?;
     (!word.is_empty() && matches!(opening, b'{' | b'(')).then_some(word)
 }
 
@@ -128,10 +120,9 @@ pub(crate) fn never_ends(
             brace.column
         ),
         hint: Some(match next {
-            Some(next) => format!(
-                "close it before line {}, where the next entry begins",
-                place(next).line
-            ),
+            Some(next) => {
+                format!("close it before line {}, where the next entry begins", place(next).line)
+            }
             None => "close it before the end of the file".to_owned(),
         }),
     }

@@ -27,21 +27,13 @@ pub enum Encoding {
 
 /// One file to be read, or a stream that can be read only once.
 pub(crate) enum Input {
-    File {
-        path: String,
-    },
-    Stream {
-        name: String,
-        stream: Option<Box<dyn Read + Send>>,
-    },
+    File { path: String },
+    Stream { name: String, stream: Option<Box<dyn Read + Send>> },
 }
 
 impl Input {
     pub(crate) fn files(paths: &[String]) -> Vec<Self> {
-        paths
-            .iter()
-            .map(|path| Self::File { path: path.clone() })
-            .collect()
+        paths.iter().map(|path| Self::File { path: path.clone() }).collect()
     }
 
     /// The name used in messages: the path as it was given.
@@ -69,10 +61,7 @@ impl Input {
 
 /// The value of column `filename`: the last part of the path.
 pub(crate) fn base_name(path: &str) -> &str {
-    Path::new(path)
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or(path)
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
 fn open_file(path: &str) -> Result<File, SourceError> {
@@ -84,10 +73,7 @@ fn open_file(path: &str) -> Result<File, SourceError> {
             file: path.to_owned(),
             line: 0,
             column: 0,
-            hint: Some(format!(
-                "name its files, for example {}/*.bib",
-                path.trim_end_matches('/')
-            )),
+            hint: Some(format!("name its files, for example {}/*.bib", path.trim_end_matches('/'))),
         });
     }
     Ok(file)
@@ -96,18 +82,11 @@ fn open_file(path: &str) -> Result<File, SourceError> {
 /// The error for a file that cannot be read.
 pub(crate) fn unreadable(path: &str, error: &std::io::Error) -> SourceError {
     let (message, hint) = match error.kind() {
-        ErrorKind::NotFound => (
-            "expected a file, found none of this name",
-            "check the spelling",
-        ),
-        ErrorKind::PermissionDenied => (
-            "the file may not be read by this user",
-            "ask its owner, or copy it",
-        ),
-        _ => (
-            "the file cannot be read",
-            "the operating system reports the reason",
-        ),
+        ErrorKind::NotFound => ("expected a file, found none of this name", "check the spelling"),
+        ErrorKind::PermissionDenied => {
+            ("the file may not be read by this user", "ask its owner, or copy it")
+        }
+        _ => ("the file cannot be read", "the operating system reports the reason"),
     };
     SourceError {
         message: format!("{message} ({error})"),
@@ -215,11 +194,7 @@ impl Chunks {
     /// Moves the window to the front of the buffer, and enlarges the buffer only if a chunk does
     /// not fit after it. A chunk of Latin-1 can double when it is decoded.
     fn make_room(&mut self) {
-        let needed = if self.is_latin1 {
-            2 * CHUNK_BYTES
-        } else {
-            CHUNK_BYTES
-        };
+        let needed = if self.is_latin1 { 2 * CHUNK_BYTES } else { CHUNK_BYTES };
         if self.end + needed <= self.buffer.len() {
             return;
         }
@@ -236,10 +211,7 @@ impl Chunks {
         self.undecoded.resize(CHUNK_BYTES, 0);
         let count = read_some(&mut self.input, &mut self.undecoded, &mut self.digest)?;
         self.bytes_read += count as u64;
-        Ok(decode_latin1(
-            &self.undecoded[..count],
-            &mut self.buffer[self.end..],
-        ))
+        Ok(decode_latin1(&self.undecoded[..count], &mut self.buffer[self.end..]))
     }
 }
 

@@ -20,9 +20,7 @@ const SHARDS: usize = 64;
 
 impl Default for Keys {
     fn default() -> Self {
-        Self {
-            shards: (0..SHARDS).map(|_| HashMap::default()).collect(),
-        }
+        Self { shards: (0..SHARDS).map(|_| HashMap::default()).collect() }
     }
 }
 
@@ -142,20 +140,14 @@ impl Macros {
         self.lower.extend_from_slice(name);
         self.lower.make_ascii_lowercase();
         if !self.met.contains_key(self.lower.as_slice()) {
-            self.met
-                .insert(self.lower.as_slice().into(), Macro::default());
+            self.met.insert(self.lower.as_slice().into(), Macro::default());
         }
-        self.met
-            .get_mut(self.lower.as_slice())
-            .expect("it existed or has just been added")
+        self.met.get_mut(self.lower.as_slice()).expect("it existed or has just been added")
     }
 }
 
 fn is_month(name: &[u8]) -> bool {
-    name.len() == 3
-        && MONTHS
-            .iter()
-            .any(|month| month.as_bytes().eq_ignore_ascii_case(name))
+    name.len() == 3 && MONTHS.iter().any(|month| month.as_bytes().eq_ignore_ascii_case(name))
 }
 
 /// XXH3 of each text in one call, which avoids the set-up cost of that crate's streaming hasher.

@@ -61,11 +61,7 @@ pub(crate) fn has_empty_name(text: &[u8], scratch: &mut Vec<u8>) -> bool {
 
 fn is_without_content(name: &[u8], scratch: &mut Vec<u8>) -> bool {
     // Nearly all names begin with a letter, which can be checked without removing markup.
-    if name
-        .trim_ascii_start()
-        .first()
-        .is_some_and(u8::is_ascii_alphabetic)
-    {
+    if name.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic) {
         return false;
     }
     scratch.clear();

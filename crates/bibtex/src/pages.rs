@@ -20,8 +20,7 @@ pub(crate) fn page_count(text: &str, is_whole: bool) -> Result<i32, NoCount> {
     let is_list = items(text).nth(1).is_some();
     let count = items(text).try_fold(0, |sum, item| {
         let count = if item.contains('+') {
-            item.split('+')
-                .try_fold(0, |sum, part| added(sum, part_count(part.trim())?))?
+            item.split('+').try_fold(0, |sum, part| added(sum, part_count(part.trim())?))?
         } else if let Some((first, last)) = range(item) {
             range_count(first, last)?
         } else if is_whole && !is_list {
@@ -47,9 +46,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 
 /// The ends of `20--32`, also written with an en dash or with three hyphens.
 fn range(item: &str) -> Option<(&str, &str)> {
-    let (first, last) = item
-        .split_once("--")
-        .or_else(|| item.split_once('\u{2013}'))?;
+    let (first, last) = item.split_once("--").or_else(|| item.split_once('\u{2013}'))?;
     Some((first.trim(), last.strip_prefix('-').unwrap_or(last).trim()))
 }
 
@@ -58,11 +55,7 @@ fn part_count(part: &str) -> Result<u64, NoCount> {
     if let Some((first, last)) = range(part) {
         return range_count(first, last);
     }
-    page_number(
-        part.strip_prefix('[')
-            .and_then(|part| part.strip_suffix(']'))
-            .unwrap_or(part),
-    )
+    page_number(part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).unwrap_or(part))
 }
 
 /// A single page, which must contain a number: `45`, `iv`, `e12`, `17:3`.
@@ -133,11 +126,7 @@ fn roman(text: &str) -> Option<u64> {
     let mut rest = lower.as_str();
     let mut value = 0;
     for (letters, worth) in STEPS {
-        let most = if letters.len() == 1 && !matches!(letters, "d" | "l" | "v") {
-            3
-        } else {
-            1
-        };
+        let most = if letters.len() == 1 && !matches!(letters, "d" | "l" | "v") { 3 } else { 1 };
         for _ in 0..most {
             let Some(shorter) = rest.strip_prefix(letters) else {
                 break;
@@ -214,12 +203,7 @@ mod tests {
 
     #[test]
     fn only_valid_roman_numerals_are_accepted() {
-        for (text, value) in [
-            ("iv", 4),
-            ("XLVIII", 48),
-            ("mcmxciv", 1994),
-            ("lxxxviii", 88),
-        ] {
+        for (text, value) in [("iv", 4), ("XLVIII", 48), ("mcmxciv", 1994), ("lxxxviii", 88)] {
             assert_eq!(roman(text), Some(value), "{text}");
         }
         for text in ["", "iiii", "vx", "mild", "ic"] {

@@ -114,21 +114,8 @@ impl Problems {
 
     fn keep(&mut self, severity: Severity, what: SourceError) {
         if self.kept.len() < KEPT {
-            let SourceError {
-                message,
-                file,
-                line,
-                column,
-                hint,
-            } = what;
-            self.kept.push(Problem {
-                severity,
-                file,
-                line,
-                column,
-                message,
-                hint,
-            });
+            let SourceError { message, file, line, column, hint } = what;
+            self.kept.push(Problem { severity, file, line, column, message, hint });
         }
     }
 }

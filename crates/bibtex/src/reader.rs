@@ -93,8 +93,7 @@ impl Reader {
                     Ok(warnings) => {
                         open.contents.count(item.kind);
                         for warning in warnings {
-                            self.problems
-                                .warning(warning.in_file(self.inputs[file].name()));
+                            self.problems.warning(warning.in_file(self.inputs[file].name()));
                         }
                         return Ok(Some(item.kind));
                     }
@@ -119,10 +118,7 @@ impl Reader {
 
     /// The entry or definition that was found last.
     pub(crate) fn written(&self) -> Written<'_> {
-        Written {
-            text: self.text(),
-            entry: &self.examiner.entry,
-        }
+        Written { text: self.text(), entry: &self.examiner.entry }
     }
 
     /// The bytes of the item that was found last.
@@ -140,15 +136,8 @@ impl Reader {
     }
 
     pub(crate) fn bytes_read(&self) -> u64 {
-        let open = self
-            .open
-            .as_ref()
-            .map_or(0, |open| open.splitter.chunks().bytes_read());
-        self.ended
-            .iter()
-            .map(|contents| contents.bytes)
-            .sum::<u64>()
-            + open
+        let open = self.open.as_ref().map_or(0, |open| open.splitter.chunks().bytes_read());
+        self.ended.iter().map(|contents| contents.bytes).sum::<u64>() + open
     }
 
     pub(crate) fn ended(&self) -> &[Contents] {
@@ -160,9 +149,7 @@ impl Reader {
     }
 
     fn under_way(&self) -> &Open {
-        self.open
-            .as_ref()
-            .expect("called only after an item was found")
+        self.open.as_ref().expect("called only after an item was found")
     }
 
     fn open_next(&mut self) -> Result<bool, SourceError> {
@@ -179,10 +166,7 @@ impl Reader {
                     self.open = Some(Open {
                         splitter: Splitter::new(chunks, is_latin1),
                         file_name: base_name(self.inputs[file].name()).to_owned(),
-                        contents: Contents {
-                            file,
-                            ..Contents::default()
-                        },
+                        contents: Contents { file, ..Contents::default() },
                         errors_before: self.problems.errors,
                     });
                     return Ok(true);
@@ -234,18 +218,13 @@ impl Reader {
             if self.reading.strict {
                 self.fail(unknown.file, flaw)?;
             } else {
-                self.problems
-                    .warning(flaw.in_file(self.inputs[unknown.file].name()));
+                self.problems.warning(flaw.in_file(self.inputs[unknown.file].name()));
             }
         }
         if self.ended.iter().any(|contents| contents.entries > 0) {
             return Ok(());
         }
-        let first = self
-            .problems
-            .kept
-            .iter()
-            .find(|problem| problem.severity == Severity::Error);
+        let first = self.problems.kept.iter().find(|problem| problem.severity == Severity::Error);
         let flaw = Flaw {
             place: Place::default(),
             message: format!(
@@ -291,20 +270,13 @@ fn of_one_name<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<SourceError> {
     let mut files: Vec<(Option<PathBuf>, &str, u64)> = Vec::new();
     for path in paths {
         let real = std::fs::canonicalize(path).ok();
-        match files
-            .iter_mut()
-            .find(|file| file.1 == path || (real.is_some() && file.0 == real))
-        {
+        match files.iter_mut().find(|file| file.1 == path || (real.is_some() && file.0 == real)) {
             Some(file) => file.2 += 1,
             None => files.push((real, path, 1)),
         }
     }
     let warning = |path: &str, message: String, hint: &str| {
-        let flaw = Flaw {
-            place: Place::default(),
-            message,
-            hint: Some(hint.to_owned()),
-        };
+        let flaw = Flaw { place: Place::default(), message, hint: Some(hint.to_owned()) };
         flaw.in_file(path)
     };
     let again = files.iter().filter(|file| file.2 > 1).map(|file| {

@@ -53,12 +53,7 @@ pub enum Variant {
 
 impl Default for Replicas {
     fn default() -> Self {
-        Self {
-            count: 1,
-            variant: Variant::Full,
-            seed: 1,
-            reported: Vec::new(),
-        }
+        Self { count: 1, variant: Variant::Full, seed: 1, reported: Vec::new() }
     }
 }
 
@@ -136,10 +131,7 @@ impl Replicator {
         }
         let key = &written.text[written.entry.key.clone()];
         if replica > 1
-            && self
-                .reported
-                .as_ref()
-                .is_some_and(|reported| reported.contains(file_name, key))
+            && self.reported.as_ref().is_some_and(|reported| reported.contains(file_name, key))
         {
             return None;
         }
@@ -151,15 +143,10 @@ impl Replicator {
             open: written.entry.open,
             length: self.text.len(),
         };
-        self.entry
-            .read(&self.text, &item)
-            .expect("what is added is whole fields and words");
+        self.entry.read(&self.text, &item).expect("what is added is whole fields and words");
         self.name_file(file_name, replica);
         Some(Edited {
-            written: Written {
-                text: &self.text,
-                entry: &self.entry,
-            },
+            written: Written { text: &self.text, entry: &self.entry },
             file_name: &self.file_name,
         })
     }
@@ -173,9 +160,7 @@ impl Replicator {
         if let Some(field) = fields.field(BIBDATE) {
             self.scratch.clear();
             fields.write_plain(BIBDATE, &mut self.scratch);
-            let date = std::str::from_utf8(&self.scratch)
-                .ok()
-                .and_then(Bibdate::parse);
+            let date = std::str::from_utf8(&self.scratch).ok().and_then(Bibdate::parse);
             if let Some(date) = date {
                 self.edits.push(Edit {
                     at: field.value.start,
@@ -201,20 +186,13 @@ impl Replicator {
             None => new_fields = format!(",\n  remark =       \"{words}\""),
         }
         new_fields.push_str(&format!(",\n  replica =      \"{replica}\""));
-        let end = entry
-            .fields
-            .last()
-            .map_or(entry.key.end, |field| field.value.end);
+        let end = entry.fields.last().map_or(entry.key.end, |field| field.value.end);
         self.insert(end, new_fields);
         self.edits.sort_by_key(|edit| edit.at);
     }
 
     fn insert(&mut self, at: usize, added: String) {
-        self.edits.push(Edit {
-            at,
-            removed: 0,
-            added,
-        });
+        self.edits.push(Edit { at, removed: 0, added });
     }
 
     fn apply_edits(&mut self, text: &[u8]) {

@@ -92,10 +92,8 @@ impl RowWriter {
 
     fn push_timestamp(&mut self, row: &mut Row) {
         self.scratch.clear();
-        if let Some(date) = row
-            .cell(BIBDATE)
-            .as_text()
-            .and_then(|text| std::str::from_utf8(text).ok())
+        if let Some(date) =
+            row.cell(BIBDATE).as_text().and_then(|text| std::str::from_utf8(text).ok())
             && let Some(date) = Bibdate::parse(date)
         {
             date.write(&mut self.scratch);
@@ -129,10 +127,7 @@ impl People {
     fn push_count(&self, row: &mut Row) {
         // An empty name, as between the two `and` of `A and and B`, is not counted.
         let count = self.parts.iter().filter(|part| !part.is_empty()).count();
-        push_int(
-            row,
-            self.is_known.then(|| count.try_into().unwrap_or(i64::MAX)),
-        );
+        push_int(row, self.is_known.then(|| count.try_into().unwrap_or(i64::MAX)));
     }
 
     fn push_text(&self, row: &mut Row) {

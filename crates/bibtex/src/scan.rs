@@ -97,11 +97,8 @@ pub fn scan(
             }
         }
     }
-    let files: Vec<ScannedFile> = reader
-        .ended()
-        .iter()
-        .map(|ended| scanned(&reader, ended, &facts))
-        .collect();
+    let files: Vec<ScannedFile> =
+        reader.ended().iter().map(|ended| scanned(&reader, ended, &facts)).collect();
     let mut digest = Xxh3::new();
     for file in &files {
         digest.update(format!("{}\0{}\n", file.name, file.fingerprint).as_bytes());
@@ -127,9 +124,7 @@ struct Facts {
 impl Facts {
     fn of(path: &str) -> Self {
         let metadata = std::fs::metadata(path).ok();
-        let modified = metadata
-            .as_ref()
-            .and_then(|metadata| metadata.modified().ok());
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
         let since_1970 = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Self {
             bytes: metadata.map_or(0, |metadata| metadata.len()),

@@ -69,12 +69,8 @@ pub struct BibSource {
 
 enum Stage {
     Entries,
-    Strings {
-        next: usize,
-    },
-    Names {
-        sorted: std::vec::IntoIter<(Box<[u8]>, u64)>,
-    },
+    Strings { next: usize },
+    Names { sorted: std::vec::IntoIter<(Box<[u8]>, u64)> },
 }
 
 impl BibSource {
@@ -93,10 +89,7 @@ impl BibSource {
         name: &str,
         stream: Box<dyn Read + Send>,
     ) -> Result<Self, SourceError> {
-        let input = Input::Stream {
-            name: name.to_owned(),
-            stream: Some(stream),
-        };
+        let input = Input::Stream { name: name.to_owned(), stream: Some(stream) };
         Self::over(options, vec![input], options.reading())
     }
 
@@ -123,9 +116,7 @@ impl BibSource {
     /// The errors and warnings that did not stop the reading; complete after the last row of `bibtab`.
     #[must_use]
     pub fn problems(&self) -> &Problems {
-        self.problems
-            .as_ref()
-            .unwrap_or_else(|| self.reader.problems())
+        self.problems.as_ref().unwrap_or_else(|| self.reader.problems())
     }
 
     fn next_entry(&mut self, row: &mut Row) -> Result<bool, SourceError> {
@@ -138,8 +129,7 @@ impl BibSource {
                     else {
                         continue;
                     };
-                    self.writer
-                        .write(edited.written, edited.file_name, row, &mut self.names);
+                    self.writer.write(edited.written, edited.file_name, row, &mut self.names);
                     let is_wanted = self
                         .options
                         .only
@@ -164,8 +154,7 @@ impl BibSource {
         self.bytes_of_ended_replicas += self.reader.bytes_read();
         let next = Reader::new(Input::files(&self.options.files), self.options.reading())?;
         let ended = std::mem::replace(&mut self.reader, next);
-        self.problems
-            .get_or_insert_with(|| ended.problems().clone());
+        self.problems.get_or_insert_with(|| ended.problems().clone());
         self.replica += 1;
         Ok(())
     }

@@ -40,11 +40,7 @@ struct Bad {
 
 impl Splitter {
     pub(crate) fn new(chunks: Chunks, counts_characters: bool) -> Self {
-        Self {
-            cursor: Cursor::new(chunks, counts_characters),
-            item: None,
-            bad: None,
-        }
+        Self { cursor: Cursor::new(chunks, counts_characters), item: None, bad: None }
     }
 
     pub(crate) fn chunks(&self) -> &Chunks {
@@ -70,10 +66,7 @@ impl Splitter {
     /// Marks the last item as bad inside, so that its braces cannot be trusted.
     pub(crate) fn reject(&mut self) {
         if let Some(item) = self.item.take() {
-            self.bad = Some(Bad {
-                is_entry: item.kind == Kind::Entry,
-                length: Some(item.length),
-            });
+            self.bad = Some(Bad { is_entry: item.kind == Kind::Entry, length: Some(item.length) });
         }
     }
 
@@ -119,12 +112,7 @@ impl Splitter {
                 Head::Comment { end } => self.cursor.eat(end),
                 Head::Item { kind, word, open } => {
                     let length = self.close(open, kind == Kind::Entry)?;
-                    let item = Item {
-                        kind,
-                        word,
-                        open,
-                        length,
-                    };
+                    let item = Item { kind, word, open, length };
                     self.item = Some(item);
                     return Ok(Some(item));
                 }
@@ -156,11 +144,7 @@ impl Splitter {
             } else {
                 Kind::Entry
             };
-            return Ok(Head::Item {
-                kind,
-                word,
-                open: at,
-            });
+            return Ok(Head::Item { kind, word, open: at });
         }
         if !self.cursor.position().is_blank_so_far() {
             return Ok(Head::Text);
@@ -172,10 +156,7 @@ impl Splitter {
             let name = String::from_utf8_lossy(&name[..name.len().min(MAX_TYPE_BYTES)]);
             format!("expected `{{` or `(` after `@{name}`, found {found}")
         };
-        self.bad = Some(Bad {
-            is_entry: !name.is_empty() && !is_definition(name),
-            length: None,
-        });
+        self.bad = Some(Bad { is_entry: !name.is_empty() && !is_definition(name), length: None });
         Err(Failure::Item(Flaw {
             place: self.cursor.place(at.min(self.cursor.window().len())),
             message,
@@ -213,16 +194,11 @@ impl Splitter {
 
     /// The error for the item at the window, which has no end.
     fn unclosed(&mut self, open: usize, is_entry: bool) -> Failure {
-        self.bad = Some(Bad {
-            is_entry,
-            length: None,
-        });
+        self.bad = Some(Bad { is_entry, length: None });
         let window = self.cursor.window();
         let text = &window[..window.len().min(MAX_ENTRY_BYTES)];
         let is_too_long = window.len() > MAX_ENTRY_BYTES;
-        Failure::Item(never_ends(text, open, is_too_long, |at| {
-            self.cursor.place(at)
-        }))
+        Failure::Item(never_ends(text, open, is_too_long, |at| self.cursor.place(at)))
     }
 
     /// Skips the bad item at the window: up to the next line that begins an entry, or only to its
@@ -254,7 +230,9 @@ enum Head {
     /// An `@` that begins no item.
     Text,
     /// `@comment`, which ends at `end`.
-    Comment { end: usize },
+    Comment {
+        end: usize,
+    },
     Item {
         kind: Kind,
         word: (usize, usize),
@@ -271,11 +249,7 @@ pub(crate) struct Balance {
 
 impl Balance {
     pub(crate) fn new(opening: u8) -> Self {
-        Self {
-            opening,
-            depth: usize::from(opening == b'{'),
-            is_quoted: false,
-        }
+        Self { opening, depth: usize::from(opening == b'{'), is_quoted: false }
     }
 
     pub(crate) fn find_end(&mut self, text: &[u8]) -> Option<usize> {

@@ -114,11 +114,7 @@ fn write(
     mut source: BibSource,
     out: &mut dyn Write,
 ) -> Result<WriteSqlReport, WriteError> {
-    let mut script = Script {
-        out,
-        gathered: Vec::new(),
-        report: WriteSqlReport::default(),
-    };
+    let mut script = Script { out, gathered: Vec::new(), report: WriteSqlReport::default() };
     let outcome = script.write(options, &mut source);
     script.report.bytes_read = source.bytes_read();
     script.report.problems = source.problems().clone();
@@ -140,12 +136,7 @@ struct Script<'o> {
 
 impl Script<'_> {
     fn write(&mut self, options: &SqlOptions, source: &mut BibSource) -> Result<(), WriteError> {
-        for text in options
-            .header
-            .iter()
-            .chain(&options.create)
-            .chain(&options.prologue)
-        {
+        for text in options.header.iter().chain(&options.create).chain(&options.prologue) {
             self.line(text);
         }
         self.line(&options.begin);
@@ -226,10 +217,7 @@ fn inserts(tables: Option<&[TableName; 3]>) -> [String; 3] {
         plain("strtab", &STRING_COLUMNS),
         plain("namtab", &NAME_COLUMNS),
     ];
-    tables
-        .unwrap_or(&defaults)
-        .each_ref()
-        .map(|TableName { table, columns }| {
-            format!("INSERT INTO {table} ({}) VALUES (", columns.join(", "))
-        })
+    tables.unwrap_or(&defaults).each_ref().map(|TableName { table, columns }| {
+        format!("INSERT INTO {table} ({}) VALUES (", columns.join(", "))
+    })
 }

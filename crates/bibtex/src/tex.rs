@@ -41,11 +41,7 @@ const CLASSES: [Class; 256] = {
 impl<'o> Cleaner<'o> {
     pub(crate) fn new(out: &'o mut Vec<u8>) -> Self {
         let start = out.len();
-        Self {
-            out,
-            start,
-            blank_is_due: false,
-        }
+        Self { out, start, blank_is_due: false }
     }
 
     /// Whether the text has content: an empty text and a text of question marks have none.
@@ -183,9 +179,7 @@ impl<'o> Cleaner<'o> {
 }
 
 fn run_length(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
-    text.iter()
-        .position(|&byte| !is_part(byte))
-        .unwrap_or(text.len())
+    text.iter().position(|&byte| !is_part(byte)).unwrap_or(text.len())
 }
 
 fn spaces(text: &[u8]) -> usize {
@@ -193,11 +187,7 @@ fn spaces(text: &[u8]) -> usize {
 }
 
 fn behind_empty_group(text: &[u8], at: usize) -> usize {
-    if text[at..].starts_with(b"{}") {
-        at + 2
-    } else {
-        at
-    }
+    if text[at..].starts_with(b"{}") { at + 2 } else { at }
 }
 
 /// The end of the group that begins at `at`, or `at` if none begins there.
@@ -271,10 +261,7 @@ pub(crate) fn special_letters(name: &[u8]) -> Option<&'static [u8]> {
 
 /// Commands that put an accent on the next letter.
 pub(crate) fn is_accent(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"b" | b"c" | b"d" | b"H" | b"k" | b"r" | b"t" | b"u" | b"v"
-    )
+    matches!(name, b"b" | b"c" | b"d" | b"H" | b"k" | b"r" | b"t" | b"u" | b"v")
 }
 
 /// Commands that change the style of the following text and print nothing.
@@ -329,21 +316,13 @@ pub(crate) fn quiet_length<const STOPS_AT_MARKUP: bool>(text: &[u8]) -> usize {
     rest[..words.remainder().len()].copy_from_slice(words.remainder());
     let stops = stops::<STOPS_AT_MARKUP>(u64::from_le_bytes(rest));
     // The text is padded with blanks, which end the scan.
-    let quiet = if stops == 0 {
-        8
-    } else {
-        stops.trailing_zeros() as usize / 8
-    };
+    let quiet = if stops == 0 { 8 } else { stops.trailing_zeros() as usize / 8 };
     without_blank(text, length + quiet.min(words.remainder().len()))
 }
 
 /// A blank before the stop belongs to the white space or markup after it.
 fn without_blank(text: &[u8], length: usize) -> usize {
-    if length > 0 && text[length - 1] == b' ' {
-        length - 1
-    } else {
-        length
-    }
+    if length > 0 && text[length - 1] == b' ' { length - 1 } else { length }
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -379,9 +358,7 @@ mod tests {
                 || (byte == b' ' && text.get(at + 1).is_none_or(|&next| next == b' '))
                 || (stops_at_markup && matches!(byte, b'{' | b'}' | b'\\' | b'~'))
         };
-        let length = (0..text.len())
-            .find(|&at| is_stop(at))
-            .unwrap_or(text.len());
+        let length = (0..text.len()).find(|&at| is_stop(at)).unwrap_or(text.len());
         without_blank(text, length)
     }
 
@@ -391,20 +368,11 @@ mod tests {
         let letters = b"abc   {}\\~\n\t\xC3\xA9\x7F|xyzxyzxyzxyzxyzxyzxyz";
         for _ in 0..200_000 {
             let length = crate::chance::length_between(&mut random, 1, 40);
-            let mut text: Vec<u8> = (0..length)
-                .map(|_| crate::chance::pick(&mut random, letters))
-                .collect();
+            let mut text: Vec<u8> =
+                (0..length).map(|_| crate::chance::pick(&mut random, letters)).collect();
             text[0] = b'a';
-            assert_eq!(
-                quiet_length::<true>(&text),
-                plainly(&text, true),
-                "{text:?}"
-            );
-            assert_eq!(
-                quiet_length::<false>(&text),
-                plainly(&text, false),
-                "{text:?}"
-            );
+            assert_eq!(quiet_length::<true>(&text), plainly(&text, true), "{text:?}");
+            assert_eq!(quiet_length::<false>(&text), plainly(&text, false), "{text:?}");
         }
     }
 }

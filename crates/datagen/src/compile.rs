@@ -21,11 +21,7 @@ impl Dataset {
             let tables_before = &document.tables[..index];
             tables.push(compile_table(document, table, tables_before)?);
         }
-        Ok(Arc::new(Self {
-            file: document.file.as_str().into(),
-            tables,
-            part: document.part,
-        }))
+        Ok(Arc::new(Self { file: document.file.as_str().into(), tables, part: document.part }))
     }
 }
 
@@ -38,10 +34,7 @@ fn compile_table(
     let ancestors = ancestors_of(tables_before, parent);
     let scope = Scope::new(document, table, &ancestors);
     if let Some(line) = repeated_column(table) {
-        let message = format!(
-            "the table {} has two columns with the same name",
-            table.name
-        );
+        let message = format!("the table {} has two columns with the same name", table.name);
         return Err(scope.error(line, message, None));
     }
     let rows = scope.rows(table)?;
@@ -65,12 +58,8 @@ fn compile_table(
         let slot = first_own_slot + index;
         columns[index].is_kept = columns.iter().any(|column| column.formula.uses(slot));
     }
-    let is_used = |slot| {
-        rows.uses(slot)
-            || columns
-                .iter()
-                .any(|column: &Column| column.formula.uses(slot))
-    };
+    let is_used =
+        |slot| rows.uses(slot) || columns.iter().any(|column: &Column| column.formula.uses(slot));
     let inherited = ancestors
         .iter()
         .enumerate()
@@ -79,11 +68,7 @@ fn compile_table(
         })
         .zip(1..)
         .filter(|&(_, slot)| is_used(slot))
-        .map(|((levels_up, column), slot)| Inherited {
-            levels_up,
-            column,
-            slot,
-        })
+        .map(|((levels_up, column), slot)| Inherited { levels_up, column, slot })
         .collect();
     let seed = |purpose| table_seed(document.seed, &table.name, purpose);
     let mut compiled = Table {
@@ -126,10 +111,7 @@ fn parent_of(
     if found.is_some() {
         return Ok(found);
     }
-    let names: Vec<&str> = tables_before
-        .iter()
-        .map(|table| table.name.as_str())
-        .collect();
+    let names: Vec<&str> = tables_before.iter().map(|table| table.name.as_str()).collect();
     let hint = match names.is_empty() {
         true => {
             "declare a parent before its children; no table is declared before this one".to_owned()
@@ -158,11 +140,7 @@ fn ancestors_of(tables_before: &[GeneratedTable], parent: Option<usize>) -> Vec<
 fn repeated_column(table: &GeneratedTable) -> Option<u32> {
     let columns = &table.columns;
     (0..columns.len())
-        .find(|&index| {
-            columns[..index]
-                .iter()
-                .any(|earlier| earlier.name == columns[index].name)
-        })
+        .find(|&index| columns[..index].iter().any(|earlier| earlier.name == columns[index].name))
         .map(|index| columns[index].line)
 }
 
@@ -182,11 +160,8 @@ impl<'d> Scope<'d> {
         table: &'d GeneratedTable,
         ancestors: &[&'d GeneratedTable],
     ) -> Self {
-        let mut constants: Vec<(String, Value)> = document
-            .variables
-            .iter()
-            .map(|(name, value)| (name.clone(), value.into()))
-            .collect();
+        let mut constants: Vec<(String, Value)> =
+            document.variables.iter().map(|(name, value)| (name.clone(), value.into())).collect();
         if let Some(instance) = table.instance {
             constants.retain(|(name, _)| name != "instance");
             constants.push(("instance".to_owned(), Value::Int(instance)));
@@ -200,12 +175,7 @@ impl<'d> Scope<'d> {
         }
         let first_own_slot = names.len();
         names.extend(table.columns.iter().map(|column| &*column.name));
-        Self {
-            file: &document.file,
-            constants,
-            names,
-            first_own_slot,
-        }
+        Self { file: &document.file, constants, names, first_own_slot }
     }
 
     pub fn first_own_slot(&self) -> usize {
@@ -228,13 +198,7 @@ impl<'d> Scope<'d> {
 
     /// An error at a line of the file, like an error of compilation.
     pub fn error(&self, line: u32, message: String, hint: Option<String>) -> ScriptError {
-        ScriptError {
-            path: self.file.to_owned(),
-            line: line.max(1),
-            column: 1,
-            message,
-            hint,
-        }
+        ScriptError { path: self.file.to_owned(), line: line.max(1), column: 1, message, hint }
     }
 
     /// The names visible when the first `own` columns of the table are defined.
@@ -256,11 +220,7 @@ impl<'d> Scope<'d> {
         line: u32,
         column: u32,
     ) -> Result<Formula, ScriptError> {
-        let origin = Origin {
-            path: self.file,
-            line,
-            column,
-        };
+        let origin = Origin { path: self.file, line, column };
         expression::compile(text, names, &self.constants, origin)
     }
 }

@@ -59,9 +59,7 @@ impl Cursor {
                 needed_columns: compiled.needed_columns(needed),
             }
         };
-        Self {
-            levels: path.iter().enumerate().map(level).collect(),
-        }
+        Self { levels: path.iter().enumerate().map(level).collect() }
     }
 
     /// Moves to the next row; returns false after the last one.
@@ -108,16 +106,10 @@ impl Cursor {
         }
         let counted = table.rows.evaluate(&level.values, &mut random);
         let counted = counted.map_err(|Fault(message)| message.into_owned());
-        let count = counted
-            .and_then(|value| row_count(&value))
-            .map_err(|message| {
-                let what = format!(
-                    "the rows of {} for {}",
-                    table.name,
-                    self.place(dataset, depth - 1)
-                );
-                dataset.error_at(table.rows_line, &what, &message)
-            })?;
+        let count = counted.and_then(|value| row_count(&value)).map_err(|message| {
+            let what = format!("the rows of {} for {}", table.name, self.place(dataset, depth - 1));
+            dataset.error_at(table.rows_line, &what, &message)
+        })?;
         let level = &mut self.levels[depth];
         (level.seed, level.next, level.end) = (seed, 0, count);
         Ok(true)
@@ -187,22 +179,16 @@ impl Cursor {
         let name = &dataset.tables[level.table].name;
         match depth {
             0 => format!("row {} of {name}", level.current),
-            _ => format!(
-                "row {} of {name} below {}",
-                level.current,
-                self.place(dataset, depth - 1)
-            ),
+            _ => {
+                format!("row {} of {name} below {}", level.current, self.place(dataset, depth - 1))
+            }
         }
     }
 
     #[cold]
     fn fault(&self, dataset: &Dataset, depth: usize, column: usize, message: &str) -> SourceError {
         let column = &dataset.tables[self.levels[depth].table].columns[column];
-        let what = format!(
-            "the column {} in {}",
-            column.name,
-            self.place(dataset, depth)
-        );
+        let what = format!("the column {} in {}", column.name, self.place(dataset, depth));
         dataset.error_at(column.line, &what, message)
     }
 }
@@ -224,9 +210,7 @@ fn write_cell(
     } else {
         column.formula.write(values, random, row).map_err(fault)?;
     }
-    column
-        .column_type
-        .map_or(Ok(()), |column_type| fit(column_type, row))
+    column.column_type.map_or(Ok(()), |column_type| fit(column_type, row))
 }
 
 fn number(row: u64) -> Value {
@@ -247,13 +231,7 @@ impl GeneratedSource {
     /// The rows of one part of all tables.
     #[must_use]
     pub fn new(dataset: Arc<Dataset>, part: Part) -> Self {
-        Self {
-            dataset,
-            part,
-            table: 0,
-            number: 0,
-            cursor: None,
-        }
+        Self { dataset, part, table: 0, number: 0, cursor: None }
     }
 }
 

@@ -75,7 +75,5 @@ pub(crate) fn row_count(value: &Value) -> Result<u64, String> {
         Value::Bool(truth) => truth.to_string(),
         other => format!("{:?}", other.to_text()),
     };
-    Err(format!(
-        "expected a whole number of 0 or more, found {found}"
-    ))
+    Err(format!("expected a whole number of 0 or more, found {found}"))
 }

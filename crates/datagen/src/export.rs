@@ -105,11 +105,8 @@ pub fn export(
     out: &mut dyn Write,
     go_on: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<ExportReport, ExportError> {
-    let table = dataset
-        .tables
-        .iter()
-        .position(|table| *table.name == document.table)
-        .ok_or_else(|| {
+    let table =
+        dataset.tables.iter().position(|table| *table.name == document.table).ok_or_else(|| {
             let names: Vec<&str> = dataset.names().collect();
             ExportError::Document(format!(
                 "expected one of the tables {}, found {:?}",
@@ -123,12 +120,8 @@ pub fn export(
         let message = "SQL needs `insert` and a `rows_per_statement` of at least 1";
         return Err(ExportError::Document(message.to_owned()));
     }
-    let mut writer = Writer {
-        document,
-        buffer: Vec::new(),
-        statement: None,
-        report: ExportReport::default(),
-    };
+    let mut writer =
+        Writer { document, buffer: Vec::new(), statement: None, report: ExportReport::default() };
     match writer.write(dataset, table, out, go_on) {
         Err(ExportError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
             writer.report.is_broken_pipe = true;
@@ -158,9 +151,7 @@ impl Writer<'_> {
         let columns = &dataset.tables[table].columns;
         if self.document.form == Form::Csv && self.document.header {
             let mut names = Row::new();
-            columns
-                .iter()
-                .for_each(|column| names.push_bytes(column.name.as_bytes()));
+            columns.iter().for_each(|column| names.push_bytes(column.name.as_bytes()));
             csv_line(&names, &mut self.buffer);
         }
         let types = dataset.tables[table].types();

@@ -64,12 +64,12 @@ enum Fitted {
 /// The cell in the form of the type; `None` if the type cannot store the value.
 fn changed(column_type: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
     match column_type {
-        ColumnType::SmallInt => whole(cell)
-            .filter(|&number| i16::try_from(number).is_ok())
-            .map(Fitted::Int),
-        ColumnType::Int => whole(cell)
-            .filter(|&number| i32::try_from(number).is_ok())
-            .map(Fitted::Int),
+        ColumnType::SmallInt => {
+            whole(cell).filter(|&number| i16::try_from(number).is_ok()).map(Fitted::Int)
+        }
+        ColumnType::Int => {
+            whole(cell).filter(|&number| i32::try_from(number).is_ok()).map(Fitted::Int)
+        }
         ColumnType::BigInt => whole(cell).map(Fitted::Int),
         ColumnType::Decimal { precision, scale } => {
             written(cell, precision, scale).map(Fitted::Text)
@@ -88,8 +88,7 @@ fn changed(column_type: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
         }
         ColumnType::Text | ColumnType::Bytes => {
             let mut scratch = Vec::new();
-            cell.text_in(&mut scratch)
-                .map(|text| Fitted::Text(text.to_vec()))
+            cell.text_in(&mut scratch).map(|text| Fitted::Text(text.to_vec()))
         }
         // Only texts are dates; those are handled before.
         ColumnType::Date | ColumnType::Timestamp => None,
@@ -106,10 +105,7 @@ fn changed(column_type: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the bounds are tested before"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are tested before")]
 fn whole(cell: Cell<'_>) -> Option<i64> {
     match cell {
         Cell::Int(number) => Some(number),
@@ -159,11 +155,7 @@ fn type_error(column_type: ColumnType, cell: Cell<'_>) -> String {
     let text = cell.text_in(&mut scratch).unwrap_or_default();
     let text = String::from_utf8_lossy(text);
     let beginning: String = text.chars().take(40).collect();
-    let rest = if beginning.len() < text.len() {
-        " …"
-    } else {
-        ""
-    };
+    let rest = if beginning.len() < text.len() { " …" } else { "" };
     format!("expected {column_type}, found {beginning}{rest}")
 }
 
@@ -179,10 +171,7 @@ pub(crate) fn written(cell: Cell<'_>, precision: u32, scale: u32) -> Option<Vec<
         Cell::Text(text) => of_text(text, scale)?,
         Cell::Bool(_) | Cell::Null => return None,
     };
-    let whole = text
-        .iter()
-        .take_while(|&&byte| byte != b'.')
-        .filter(|byte| byte.is_ascii_digit());
+    let whole = text.iter().take_while(|&&byte| byte != b'.').filter(|byte| byte.is_ascii_digit());
     let whole = whole.skip_while(|&&digit| digit == b'0').count();
     (whole <= (precision - scale) as usize).then_some(text)
 }
@@ -230,17 +219,11 @@ fn of_text(text: &[u8], scale: u32) -> Option<Vec<u8>> {
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let is_plain = !whole.is_empty()
-        && whole
-            .bytes()
-            .chain(fraction.bytes())
-            .all(|byte| byte.is_ascii_digit());
+        && whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
     match u32::try_from(fraction.len()) {
-        Ok(has) if is_plain && has <= scale => Some(of_digits(
-            format!("{whole}{fraction}"),
-            is_negative,
-            has,
-            scale,
-        )),
+        Ok(has) if is_plain && has <= scale => {
+            Some(of_digits(format!("{whole}{fraction}"), is_negative, has, scale))
+        }
         _ => of_double(text.parse().ok()?, scale),
     }
 }
@@ -264,24 +247,12 @@ mod tests {
         assert_eq!(fitted("int", |row| row.push_double(3.0)), ok("Int(3)"));
         assert_eq!(fitted("int", text("007")), ok("Int(7)"));
         assert_eq!(fitted("bool", |row| row.push_int(1)), ok("Bool(true)"));
-        assert_eq!(
-            fitted("float", |row| row.push_double(0.1 + 1e-12)),
-            ok("Double(0.1)")
-        );
+        assert_eq!(fitted("float", |row| row.push_double(0.1 + 1e-12)), ok("Double(0.1)"));
         assert_eq!(fitted("char(2)", |row| row.push_int(42)), ok("Text(52,50)"));
-        assert_eq!(
-            fitted("varchar(2)", text("éé")),
-            ok("Text(195,169,195,169)")
-        );
-        assert_eq!(
-            fitted("decimal(4,1)", |row| row.push_int(5)),
-            ok("Text(53,46,48)")
-        );
+        assert_eq!(fitted("varchar(2)", text("éé")), ok("Text(195,169,195,169)"));
+        assert_eq!(fitted("decimal(4,1)", |row| row.push_int(5)), ok("Text(53,46,48)"));
         assert_eq!(fitted("smallint", Row::push_null), ok("Null"));
-        assert_eq!(
-            fitted("json", |row| row.push_bool(true)),
-            ok("Text(116,114,117,101)")
-        );
+        assert_eq!(fitted("json", |row| row.push_bool(true)), ok("Text(116,114,117,101)"));
         assert_eq!(fitted("int[]", text("[7]")), ok("Text(91,55,93)"));
     }
 
@@ -290,30 +261,12 @@ mod tests {
         let error = |column_type, push: fn(&mut Row)| {
             fitted(column_type, push).expect_err("it does not fit")
         };
-        assert_eq!(
-            error("smallint", |row| row.push_int(40_000)),
-            "expected smallint, found 40000"
-        );
-        assert_eq!(
-            error("int", |row| row.push_double(0.5)),
-            "expected int, found 0.5"
-        );
-        assert_eq!(
-            error("char(2)", |row| row.push_bytes(b"abc")),
-            "expected char(2), found abc"
-        );
-        assert_eq!(
-            error("date", |row| row.push_int(3)),
-            "expected date, found 3"
-        );
-        assert_eq!(
-            error("json", |row| row.push_bytes(b"words")),
-            "expected json, found words"
-        );
-        assert_eq!(
-            error("int[]", |row| row.push_bytes(b"[0.5]")),
-            "expected int[], found [0.5]"
-        );
+        assert_eq!(error("smallint", |row| row.push_int(40_000)), "expected smallint, found 40000");
+        assert_eq!(error("int", |row| row.push_double(0.5)), "expected int, found 0.5");
+        assert_eq!(error("char(2)", |row| row.push_bytes(b"abc")), "expected char(2), found abc");
+        assert_eq!(error("date", |row| row.push_int(3)), "expected date, found 3");
+        assert_eq!(error("json", |row| row.push_bytes(b"words")), "expected json, found words");
+        assert_eq!(error("int[]", |row| row.push_bytes(b"[0.5]")), "expected int[], found [0.5]");
         assert_eq!(
             error("decimal(3,1)", |row| row.push_int(100)),
             "expected decimal(3,1), found 100"

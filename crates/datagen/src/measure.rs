@@ -67,12 +67,7 @@ pub fn measure(
         } else {
             None
         };
-        tables.push(TableMeasure {
-            name: name.to_owned(),
-            rows,
-            bytes,
-            checksum,
-        });
+        tables.push(TableMeasure { name: name.to_owned(), rows, bytes, checksum });
     }
     Ok(Some(Measure { tables }))
 }
@@ -191,10 +186,7 @@ impl Dataset {
         }
         let each = compiled
             .rows
-            .evaluate(
-                &vec![Value::Null; compiled.slots()],
-                &mut Random::stream(0, 0),
-            )
+            .evaluate(&vec![Value::Null; compiled.slots()], &mut Random::stream(0, 0))
             .map_err(|Fault(message)| message.into_owned())
             .and_then(|value| row_count(&value))
             .map_err(|message| {

@@ -14,17 +14,12 @@ pub struct Part {
 
 impl Part {
     /// The only part of one: all rows.
-    pub const WHOLE: Self = Self {
-        number: 1,
-        count: 1,
-    };
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
 
     /// Part `number` of `count`; `None` if there is no such part.
     #[must_use]
     pub fn new(number: u64, count: u64) -> Option<Self> {
-        (1..=count)
-            .contains(&number)
-            .then_some(Self { number, count })
+        (1..=count).contains(&number).then_some(Self { number, count })
     }
 
     /// Divides this part into `sessions` consecutive parts; at least one.

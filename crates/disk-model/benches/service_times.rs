@@ -71,10 +71,7 @@ struct Seen {
 impl Seen {
     fn new(per_s: f64, mut times_ns: Vec<u64>) -> Self {
         times_ns.sort_unstable();
-        Self {
-            per_s,
-            median_us: times_ns[times_ns.len() / 2] as f64 / 1e3,
-        }
+        Self { per_s, median_us: times_ns[times_ns.len() / 2] as f64 / 1e3 }
     }
 }
 
@@ -116,12 +113,7 @@ fn modelled(model: &str, pattern: Pattern, depth: usize) -> Seen {
                 sent_ns[client] = now_ns;
             }
             clients.insert(id, (client, operation));
-            let request = Request {
-                id,
-                operation,
-                offset,
-                length,
-            };
+            let request = Request { id, operation, offset, length };
             id += 1;
             disk.submit(request, now_ns, &mut events);
         }
@@ -157,10 +149,7 @@ struct Served {
 
 impl Served {
     fn start(model: &str) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("assay-disk-")
-            .tempdir_in("/var/tmp")
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix("assay-disk-").tempdir_in("/var/tmp").unwrap();
         let mount = folder.path().join("mount");
         std::fs::create_dir(&mount).unwrap();
         let mut child = Command::new(PROGRAM)
@@ -174,25 +163,15 @@ impl Served {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let output = Command::new("losetup")
             .args(["--find", "--show", "--direct-io=on"])
             .arg(mount.join("disk"))
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "losetup: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "losetup: {}", String::from_utf8_lossy(&output.stderr));
         let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
-        Self {
-            folder,
-            child,
-            device,
-        }
+        Self { folder, child, device }
     }
 
     fn open(&self) -> File {
@@ -212,10 +191,7 @@ impl Served {
         BufReader::new(stream).read_line(&mut line).unwrap();
         let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
         let count = |name: &str| answer["counters"][name].as_f64().unwrap();
-        (
-            count("late_ns"),
-            count("reads") + count("writes") + count("flushes"),
-        )
+        (count("late_ns"), count("reads") + count("writes") + count("flushes"))
     }
 
     /// Has the way's cost subtracted; returns it for an operation at a depth, in microseconds.
@@ -278,14 +254,9 @@ fn libc_o_direct() -> i32 {
 impl Drop for Served {
     fn drop(&mut self) {
         let detached = Command::new("losetup").args(["-d", &self.device]).status();
-        eprintln!(
-            "{} detached: {}",
-            self.device,
-            detached.is_ok_and(|status| status.success())
-        );
-        if let Some(pid) = i32::try_from(self.child.id())
-            .ok()
-            .and_then(rustix::process::Pid::from_raw)
+        eprintln!("{} detached: {}", self.device, detached.is_ok_and(|status| status.success()));
+        if let Some(pid) =
+            i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
         {
             rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         }
@@ -295,10 +266,8 @@ impl Drop for Served {
 }
 
 fn main() {
-    let given: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|name| !name.starts_with('-'))
-        .collect();
+    let given: Vec<String> =
+        std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     println!(
         "| profile | pattern | depth | model, per s | measured, per s | measured / model | model, median us | measured, median us | measured / model | late, us | way, us |"
     );

@@ -134,8 +134,7 @@ fn measured(
     while began.elapsed() < ROUND || parts.len() < LEAST_PARTS {
         let seed = (round << 48) | ((parts.len() as u64) << 24) | (depth << 16);
         if operation == Operation::Flush {
-            disk.requests(Operation::Write, seed, Duration::ZERO)
-                .map_err(failed())?;
+            disk.requests(Operation::Write, seed, Duration::ZERO).map_err(failed())?;
         }
         let before = control.counters()?;
         let (count, total) = match operation {
@@ -216,23 +215,13 @@ impl Disk {
         let skip = found.as_ptr().align_offset(ALIGNMENT);
         let mut places = Vec::with_capacity(REWRITTEN);
         control.set_paced(false)?;
-        for bytes in found[skip..]
-            .chunks_exact_mut(REQUEST_BYTES)
-            .take(REWRITTEN)
-        {
+        for bytes in found[skip..].chunks_exact_mut(REQUEST_BYTES).take(REWRITTEN) {
             let place = random.below(pages) * REQUEST_BYTES as u64;
             file.read_exact_at(bytes, place).map_err(failed())?;
             places.push(place);
         }
         control.set_paced(true)?;
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            pages,
-            places,
-            found,
-            skip,
-        })
+        Ok(Self { path: path.to_owned(), file, pages, places, found, skip })
     }
 
     /// How many requests there were, and how long they took together.
@@ -302,10 +291,7 @@ impl Control {
     fn open(path: &Path) -> Result<Self, DiskError> {
         let stream = UnixStream::connect(path);
         let stream = stream.map_err(DiskError::machine("cannot connect to the disk at", path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            stream: BufReader::new(stream),
-        })
+        Ok(Self { path: path.to_owned(), stream: BufReader::new(stream) })
     }
 
     fn ask(&mut self, command: &Value) -> Result<Value, DiskError> {
@@ -328,8 +314,7 @@ impl Control {
     }
 
     fn set_paced(&mut self, is_paced: bool) -> Result<(), DiskError> {
-        self.ask(&json!({"command": "pace", "is_paced": is_paced}))
-            .map(|_| ())
+        self.ask(&json!({"command": "pace", "is_paced": is_paced})).map(|_| ())
     }
 
     fn set_costs(&mut self, under_way: &[f64], costs_ns: &[f64]) -> Result<(), DiskError> {
@@ -343,16 +328,11 @@ impl Control {
                 points.push(json!([count, whole(costs_ns[index])]));
             }
         }
-        self.ask(&json!({"command": "path-cost", "costs": costs}))
-            .map(|_| ())
+        self.ask(&json!({"command": "path-cost", "costs": costs})).map(|_| ())
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to what fits"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
 fn whole(value: f64) -> u64 {
     value.round().clamp(0.0, 4e9) as u64
 }
@@ -405,16 +385,11 @@ impl PathCost {
     fn at(&self, under_way: usize) -> u64 {
         let under_way = under_way as f64;
         let above = self.0.partition_point(|(count, _)| *count <= under_way);
-        let (Some(below), Some(next)) = (
-            above.checked_sub(1).and_then(|index| self.0.get(index)),
-            self.0.get(above),
-        ) else {
+        let (Some(below), Some(next)) =
+            (above.checked_sub(1).and_then(|index| self.0.get(index)), self.0.get(above))
+        else {
             // Outside the points: as at the nearest one.
-            let nearest = if above == 0 {
-                self.0.first()
-            } else {
-                self.0.last()
-            };
+            let nearest = if above == 0 { self.0.first() } else { self.0.last() };
             return nearest.map_or(0, |(_, cost_ns)| *cost_ns);
         };
         let share = (under_way - below.0) / (next.0 - below.0);
@@ -427,9 +402,7 @@ impl TryFrom<Vec<Point>> for PathCost {
 
     fn try_from(points: Vec<Point>) -> Result<Self, Self::Error> {
         let is_rising = points.is_sorted_by(|a, b| a.0 < b.0);
-        let is_possible = points
-            .iter()
-            .all(|(count, cost_ns)| *count >= 1.0 && *cost_ns < 1 << 32);
+        let is_possible = points.iter().all(|(count, cost_ns)| *count >= 1.0 && *cost_ns < 1 << 32);
         if is_rising && is_possible {
             Ok(Self(points))
         } else {
@@ -459,18 +432,10 @@ mod tests {
         let text = r#"{"read": [[1, 7]], "write": [[1, 8]], "flush": []}"#;
         let costs: PathCosts = serde_json::from_str(text).expect("costs");
         let operations = [Operation::Read, Operation::Write, Operation::Flush];
-        assert_eq!(
-            operations.map(|operation| costs.at(operation, 5)),
-            [7, 8, 0]
-        );
+        assert_eq!(operations.map(|operation| costs.at(operation, 5)), [7, 8, 0]);
         assert_eq!(PathCosts::constant(9).at(Operation::Flush, 5), 9);
         assert_eq!(PathCost::default().at(5), 0);
-        for wrong in [
-            "[[2, 1], [2, 1]]",
-            "[[0.5, 1]]",
-            "[[3, 1], [2, 1]]",
-            "[[1, -1]]",
-        ] {
+        for wrong in ["[[2, 1], [2, 1]]", "[[0.5, 1]]", "[[3, 1], [2, 1]]", "[[1, -1]]"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

@@ -60,9 +60,7 @@ fn wrong(message: impl Into<String>) -> DiskError {
 pub fn parse_arguments(arguments: impl IntoIterator<Item = String>) -> Result<Action, DiskError> {
     let mut arguments = arguments.into_iter();
     let Some(command) = arguments.next() else {
-        return Err(wrong(
-            "expected a command: serve, calibrate, account or profiles",
-        ));
+        return Err(wrong("expected a command: serve, calibrate, account or profiles"));
     };
     let action = match command.as_str() {
         "--help" | "-h" => return Ok(Action::Help),
@@ -71,10 +69,7 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = String>) -> Result<Ac
         "profiles" => Action::Profiles,
         "account" => {
             let file = arguments.next();
-            Action::Account(
-                file.ok_or_else(|| wrong("account: expected a file"))?
-                    .into(),
-            )
+            Action::Account(file.ok_or_else(|| wrong("account: expected a file"))?.into())
         }
         _ => return Err(wrong(format!("there is no command {command:?}"))),
     };
@@ -98,21 +93,13 @@ fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, 
             continue;
         }
         let known = [
-            "--image",
-            "--size",
-            "--mount",
-            "--name",
-            "--model",
-            "--control",
-            "--account",
+            "--image", "--size", "--mount", "--name", "--model", "--control", "--account",
             "--path-cost",
         ];
         if !known.contains(&name.as_str()) {
             return Err(wrong(format!("serve: there is no option {name:?}")));
         }
-        let value = arguments
-            .next()
-            .ok_or_else(|| wrong(format!("{name}: expected a value")))?;
+        let value = arguments.next().ok_or_else(|| wrong(format!("{name}: expected a value")))?;
         match name.as_str() {
             "--image" if value == "memory" => image = Some(ImagePlace::Memory),
             "--image" => image = Some(ImagePlace::File(value.into())),
@@ -199,10 +186,7 @@ mod tests {
             ("serve --size 5", "multiple of 4096"),
             ("serve --size 0", "multiple of 4096"),
             ("serve --path-cost 5", "a time with its unit"),
-            (
-                "serve --image memory --size 1G --mount /x --model rpm=1",
-                "rpm",
-            ),
+            ("serve --image memory --size 1G --mount /x --model rpm=1", "rpm"),
             ("serve --name a/b", "the name of a file"),
             ("calibrate --device /dev/loop0", "--control is missing"),
             ("calibrate --speed 1", "no option \"--speed\""),
@@ -217,10 +201,7 @@ mod tests {
         let Ok(Action::Serve(options)) = parsed(line) else {
             panic!("accepted");
         };
-        assert_eq!(
-            (options.size_bytes, options.path_cost_ns),
-            (1 << 30, 25_000)
-        );
+        assert_eq!((options.size_bytes, options.path_cost_ns), (1 << 30, 25_000));
         assert!(options.ends_with_parent);
     }
 }

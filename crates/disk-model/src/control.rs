@@ -79,9 +79,7 @@ fn converse(stream: UnixStream, device: &Device, stopped: &Sender<()>) {
     let mut lines = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
-        let read = (&mut lines)
-            .take(MAX_LINE_BYTES)
-            .read_until(b'\n', &mut line);
+        let read = (&mut lines).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         if !matches!(read, Ok(1..)) {
             return;
         }

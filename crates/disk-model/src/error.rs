@@ -36,18 +36,12 @@ pub enum DiskError {
 impl DiskError {
     /// A wrong argument without a hint.
     pub(crate) fn argument(message: impl Into<String>) -> Self {
-        Self::Argument {
-            message: message.into(),
-            hint: None,
-        }
+        Self::Argument { message: message.into(), hint: None }
     }
 
     /// A wrong argument, and how to mend it.
     pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Argument {
-            message: message.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Argument { message: message.into(), hint: Some(hint.into()) }
     }
 
     /// For `map_err`: what was being done, with which path.

@@ -63,9 +63,7 @@ impl Faults {
     pub fn set_rules(&mut self, rules: Vec<Rule>) -> Result<(), DiskError> {
         for rule in &rules {
             if rule.nth == Some(0) {
-                return Err(DiskError::argument(
-                    "nth: expected a number from 1, found 0",
-                ));
+                return Err(DiskError::argument("nth: expected a number from 1, found 0"));
             }
             if let Some(chance) = rule.probability
                 && !(0.0..=1.0).contains(&chance)
@@ -75,11 +73,8 @@ impl Faults {
                 )));
             }
         }
-        let armed = rules.into_iter().map(|rule| Armed {
-            seen: 0,
-            random: Random::new(rule.seed),
-            rule,
-        });
+        let armed =
+            rules.into_iter().map(|rule| Armed { seen: 0, random: Random::new(rule.seed), rule });
         self.rules = armed.collect();
         Ok(())
     }
@@ -132,9 +127,7 @@ impl Armed {
         }
         if rule.offset.is_some() || rule.length.is_some() {
             let start = rule.offset.unwrap_or(0);
-            let end = rule
-                .length
-                .map_or(u64::MAX, |length| start.saturating_add(length));
+            let end = rule.length.map_or(u64::MAX, |length| start.saturating_add(length));
             if own == Kind::Flush || offset >= end || offset + length <= start {
                 return false;
             }
@@ -174,9 +167,7 @@ mod tests {
         let found: Vec<bool> = (0..5).map(|_| third.check(Flush, 0, 0).is_some()).collect();
         assert_eq!(found, [false, false, true, false, false]);
         let mut chance = faults(r#"[{"probability": 0.25, "seed": 5}]"#);
-        let count = (0..10_000)
-            .filter(|_| chance.check(Read, 0, 1).is_some())
-            .count();
+        let count = (0..10_000).filter(|_| chance.check(Read, 0, 1).is_some()).count();
         assert!((2_300..2_700).contains(&count), "{count}");
     }
 

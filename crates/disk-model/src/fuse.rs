@@ -46,12 +46,7 @@ fn errno(error: device::Errno) -> Errno {
 
 impl DiskFile {
     pub fn new(name: String, device: Arc<Device>, ended: Sender<()>) -> Self {
-        Self {
-            name,
-            device,
-            made: SystemTime::now(),
-            ended,
-        }
+        Self { name, device, made: SystemTime::now(), ended }
     }
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
@@ -65,11 +60,7 @@ impl DiskFile {
             mtime: self.made,
             ctime: self.made,
             crtime: self.made,
-            kind: if is_file {
-                FileType::RegularFile
-            } else {
-                FileType::Directory
-            },
+            kind: if is_file { FileType::RegularFile } else { FileType::Directory },
             perm: if is_file { 0o600 } else { 0o700 },
             nlink: if is_file { 1 } else { 2 },
             uid: 0,
@@ -85,9 +76,7 @@ impl Filesystem for DiskFile {
     fn init(&mut self, _: &Request, connection: &mut KernelConfig) -> io::Result<()> {
         let refused =
             |_| io::Error::other("the kernel's FUSE is too old: it lacks asynchronous direct I/O");
-        connection
-            .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
-            .map_err(refused)?;
+        connection.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(refused)?;
         // Both are within the bounds of the crate; if not, its nearest value is as good.
         let _ = connection.set_max_write(MAX_WRITE_BYTES);
         let _ = connection.set_max_background(MAX_BACKGROUND);

@@ -33,9 +33,8 @@ impl Image {
             .truncate(false)
             .open(path)
             .map_err(DiskError::machine("cannot open the image", path))?;
-        let metadata = file
-            .metadata()
-            .map_err(DiskError::machine("cannot open the image", path))?;
+        let metadata =
+            file.metadata().map_err(DiskError::machine("cannot open the image", path))?;
         if !metadata.is_file() {
             return Err(DiskError::argument(format!(
                 "{}: an image must be a file",
@@ -77,8 +76,7 @@ impl Image {
         let descriptor = memfd_create("assay-disk", MemfdFlags::CLOEXEC)
             .map_err(|error| DiskError::machine("cannot make an image in", memory)(error.into()))?;
         let file = File::from(descriptor);
-        file.set_len(size_bytes)
-            .map_err(DiskError::machine("cannot make an image in", memory))?;
+        file.set_len(size_bytes).map_err(DiskError::machine("cannot make an image in", memory))?;
         Ok(Self { file, size_bytes })
     }
 

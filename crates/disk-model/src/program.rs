@@ -72,10 +72,7 @@ fn print_account(path: &Path) -> Result<(), DiskError> {
             output,
             "operation,offset,length,arrival_ns,start_ns,modelled_end_ns,end_ns,errno"
         )?;
-        account
-            .rows
-            .iter()
-            .try_for_each(|row| write_row(output, row))
+        account.rows.iter().try_for_each(|row| write_row(output, row))
     })
 }
 

@@ -106,10 +106,7 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
     let unmounted = session.umount_and_join();
     if let Err(error) = &unmounted {
         // Somebody has the file open, mostly a loop device. From here on their requests fail.
-        eprintln!(
-            "warning: {} was in use and has been detached: {error}",
-            options.mount.display()
-        );
+        eprintln!("warning: {} was in use and has been detached: {error}", options.mount.display());
         // If it is no longer mounted, all the better.
         let _ = unmount(&options.mount, UnmountFlags::DETACH);
     }
@@ -164,10 +161,7 @@ fn check_places(options: &Options) -> Result<(), DiskError> {
             options.mount.display()
         )));
     }
-    for (name, path) in [
-        ("--control", &options.control),
-        ("--account", &options.account),
-    ] {
+    for (name, path) in [("--control", &options.control), ("--account", &options.account)] {
         if let Some(path) = path.as_ref().filter(|path| path.exists()) {
             return Err(DiskError::hinted(
                 format!("{name}: {} exists", path.display()),
@@ -212,16 +206,10 @@ fn wait(stop: &Receiver<()>) {
 const PRIORITY: libc::c_int = 1;
 
 fn set(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
-    let parameters = libc::sched_param {
-        sched_priority: priority,
-    };
+    let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 is the calling thread, and the structure lives through the call.
     let status = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Threads that `work` starts inherit the priority; the calling thread has it no longer afterwards. Where it is

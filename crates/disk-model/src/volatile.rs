@@ -52,10 +52,7 @@ impl Piece {
         let before = own.start..own.end.min(range.start);
         let after = own.start.max(range.end)..own.end;
         let parts = [before, after].into_iter();
-        parts
-            .filter(|part| part.start < part.end)
-            .map(|part| self.clipped(&part))
-            .collect()
+        parts.filter(|part| part.start < part.end).map(|part| self.clipped(&part)).collect()
     }
 }
 
@@ -78,22 +75,14 @@ impl VolatileData {
 
     /// Adds a write; what it covers of others is gone.
     pub fn insert(&mut self, offset: u64, data: Arc<[u8]>, write: u64) {
-        let piece = Piece {
-            offset,
-            write,
-            from: 0,
-            length: data.len(),
-            data,
-        };
+        let piece = Piece { offset, write, from: 0, length: data.len(), data };
         self.cut(&piece.range(), None);
         self.pieces.insert(offset, piece);
     }
 
     /// The pieces within a range.
     pub fn within(&self, range: &Range<u64>) -> Vec<Piece> {
-        self.overlapping(range)
-            .map(|piece| piece.clipped(range))
-            .collect()
+        self.overlapping(range).map(|piece| piece.clipped(range)).collect()
     }
 
     /// Removes a range; with `write`, only what is of that write.
@@ -217,10 +206,8 @@ pub fn survivors(
             lost.dropped_bytes += bytes;
             continue;
         }
-        let sectors: Vec<Piece> = pieces
-            .iter()
-            .flat_map(|piece| sectors(piece, sector_bytes))
-            .collect();
+        let sectors: Vec<Piece> =
+            pieces.iter().flat_map(|piece| sectors(piece, sector_bytes)).collect();
         if cut.torn == Torn::No || sectors.len() < 2 {
             lost.kept.push(number);
             stay.extend(pieces);
@@ -236,9 +223,7 @@ pub fn survivors(
             let goes = (stays + 1 + random.below(count - 1)) % count;
             let mut chosen = |index: u64| index == stays || (index != goes && random.below(2) == 0);
             let numbered = (0_u64..).zip(sectors);
-            numbered
-                .filter_map(|(index, sector)| chosen(index).then_some(sector))
-                .collect()
+            numbered.filter_map(|(index, sector)| chosen(index).then_some(sector)).collect()
         };
         let left_bytes: u64 = left.iter().map(|sector| sector.bytes().len() as u64).sum();
         lost.torn.push(number);

@@ -76,10 +76,7 @@ impl Answer {
     /// An empty answer that will keep this much of its rows.
     #[must_use]
     pub fn new(keep: Keep) -> Self {
-        Self {
-            keep,
-            ..Self::default()
-        }
+        Self { keep, ..Self::default() }
     }
 
     /// From now on each cell is hashed in the common form of all systems ([`ColumnType::comparable`]):

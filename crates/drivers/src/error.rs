@@ -35,31 +35,19 @@ impl SystemError {
             }
             _ => Certainty::Undone,
         };
-        Self {
-            class,
-            code: code.into(),
-            message: message.into(),
-            certainty,
-        }
+        Self { class, code: code.into(), message: message.into(), certainty }
     }
 
     /// The same error, where the statement may have taken effect.
     #[must_use]
     pub fn unknown(self) -> Self {
-        Self {
-            certainty: Certainty::Unknown,
-            ..self
-        }
+        Self { certainty: Certainty::Unknown, ..self }
     }
 
     /// The same error as the reason for which the session was lost.
     #[must_use]
     pub fn lost(self) -> Self {
-        Self {
-            class: ErrorClass::LostConnection,
-            certainty: Certainty::Unknown,
-            ..self
-        }
+        Self { class: ErrorClass::LostConnection, certainty: Certainty::Unknown, ..self }
     }
 
     /// A request that the session cannot take, or not now: a mistake on our side of the wire.
@@ -105,15 +93,8 @@ impl SystemError {
     #[cold]
     pub(crate) fn malformed(expected: &str, bytes: &[u8]) -> Self {
         let start = &bytes[..bytes.len().min(16)];
-        let more = if bytes.len() > start.len() {
-            " …"
-        } else {
-            ""
-        };
-        Self::protocol(
-            expected,
-            format_args!("{} bytes: {start:02x?}{more}", bytes.len()),
-        )
+        let more = if bytes.len() > start.len() { " …" } else { "" };
+        Self::protocol(expected, format_args!("{} bytes: {start:02x?}{more}", bytes.len()))
     }
 
     /// The same violation of the protocol, by a client.
@@ -136,22 +117,14 @@ impl SystemError {
     /// The server violated the protocol: it sent `found` instead of `expected`.
     #[must_use]
     pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
-        Self::new(
-            ErrorClass::Protocol,
-            "",
-            format!("expected {expected}, the server sent {found}"),
-        )
+        Self::new(ErrorClass::Protocol, "", format!("expected {expected}, the server sent {found}"))
     }
 }
 
 impl std::fmt::Display for SystemError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}: {}", self.class.word(), self.message)?;
-        if self.code.is_empty() {
-            Ok(())
-        } else {
-            write!(out, " ({})", self.code)
-        }
+        if self.code.is_empty() { Ok(()) } else { write!(out, " ({})", self.code) }
     }
 }
 
@@ -172,11 +145,7 @@ impl WrongOption {
     /// A value that the option cannot have.
     #[must_use]
     pub fn value(name: &str, found: &str, expected: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            found: Some(found.to_owned()),
-            expected: expected.into(),
-        }
+        Self { name: name.to_owned(), found: Some(found.to_owned()), expected: expected.into() }
     }
 
     /// What the value means, which is one of the words that are known.
@@ -191,11 +160,7 @@ impl WrongOption {
     /// An option that the driver does not have.
     #[must_use]
     pub fn unknown(name: &str, known: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            found: None,
-            expected: known.to_owned(),
-        }
+        Self { name: name.to_owned(), found: None, expected: known.to_owned() }
     }
 }
 

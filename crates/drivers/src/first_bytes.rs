@@ -31,10 +31,7 @@ pub fn sender_of(bytes: &[u8]) -> Option<FirstBytes> {
     }
     let other = OTHERS.iter().find(|(start, _)| bytes.starts_with(start));
     if let Some((_, name)) = other {
-        return Some(FirstBytes::Other(Sender {
-            name: (*name).to_owned(),
-            scheme: None,
-        }));
+        return Some(FirstBytes::Other(Sender { name: (*name).to_owned(), scheme: None }));
     }
     DRIVERS.iter().find_map(|driver| {
         (driver.sender_of)(bytes).map(|sender| FirstBytes::Driver(driver.name, sender))
@@ -56,11 +53,7 @@ pub fn shown(bytes: &[u8]) -> String {
         let pairs: Vec<String> = numbers.iter().map(|byte| format!("{byte:02x}")).collect();
         (format!("the bytes {}", pairs.join(" ")), numbers.len())
     };
-    if length < bytes.len() {
-        format!("{shown} …")
-    } else {
-        shown
-    }
+    if length < bytes.len() { format!("{shown} …") } else { shown }
 }
 
 #[cfg(test)]
@@ -81,23 +74,10 @@ mod tests {
             panic!("it is known")
         };
         assert_eq!((&*found.name, found.scheme), ("an HTTP server", None));
-        assert_eq!(
-            sender_of(b"\x15\x03\x03\0\x02\x02\x28"),
-            Some(FirstBytes::Tls)
-        );
-        for unknown in [
-            &b""[..],
-            b"220 hello",
-            &[0; 64],
-            &[0xff; 64],
-            b"S",
-            b"NNNNNNNN",
-        ] {
+        assert_eq!(sender_of(b"\x15\x03\x03\0\x02\x02\x28"), Some(FirstBytes::Tls));
+        for unknown in [&b""[..], b"220 hello", &[0; 64], &[0xff; 64], b"S", b"NNNNNNNN"] {
             let found = sender_of(unknown);
-            assert!(
-                !matches!(found, Some(FirstBytes::Other(_) | FirstBytes::Tls)),
-                "{found:?}"
-            );
+            assert!(!matches!(found, Some(FirstBytes::Other(_) | FirstBytes::Tls)), "{found:?}");
         }
     }
 }

@@ -52,9 +52,7 @@ fn after_quote(bytes: &[u8], at: usize, escapes: bool) -> usize {
 
 fn after_line(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
-    rest.iter()
-        .position(|&byte| byte == b'\n')
-        .map_or(bytes.len(), |end| at + end + 1)
+    rest.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |end| at + end + 1)
 }
 
 /// The offset after the comment that opens at `at`; comments nest.
@@ -75,10 +73,7 @@ fn after_dollar(bytes: &[u8], at: usize) -> usize {
     if at > 0 && (is_identifier(bytes[at - 1]) || bytes[at - 1] == b'$') {
         return at + 1;
     }
-    let name = bytes[at + 1..]
-        .iter()
-        .take_while(|&&byte| is_identifier(byte))
-        .count();
+    let name = bytes[at + 1..].iter().take_while(|&&byte| is_identifier(byte)).count();
     let opening_ends = at + 1 + name;
     let begins_with_digit = bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
     if begins_with_digit || bytes.get(opening_ends) != Some(&b'$') {
@@ -129,9 +124,7 @@ fn name_of(text: &str) -> Option<(String, &str)> {
             from = end + 2;
         }
     }
-    let end = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
@@ -144,11 +137,7 @@ pub(super) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str, literals: Literals) -> Self {
-        Self {
-            text,
-            at: 0,
-            literals,
-        }
+        Self { text, at: 0, literals }
     }
 
     /// The words outside parentheses.
@@ -202,11 +191,7 @@ pub(super) fn plain(word: &str) -> String {
 /// The first words of a statement, up to a semicolon.
 pub(super) fn first_words(words: Words<'_>) -> Vec<String> {
     const MOST: usize = 64;
-    words
-        .take_while(|&word| word != ";")
-        .take(MOST)
-        .map(plain)
-        .collect()
+    words.take_while(|&word| word != ";").take(MOST).map(plain).collect()
 }
 
 #[cfg(test)]
@@ -218,12 +203,9 @@ mod tests {
         let found = columns_of("INSERT INTO \"group\" (a, \"or\"\"der\" , _c9) VALUES (?, ?, ?)");
         let expected = ["a", "or\"der", "_c9"].map(str::to_owned).to_vec();
         assert_eq!(found, Some(("group".to_owned(), expected)));
-        for unsupported in [
-            "INSERT INTO t VALUES (?)",
-            "REPLACE INTO t (a) VALUES (?)",
-            "INSERT INTO",
-            "",
-        ] {
+        for unsupported in
+            ["INSERT INTO t VALUES (?)", "REPLACE INTO t (a) VALUES (?)", "INSERT INTO", ""]
+        {
             assert_eq!(columns_of(unsupported), None, "{unsupported}");
         }
     }

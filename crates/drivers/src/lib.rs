@@ -129,9 +129,7 @@ pub trait Wire: Send {
     /// # Errors
     /// Where the protocol cannot express the request, or has no pipelines. Nothing was appended.
     fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<(), SystemError> {
-        Err(SystemError::refused(
-            "this protocol answers one request at a time",
-        ))
+        Err(SystemError::refused("this protocol answers one request at a time"))
     }
 
     /// Ends the pipeline: the answers arrive in order, each as [`Progress::Answered`]; after an answer

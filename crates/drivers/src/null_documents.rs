@@ -52,10 +52,7 @@ impl NullDocumentsConnection {
                 return Ok(());
             }
         };
-        let Parsed {
-            statement,
-            document,
-        } = request;
+        let Parsed { statement, document } = request;
         self.session.execute(&statement, answer, |given, answer| {
             for name in &statement.columns {
                 answer.typed_column(name, CellType::Document);
@@ -124,11 +121,7 @@ fn read(text: &[u8]) -> Result<Parsed, SystemError> {
     } else if let Some(table) = named("count") {
         answers(Meaning::Count(table), "count")
     } else if let Some(table) = named("insert") {
-        Meaning::Insert {
-            table,
-            rows: rows(),
-        }
-        .bare()
+        Meaning::Insert { table, rows: rows() }.bare()
     } else if named("update").is_some() {
         Meaning::Change(Change::Update).bare()
     } else if let Some(table) = named("delete") {
@@ -141,10 +134,7 @@ fn read(text: &[u8]) -> Result<Parsed, SystemError> {
         let message = "expected one of the keys find, count, insert, update, delete, create, drop, with a table's name";
         return Err(wrong(message.to_owned()));
     };
-    Ok(Parsed {
-        statement,
-        document,
-    })
+    Ok(Parsed { statement, document })
 }
 
 fn too_few(pieces: &[Piece], parameters: &[Value]) -> SystemError {

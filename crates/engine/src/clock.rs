@@ -24,9 +24,7 @@ pub struct Clock {
 impl Clock {
     #[must_use]
     pub fn start() -> Self {
-        Self {
-            origin_ns: monotonic_ns(),
-        }
+        Self { origin_ns: monotonic_ns() }
     }
 
     #[must_use]
@@ -38,10 +36,7 @@ impl Clock {
 
 #[inline]
 fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call only writes to the structure it is given. It cannot fail: every kernel has this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
@@ -79,11 +74,7 @@ impl Timer {
         )?;
         let mut source = SourceFd(&timer.as_raw_fd());
         registry.register(&mut source, token, Interest::READABLE)?;
-        Ok(Self {
-            timer,
-            clock,
-            armed_ns: u64::MAX,
-        })
+        Ok(Self { timer, clock, armed_ns: u64::MAX })
     }
 
     /// Arms the timer to expire at `at_ns` on the run's clock, at once if that has passed. It replaces the

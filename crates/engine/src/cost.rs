@@ -47,10 +47,7 @@ pub fn load_1min() -> Option<f64> {
 }
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call only writes to the structure it is given. If it fails, that stays zero.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
@@ -60,12 +57,10 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 #[must_use]
 pub fn resident_bytes() -> u64 {
     // The second number of proc(5) `statm`, in pages.
-    let pages = std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| {
-            let resident = text.split_whitespace().nth(1)?;
-            resident.parse::<u64>().ok()
-        });
+    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| {
+        let resident = text.split_whitespace().nth(1)?;
+        resident.parse::<u64>().ok()
+    });
     // SAFETY: the call takes and returns plain numbers.
     let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)

@@ -54,18 +54,10 @@ pub fn probe(
                     code: error.code,
                     message: error.message,
                 };
-                return Ok(Probe {
-                    opened,
-                    refused_at: Some(opened + 1),
-                    error: Some(error),
-                });
+                return Ok(Probe { opened, refused_at: Some(opened + 1), error: Some(error) });
             }
             Err(Halt::Interrupted) => return Err(EngineError::Interrupted),
         }
     }
-    Ok(Probe {
-        opened: upto,
-        refused_at: None,
-        error: None,
-    })
+    Ok(Probe { opened: upto, refused_at: None, error: None })
 }

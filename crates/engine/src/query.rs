@@ -51,12 +51,7 @@ pub fn query(
         machine.begin(script);
         loop {
             match machine.step() {
-                Step::Execute {
-                    statement,
-                    parameters,
-                    text,
-                    is_pipelined: false,
-                } => {
+                Step::Execute { statement, parameters, text, is_pipelined: false } => {
                     let planned = &program.statements[statement as usize];
                     let is_read = is_read_by_its_script(&program, statement);
                     let mut answer = if planned.is_operation {
@@ -142,10 +137,7 @@ fn check(answer: &Answer, program: &Program, statement: u32) -> Result<(), Engin
     };
     let planned = &program.statements[statement as usize];
     let path = &program.scripts[planned.script as usize].path;
-    let place = format!(
-        "{path}:{}:{}: {}",
-        planned.line, planned.column, planned.text
-    );
+    let place = format!("{path}:{}:{}: {}", planned.line, planned.column, planned.text);
     Err(EngineError::System(error.clone(), place))
 }
 

@@ -31,10 +31,7 @@ const FLOOD_BYTES: usize = 4 * 1024 * 1024;
 
 fn wire_drivers() -> impl Iterator<Item = &'static str> {
     let is_wire = |sessions| matches!(sessions, SessionKind::Wire(_));
-    (DRIVERS
-        .iter()
-        .filter(move |driver| is_wire(driver.sessions)))
-    .map(|driver| driver.name)
+    (DRIVERS.iter().filter(move |driver| is_wire(driver.sessions))).map(|driver| driver.name)
 }
 
 /// Tries all of them at the same time: most tries wait for a time-out.
@@ -101,9 +98,7 @@ fn once(mut stream: TcpStream, bytes: &[u8]) {
 #[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut random = Random::stream(seed, 0);
-    std::iter::repeat_with(|| random.next() as u8)
-        .take(length)
-        .collect()
+    std::iter::repeat_with(|| random.next() as u8).take(length).collect()
 }
 
 fn resident_peak_bytes() -> u64 {
@@ -158,21 +153,14 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
         let alert = peer(|stream| once(stream, b"\x15\x03\x01\0\x02\x02\x28"));
         says("TLS", alert, "begins with TLS");
         let other = peer(|stream| once(stream, b"220 mail.example ESMTP ready\r\n"));
-        says(
-            "another protocol",
-            other,
-            "\"220 mail.example ESMTP ready\"",
-        );
+        says("another protocol", other, "\"220 mail.example ESMTP ready\"");
         let zeros = peer(|stream| endlessly(stream, &[], &[0]));
         says("zeros without end", zeros, "the bytes 00 00 00");
         for byte in [1_u8, 0x0a, 0x30, 0x4e, 0x84, 0xff] {
             let what = format!("{byte:#x} without end");
             fails(&what, peer(move |stream| endlessly(stream, &[], &[byte])));
         }
-        fails(
-            "notices without end",
-            peer(|stream| endlessly(stream, &[], b"N\0\0\0\x05\0")),
-        );
+        fails("notices without end", peer(|stream| endlessly(stream, &[], b"N\0\0\0\x05\0")));
         for first in LONG {
             let what = format!("a message of {first:x?}");
             fails(&what, peer(move |stream| endlessly(stream, first, b"\0x")));
@@ -187,10 +175,7 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
             }
         });
         let flood = noise(99, 60_000);
-        fails(
-            "noise without end",
-            peer(move |stream| endlessly(stream, &[], &flood)),
-        );
+        fails("noise without end", peer(move |stream| endlessly(stream, &[], &flood)));
     });
 }
 
@@ -209,14 +194,10 @@ fn null_server(protocol: &'static str) -> (tempfile::TempDir, String, Arc<Atomic
             ready_sender.send(()).unwrap();
             ControlFlow::Continue(())
         };
-        serve(
-            &serving,
-            &mut ready,
-            &mut || match end.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            },
-        )
+        serve(&serving, &mut ready, &mut || match end.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     });
     ready_receiver.recv_timeout(HANG).unwrap();
     (folder, socket, is_over)
@@ -250,14 +231,8 @@ fn a_server_of_another_protocol_is_an_error() {
 #[test]
 fn what_a_server_says_before_it_closes_is_reported() {
     let refusals: [(&str, &[u8]); 3] = [
-        (
-            "postgresql",
-            b"E\0\0\0\x2cSFATAL\0C53300\0Msorry, too many clients\0\0",
-        ),
-        (
-            "mysql",
-            b"\x1e\0\0\0\xff\x10\x04sorry, too many connections",
-        ),
+        ("postgresql", b"E\0\0\0\x2cSFATAL\0C53300\0Msorry, too many clients\0\0"),
+        ("mysql", b"\x1e\0\0\0\xff\x10\x04sorry, too many connections"),
         ("msql", b"\x1b\0\0\0-1:sorry, too many clients\n"),
     ];
     for (driver, refusal) in refusals {
@@ -297,9 +272,7 @@ fn messages_without_end_do_not_keep_a_client_from_its_deadline() {
     });
     let run = in_time("notices without end", move || {
         let document = DriveDocument::parse(&document.to_string()).unwrap();
-        drive(&document, &mut |_| ControlFlow::Continue(()), &mut || {
-            ControlFlow::Continue(None)
-        })
+        drive(&document, &mut |_| ControlFlow::Continue(()), &mut || ControlFlow::Continue(None))
     });
     assert_eq!(run.unwrap().outcomes.unknown, 1);
     let message = in_time("a session", move || {
@@ -327,13 +300,8 @@ enum Damage {
     Flooded,
 }
 
-const DAMAGES: [Damage; 5] = [
-    Damage::Cut,
-    Damage::Stopped,
-    Damage::Changed,
-    Damage::Added,
-    Damage::Flooded,
-];
+const DAMAGES: [Damage; 5] =
+    [Damage::Cut, Damage::Stopped, Damage::Changed, Damage::Added, Damage::Flooded];
 
 /// Passes the bytes of a client on, and those of the server with this damage behind so many of them.
 fn damaged(client: TcpStream, socket: &str, behind: usize, damage: Damage) {

@@ -118,16 +118,9 @@ impl LatencyHistogram {
 
     /// The arithmetic mean, 0 if there is no sample.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean needs no more than 53 bits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     pub fn mean_ns(&self) -> f64 {
-        if self.count() == 0 {
-            0.0
-        } else {
-            self.sum_ns as f64 / self.count() as f64
-        }
+        if self.count() == 0 { 0.0 } else { self.sum_ns as f64 / self.count() as f64 }
     }
 
     /// The smallest time that at least `percent` per cent of all that was due do not exceed (nearest rank), to
@@ -202,16 +195,8 @@ impl LatencyHistogram {
             sum_ns += u128::from(read.median_equivalent(time_ns)) * u128::from(count);
         }
         Ok(Self {
-            min_ns: if read.is_empty() {
-                u64::MAX
-            } else {
-                read.min()
-            },
-            max_ns: if read.is_empty() {
-                0
-            } else {
-                read.max().min(HIGHEST_NS)
-            },
+            min_ns: if read.is_empty() { u64::MAX } else { read.min() },
+            max_ns: if read.is_empty() { 0 } else { read.max().min(HIGHEST_NS) },
             sum_ns,
             overflow: buckets.count_at(HIGHEST_NS),
             unanswered: 0,
@@ -286,10 +271,7 @@ pub struct EncodedHistogram {
     pub histogram: String,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_none(count: &u64) -> bool {
     *count == 0
 }

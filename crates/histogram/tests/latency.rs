@@ -12,10 +12,7 @@ fn of(samples: impl IntoIterator<Item = u64>) -> LatencyHistogram {
 
 /// The relative error allowed for every percentile: three significant digits.
 fn assert_close(found: u64, expected: u64) {
-    assert!(
-        found.abs_diff(expected) * 1000 <= expected,
-        "found {found}, expected {expected}"
-    );
+    assert!(found.abs_diff(expected) * 1000 <= expected, "found {found}, expected {expected}");
 }
 
 #[test]
@@ -24,15 +21,9 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
     assert_eq!((times.count(), times.overflow()), (1000, 0));
     assert_eq!((times.min_ns(), times.max_ns()), (1_000_000, 1_000_000_000));
     assert!((times.mean_ns() - 500_500_000.0).abs() < 1e-6);
-    for (percent, millisecond) in [
-        (0.0, 1),
-        (0.1, 1),
-        (50.0, 500),
-        (90.0, 900),
-        (99.0, 990),
-        (99.9, 999),
-        (100.0, 1000),
-    ] {
+    for (percent, millisecond) in
+        [(0.0, 1), (0.1, 1), (50.0, 500), (90.0, 900), (99.0, 990), (99.9, 999), (100.0, 1000)]
+    {
         assert_close(percentile_ns(&times, percent), millisecond * 1_000_000);
     }
 }
@@ -77,10 +68,7 @@ fn an_empty_histogram_returns_zero() {
     let times = LatencyHistogram::new();
     assert_eq!((times.count(), times.min_ns(), times.max_ns()), (0, 0, 0));
     assert_eq!((percentile_ns(&times, 99.0), times.mean_ns()), (0, 0.0));
-    assert_eq!(
-        LatencyHistogram::decode(&times.encode()).unwrap().count(),
-        0
-    );
+    assert_eq!(LatencyHistogram::decode(&times.encode()).unwrap().count(), 0);
 }
 
 #[test]
@@ -95,10 +83,7 @@ fn one_sample_is_every_percentile_exactly() {
 fn times_beyond_an_hour_are_counted() {
     let two_hours = 7_200_000_000_000;
     let times = of([5_000, two_hours]);
-    assert_eq!(
-        (times.count(), times.overflow(), times.max_ns()),
-        (2, 1, two_hours)
-    );
+    assert_eq!((times.count(), times.overflow(), times.max_ns()), (2, 1, two_hours));
     assert_close(percentile_ns(&times, 100.0), two_hours / 2);
     let read = LatencyHistogram::decode(&times.encode()).unwrap();
     assert_eq!((read.count(), read.overflow()), (2, 1));
@@ -106,17 +91,13 @@ fn times_beyond_an_hour_are_counted() {
 
 #[test]
 fn merging_equals_recording_together() {
-    let (odd, even): (Vec<u64>, Vec<u64>) = (1..5000_u64)
-        .map(|step| step * step * 977)
-        .partition(|sample| sample % 2 == 1);
+    let (odd, even): (Vec<u64>, Vec<u64>) =
+        (1..5000_u64).map(|step| step * step * 977).partition(|sample| sample % 2 == 1);
     let mut merged = of(odd.iter().copied());
     merged.merge(&of(even.iter().copied()));
     let together = of(odd.into_iter().chain(even));
     assert_eq!(merged.encode(), together.encode());
-    assert_eq!(
-        (merged.min_ns(), merged.max_ns()),
-        (together.min_ns(), together.max_ns())
-    );
+    assert_eq!((merged.min_ns(), merged.max_ns()), (together.min_ns(), together.max_ns()));
     assert!((merged.mean_ns() - together.mean_ns()).abs() < 1e-6);
 }
 
@@ -124,19 +105,12 @@ fn merging_equals_recording_together() {
 fn the_interchange_text_keeps_the_distribution() {
     let times = of((1..100_000_u64).map(|step| step * 7_919));
     let text = times.encode();
-    assert!(
-        text.starts_with("HISTF"),
-        "other tools recognize the format by this: {}",
-        &text[..8]
-    );
+    assert!(text.starts_with("HISTF"), "other tools recognize the format by this: {}", &text[..8]);
     let read = LatencyHistogram::decode(&text).unwrap();
     assert_eq!(read.count(), times.count());
     assert_eq!(read.encode(), text);
     for percent in [50.0, 90.0, 99.0, 99.9, 100.0] {
-        assert_close(
-            percentile_ns(&read, percent),
-            percentile_ns(&times, percent),
-        );
+        assert_close(percentile_ns(&read, percent), percentile_ns(&times, percent));
     }
     assert!((read.mean_ns() / times.mean_ns() - 1.0).abs() < 0.001);
 }
@@ -151,11 +125,8 @@ fn clearing_removes_all_samples() {
 
 #[test]
 fn an_invalid_text_is_rejected_with_a_reason() {
-    for (text, reason) in [
-        ("***", "base64"),
-        ("aGVsbG8gd29ybGQ=", "HDR histogram V2"),
-        ("", "V2"),
-    ] {
+    for (text, reason) in [("***", "base64"), ("aGVsbG8gd29ybGQ=", "HDR histogram V2"), ("", "V2")]
+    {
         let message = LatencyHistogram::decode(text).unwrap_err().to_string();
         assert!(message.contains(reason), "{message}");
     }
@@ -227,39 +198,12 @@ fn the_parts_merge_to_the_whole() {
 fn parts_that_contradict_their_cells_are_rejected() {
     let good = EncodedHistogram::from(&of([5, 6, 7]));
     for (bad, reason) in [
-        (
-            EncodedHistogram {
-                count: 4,
-                ..good.clone()
-            },
-            "the count 4",
-        ),
-        (
-            EncodedHistogram {
-                overflow: 1,
-                ..good.clone()
-            },
-            "overflow 1",
-        ),
-        (
-            EncodedHistogram {
-                min_ns: 9,
-                ..good.clone()
-            },
-            "min_ns 9",
-        ),
-        (
-            EncodedHistogram {
-                histogram: "?".to_owned(),
-                ..good.clone()
-            },
-            "base64",
-        ),
+        (EncodedHistogram { count: 4, ..good.clone() }, "the count 4"),
+        (EncodedHistogram { overflow: 1, ..good.clone() }, "overflow 1"),
+        (EncodedHistogram { min_ns: 9, ..good.clone() }, "min_ns 9"),
+        (EncodedHistogram { histogram: "?".to_owned(), ..good.clone() }, "base64"),
     ] {
         let message = merge_encoded(&[good.clone(), bad]).unwrap_err().to_string();
-        assert!(
-            message.contains(reason) && message.contains("part 2"),
-            "{message}"
-        );
+        assert!(message.contains(reason) && message.contains("part 2"), "{message}");
     }
 }

@@ -23,9 +23,7 @@ fn distance(left: &str, right: &str) -> usize {
         let mut current = vec![row + 1];
         for (column, &b) in right.iter().enumerate() {
             let substituted = last[column] + usize::from(a != b);
-            let mut best = substituted
-                .min(last[column + 1] + 1)
-                .min(current[column] + 1);
+            let mut best = substituted.min(last[column + 1] + 1).min(current[column] + 1);
             let are_swapped = row > 0 && column > 0 && a == right[column - 1] && left[row - 1] == b;
             if are_swapped {
                 let swapped: &Vec<usize> = &before_last;

@@ -22,31 +22,19 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub fn of(text: &'a str) -> Self {
         let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let starts = std::iter::once(0)
-            .chain(ends.map(|(end, _)| end + 1))
-            .collect();
-        Self {
-            text,
-            starts,
-            last: Cell::new((0, 0)),
-        }
+        let starts = std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect();
+        Self { text, starts, last: Cell::new((0, 0)) }
     }
 
     pub fn place(&self, at: usize) -> Place {
         let line = self.starts.partition_point(|&start| start <= at);
         let start = self.starts[line - 1];
         let (known, before) = self.last.get();
-        let (from, counted) = if (start..=at).contains(&known) {
-            (known, before)
-        } else {
-            (start, 0)
-        };
+        let (from, counted) =
+            if (start..=at).contains(&known) { (known, before) } else { (start, 0) };
         let before = counted + self.text[from..at].chars().count();
         self.last.set((at, before));
-        Place {
-            line: bounded(line),
-            column: bounded(before + 1),
-        }
+        Place { line: bounded(line), column: bounded(before + 1) }
     }
 }
 
@@ -57,11 +45,7 @@ fn bounded(number: usize) -> u32 {
 
 /// Where a text begins: after the byte order mark that some editors write.
 pub(crate) fn text_start(text: &str) -> usize {
-    if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    }
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 /// A [`ScriptError`] without the path of its text.
@@ -74,11 +58,7 @@ pub(crate) struct Defect {
 
 impl Defect {
     pub fn new(at: usize, message: impl Into<String>) -> Self {
-        Self {
-            at,
-            message: message.into(),
-            hint: None,
-        }
+        Self { at, message: message.into(), hint: None }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -94,21 +74,13 @@ impl Defect {
 
     /// Adds the name that was probably meant, if there is one.
     pub fn perhaps(mut self, meant: Option<String>) -> Self {
-        self.hint = meant
-            .map(|meant| format!("did you mean {meant}?"))
-            .or(self.hint);
+        self.hint = meant.map(|meant| format!("did you mean {meant}?")).or(self.hint);
         self
     }
 
     pub fn locate(self, path: &str, lines: &Lines<'_>) -> ScriptError {
         let Place { line, column } = lines.place(self.at);
-        ScriptError {
-            path: path.to_owned(),
-            line,
-            column,
-            message: self.message,
-            hint: self.hint,
-        }
+        ScriptError { path: path.to_owned(), line, column, message: self.message, hint: self.hint }
     }
 }
 

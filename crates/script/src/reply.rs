@@ -57,16 +57,11 @@ const fn words_of<const N: usize>(classes: [ErrorClass; N]) -> [&'static str; N]
 
 /// The class of that name; `other` if the name is unknown.
 pub(crate) fn known(word: &str) -> &'static str {
-    ErrorClass::from_word(word)
-        .unwrap_or(ErrorClass::Other)
-        .word()
+    ErrorClass::from_word(word).unwrap_or(ErrorClass::Other).word()
 }
 
 /// The class that a script names; `Err` holds the class probably meant.
 pub(crate) fn class_named(words: &str) -> Result<&'static str, Option<&'static str>> {
-    let found = STATEMENT_CLASSES
-        .iter()
-        .copied()
-        .find(|class| class.eq_ignore_ascii_case(words));
+    let found = STATEMENT_CLASSES.iter().copied().find(|class| class.eq_ignore_ascii_case(words));
     found.ok_or_else(|| nearest(words, STATEMENT_CLASSES.iter().copied()))
 }

@@ -174,9 +174,7 @@ fn number(id: u32) -> libc::pid_t {
 fn first_line(from: impl io::Read) -> io::Result<String> {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
-    from.by_ref()
-        .take(LONGEST_LINE)
-        .read_until(b'\n', &mut line)?;
+    from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
     io::copy(&mut from, &mut io::sink())?;
     Ok(String::from_utf8_lossy(&line).trim().to_owned())
 }
@@ -188,14 +186,8 @@ fn await_end(process: libc::pid_t) {
         // SAFETY: all bits zero are a valid `siginfo_t`, which the call overwrites.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: `info` is a valid place for one `siginfo_t`.
-        let done = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                id,
-                &raw mut info,
-                libc::WEXITED | libc::WNOWAIT,
-            )
-        };
+        let done =
+            unsafe { libc::waitid(libc::P_PID, id, &raw mut info, libc::WEXITED | libc::WNOWAIT) };
         if done == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return;
         }
@@ -327,9 +319,7 @@ impl SharedNumbers {
     pub fn go_on(&self, from: &Reached) {
         if let Some(counter) = self.counters.iter().find(|one| one.name == from.name) {
             counter.state().next = from.taken;
-            counter
-                .acknowledged
-                .store(from.acknowledged, Ordering::Release);
+            counter.acknowledged.store(from.acknowledged, Ordering::Release);
         }
     }
 
@@ -394,9 +384,7 @@ mod tests {
     #[test]
     fn the_first_line_is_the_answer() {
         let children = Children::default();
-        let (status, answer) = children
-            .run("echo 7; seq 100000", true)
-            .expect("there is a shell");
+        let (status, answer) = children.run("echo 7; seq 100000", true).expect("there is a shell");
         assert!(status.success());
         assert_eq!(answer.as_deref(), Some("7"));
     }

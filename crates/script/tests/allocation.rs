@@ -84,12 +84,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
     let mut queued = 0..0;
     loop {
         match machine.step() {
-            Step::Execute {
-                parameters,
-                statement,
-                is_pipelined,
-                ..
-            } => {
+            Step::Execute { parameters, statement, is_pipelined, .. } => {
                 assert!(parameters.iter().all(|value| *value != Value::Null));
                 statements += 1;
                 if is_pipelined {
@@ -100,9 +95,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
                 }
             }
             Step::Sync => {
-                queued
-                    .clone()
-                    .for_each(|statement| machine.answered_pipelined(statement, reply));
+                queued.clone().for_each(|statement| machine.answered_pipelined(statement, reply));
             }
             Step::Sleep { .. } | Step::RollBack | Step::Defer(_) | Step::Run(_) => {}
             Step::End(_) => return statements,
@@ -115,9 +108,7 @@ fn stepping_does_not_allocate() {
     let filler = Value::Text("a text that is bound again and again".into());
     let given = [("filler", filler), ("scale", Value::Int(10))];
     // The protocol `simple` has no pipelines.
-    let pasted = SCRIPT
-        .replace("\\startpipeline\n", "")
-        .replace("\\endpipeline\n", "");
+    let pasted = SCRIPT.replace("\\startpipeline\n", "").replace("\\endpipeline\n", "");
     for (values, text) in [(Values::Bound, SCRIPT), (Values::Pasted, &pasted)] {
         let program = try_compile_as(values, text, &given).expect("the script is valid");
         step_without_allocating(program);
@@ -148,11 +139,7 @@ fn step_without_allocating(program: Program) {
 #[test]
 fn writing_generated_rows_does_not_allocate() {
     let constants = [("scale".to_owned(), Value::Int(10))];
-    let origin = Origin {
-        path: "workload.toml",
-        line: 1,
-        column: 1,
-    };
+    let origin = Origin { path: "workload.toml", line: 1, column: 1 };
     let formulas = [
         ":row + 1",
         ":row / (100000 * :scale) + 1",

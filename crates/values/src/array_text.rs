@@ -68,11 +68,7 @@ pub fn json_of_braced(text: &[u8], of: BracedElement) -> Option<Vec<u8>> {
     if start > 0 && !has_bounds {
         return None;
     }
-    let mut reader = Reader {
-        rest: &text[start..],
-        of,
-        out: Vec::with_capacity(text.len()),
-    };
+    let mut reader = Reader { rest: &text[start..], of, out: Vec::with_capacity(text.len()) };
     reader.array(0)?;
     reader.rest.is_empty().then_some(reader.out)
 }
@@ -177,10 +173,7 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&found), json);
         }
         for wrong in ["", "1", "{", "{1", "{1,", "{1}x", "{\"a}", "x{1}", "{{1}"] {
-            assert!(
-                json_of_braced(wrong.as_bytes(), BracedElement::Text).is_none(),
-                "{wrong}"
-            );
+            assert!(json_of_braced(wrong.as_bytes(), BracedElement::Text).is_none(), "{wrong}");
         }
     }
 

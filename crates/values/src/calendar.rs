@@ -52,11 +52,7 @@ pub fn moment_of(seconds: i64) -> Moment {
         (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     Moment {
         year: year_of_era + era * 400 + i64::from(month <= 2),
         month,
@@ -75,19 +71,10 @@ impl Moment {
     /// If the month is not 1 to 12.
     #[must_use]
     pub fn as_date_prints(&self, zone: Option<&str>) -> String {
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let month = MONTHS[usize::try_from(self.month - 1).expect("1 to 12")];
-        let Self {
-            year,
-            day,
-            hour,
-            minute,
-            second,
-            weekday,
-            ..
-        } = *self;
+        let Self { year, day, hour, minute, second, weekday, .. } = *self;
         let weekday = WEEKDAYS[weekday];
         match zone {
             Some(zone) => {
@@ -172,9 +159,7 @@ pub fn parse_time(text: &[u8]) -> Option<i64> {
     }
     let mut us = (hour * 3600 + minute * 60 + second) * 1_000_000;
     if let [b'.', behind @ ..] = fraction {
-        let places = u32::try_from(behind.len())
-            .ok()
-            .filter(|&places| places <= 6)?;
+        let places = u32::try_from(behind.len()).ok().filter(|&places| places <= 6)?;
         us += digits(behind)? * 10_i64.pow(6 - places);
     } else if !fraction.is_empty() {
         return None;
@@ -217,9 +202,7 @@ fn digits(text: &[u8]) -> Option<i64> {
         return None;
     }
     text.iter().try_fold(0, |number, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + i64::from(digit - b'0'))
+        digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
     })
 }
 
@@ -233,20 +216,14 @@ mod tests {
         assert_eq!(seconds_of(2000, 2, 30), seconds_of(2000, 3, 1));
         for day in -200_000..200_000 {
             let moment = moment_of(day * DAY_S + 1);
-            assert_eq!(
-                seconds_of(moment.year, moment.month, moment.day),
-                day * DAY_S
-            );
+            assert_eq!(seconds_of(moment.year, moment.month, moment.day), day * DAY_S);
         }
     }
 
     #[test]
     fn weekdays_follow_the_calendar() {
         let moment = moment_of(seconds_of(2011, 3, 4) + 17 * 3600 + 53 * 60 + 38);
-        assert_eq!(
-            moment.as_date_prints(Some("MST")),
-            "Fri Mar 4 17:53:38 MST 2011"
-        );
+        assert_eq!(moment.as_date_prints(Some("MST")), "Fri Mar 4 17:53:38 MST 2011");
         let moment = moment_of(seconds_of(1969, 7, 20));
         assert_eq!(moment.as_date_prints(None), "Sun Jul 20 00:00:00 1969");
     }
@@ -263,15 +240,9 @@ mod tests {
             write_timestamp(us, &mut text);
             assert_eq!(parse_timestamp(&text), Some(us), "{}", text.escape_ascii());
         }
-        for text in [
-            "2023-02-29",
-            "2023-13-01",
-            "2023-00-10",
-            "2023-1-1",
-            "0000-01-01",
-            "20230101",
-            "",
-        ] {
+        for text in
+            ["2023-02-29", "2023-13-01", "2023-00-10", "2023-1-1", "0000-01-01", "20230101", ""]
+        {
             assert_eq!(parse_date(text.as_bytes()), None, "{text}");
         }
         for text in [

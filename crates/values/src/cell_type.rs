@@ -56,9 +56,7 @@ impl CellType {
             Self::Time => parse_time(bytes).map(Value::Time),
             Self::Timestamp => parse_timestamp(bytes).map(Value::Timestamp),
             Self::Document => Some(Value::Document(text().into())),
-            Self::List => serde_json::from_slice(bytes)
-                .ok()
-                .map(|array| of_json(&array)),
+            Self::List => serde_json::from_slice(bytes).ok().map(|array| of_json(&array)),
         };
         typed.unwrap_or_else(|| plain(&text()))
     }
@@ -83,11 +81,7 @@ pub fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
     if !digits.len().is_multiple_of(2) {
         return None;
     }
-    let half = |digit: u8| {
-        char::from(digit)
-            .to_digit(16)
-            .and_then(|half| u8::try_from(half).ok())
-    };
+    let half = |digit: u8| char::from(digit).to_digit(16).and_then(|half| u8::try_from(half).ok());
     let byte = |pair: &[u8]| Some(half(pair[0])? << 4 | half(pair[1])?);
     digits.chunks_exact(2).map(byte).collect()
 }
@@ -112,16 +106,11 @@ impl ColumnType {
                 is_text(cell, usize::try_from(length).unwrap_or(usize::MAX))
             }
             Self::Text => is_text(cell, usize::MAX),
-            Self::Date => cell
-                .as_text()
-                .is_some_and(|text| parse_date(text).is_some()),
-            Self::Timestamp => cell
-                .as_text()
-                .is_some_and(|text| parse_timestamp(text).is_some()),
-            Self::Bool => matches!(
-                cell,
-                Cell::Bool(_) | Cell::Int(0 | 1) | Cell::Text(b"0" | b"1")
-            ),
+            Self::Date => cell.as_text().is_some_and(|text| parse_date(text).is_some()),
+            Self::Timestamp => cell.as_text().is_some_and(|text| parse_timestamp(text).is_some()),
+            Self::Bool => {
+                matches!(cell, Cell::Bool(_) | Cell::Int(0 | 1) | Cell::Text(b"0" | b"1"))
+            }
             Self::Bytes => cell.as_text().is_some(),
             Self::Json => match cell {
                 Cell::Text(text) => json::is_kept(text),
@@ -130,9 +119,9 @@ impl ColumnType {
                 // Its text is a number.
                 Cell::Bool(_) | Cell::Null => false,
             },
-            Self::Array(of) => cell
-                .as_text()
-                .is_some_and(|text| json::elements(text, of).is_some()),
+            Self::Array(of) => {
+                cell.as_text().is_some_and(|text| json::elements(text, of).is_some())
+            }
         }
     }
 }
@@ -141,9 +130,7 @@ fn is_whole(cell: Cell<'_>, lowest: i64, highest: i64) -> bool {
     let number = match cell {
         Cell::Bool(truth) => Some(i64::from(truth)),
         Cell::Int(number) => Some(number),
-        Cell::Text(text) => str::from_utf8(text)
-            .ok()
-            .and_then(|text| i64::from_str(text).ok()),
+        Cell::Text(text) => str::from_utf8(text).ok().and_then(|text| i64::from_str(text).ok()),
         Cell::Double(_) | Cell::Null => None,
     };
     number.is_some_and(|number| (lowest..=highest).contains(&number))
@@ -173,9 +160,7 @@ mod tests {
 
     #[test]
     fn a_cell_has_the_type_of_its_column_if_its_text_is_valid() {
-        let decimal = Decimal::parse("1.50")
-            .map(Value::Decimal)
-            .expect("a decimal");
+        let decimal = Decimal::parse("1.50").map(Value::Decimal).expect("a decimal");
         let text = |text: &str| Value::Text(text.into());
         for (cell_type, cell, expected) in [
             (CellType::Plain, "-7", Value::Int(-7)),
@@ -187,26 +172,14 @@ mod tests {
             (CellType::Date, "1970-01-02", Value::Date(1)),
             (CellType::Date, "infinity", text("infinity")),
             (CellType::Time, "00:00:01", Value::Time(1_000_000)),
-            (
-                CellType::Timestamp,
-                "1970-01-01 00:00:00",
-                Value::Timestamp(0),
-            ),
+            (CellType::Timestamp, "1970-01-01 00:00:00", Value::Timestamp(0)),
             (CellType::Bytes, "ab", Value::Bytes((*b"ab").into())),
             (CellType::HexBytes, "\\x6162", Value::Bytes((*b"ab").into())),
             (CellType::HexBytes, "\\x616", text("\\x616")),
             (CellType::Document, "{}", Value::Document("{}".into())),
-            (
-                CellType::List,
-                "[1, \"a\"]",
-                Value::List([Value::Int(1), text("a")].into()),
-            ),
+            (CellType::List, "[1, \"a\"]", Value::List([Value::Int(1), text("a")].into())),
         ] {
-            assert_eq!(
-                cell_type.value(Some(cell.as_bytes())),
-                expected,
-                "{cell_type:?} {cell}"
-            );
+            assert_eq!(cell_type.value(Some(cell.as_bytes())), expected, "{cell_type:?} {cell}");
         }
         assert_eq!(CellType::Date.value(None), Value::Null);
     }
@@ -220,11 +193,7 @@ mod tests {
                 &[Int(32768), Double(1.0), Text(b"seven"), Text(b"")],
             ),
             ("int", &[Int(2_147_483_647)], &[Int(2_147_483_648)]),
-            (
-                "bigint",
-                &[Int(i64::MIN)],
-                &[Text(b"1180591620717411303424"), Text(b"1.5")],
-            ),
+            ("bigint", &[Int(i64::MIN)], &[Text(b"1180591620717411303424"), Text(b"1.5")]),
             (
                 "decimal(9,2)",
                 &[Int(3), Text(b"-9999999.99"), Text(b"1E+2"), Double(0.1)],
@@ -256,11 +225,7 @@ mod tests {
                 &[Text(b"{\"a\": [1]}"), Int(1), Text(b"\"a\"")],
                 &[Text(b"a"), Text(b"{"), Bool(true)],
             ),
-            (
-                "int[]",
-                &[Text(b"[1, null]"), Text(b"[]")],
-                &[Text(b"[1.5]"), Text(b"{1}"), Int(1)],
-            ),
+            ("int[]", &[Text(b"[1, null]"), Text(b"[]")], &[Text(b"[1.5]"), Text(b"{1}"), Int(1)]),
         ];
         for (name, valid, invalid) in cases {
             let of_type: ColumnType = name.parse().expect("a type");

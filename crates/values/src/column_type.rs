@@ -134,9 +134,7 @@ impl FromStr for ColumnType {
         let unknown = || UnknownType(text.to_owned());
         if let Some(element) = text.trim().strip_suffix("[]") {
             let element = element.parse().map_err(|_| unknown())?;
-            return ElementType::of(element)
-                .map(Self::Array)
-                .ok_or_else(unknown);
+            return ElementType::of(element).map(Self::Array).ok_or_else(unknown);
         }
         let (word, sizes) = match text.trim().split_once('(') {
             Some((word, rest)) => (word, rest.strip_suffix(')').ok_or_else(unknown)?),
@@ -175,10 +173,7 @@ mod tests {
 
     #[test]
     fn a_type_is_parsed_as_workloads_spell_it() {
-        let decimal = ColumnType::Decimal {
-            precision: 9,
-            scale: 2,
-        };
+        let decimal = ColumnType::Decimal { precision: 9, scale: 2 };
         assert_eq!("decimal(9, 2)".parse(), Ok(decimal));
         assert_eq!("char(16)".parse(), Ok(ColumnType::Char(16)));
         assert_eq!(decimal.to_string(), "decimal(9,2)");
@@ -186,17 +181,8 @@ mod tests {
         assert_eq!("text[]".parse(), Ok(array));
         assert_eq!(array.to_string(), "text[]");
         for wrong in [
-            "",
-            "int(4)",
-            "decimal",
-            "decimal(2,9)",
-            "char()",
-            "char(x)",
-            "integer",
-            "char(1",
-            "int[][]",
-            "json[]",
-            "[]",
+            "", "int(4)", "decimal", "decimal(2,9)", "char()", "char(x)", "integer", "char(1",
+            "int[][]", "json[]", "[]",
         ] {
             assert!(wrong.parse::<ColumnType>().is_err(), "{wrong:?}");
         }

@@ -56,9 +56,7 @@ pub(crate) fn comparable_text(value: &[u8]) -> Cow<'_, [u8]> {
 
 /// Systems without dates store a time at midnight.
 fn without_midnight(text: &[u8]) -> &[u8] {
-    without_zeros(text)
-        .strip_suffix(b" 00:00:00")
-        .unwrap_or(text)
+    without_zeros(text).strip_suffix(b" 00:00:00").unwrap_or(text)
 }
 
 fn rounded(value: &[u8], digits: usize) -> Cow<'_, [u8]> {
@@ -103,11 +101,7 @@ mod tests {
             ("[1, 2]", "[1,2]"),
             ("{1,2}", "{1,2}"),
         ] {
-            assert_eq!(
-                comparable_text(value.as_bytes()),
-                common.as_bytes(),
-                "{value}"
-            );
+            assert_eq!(comparable_text(value.as_bytes()), common.as_bytes(), "{value}");
         }
     }
 
@@ -117,17 +111,9 @@ mod tests {
         for (kind, forms, common) in [
             ("bool", vec!["t", "1", "true"], "1"),
             ("bool", vec!["f", "0"], "0"),
-            (
-                "decimal(9,2)",
-                vec!["1.50", "1.5", "01.5", "1.5000000000000002"],
-                "1.5",
-            ),
+            ("decimal(9,2)", vec!["1.50", "1.5", "01.5", "1.5000000000000002"], "1.5"),
             ("decimal(9,2)", vec!["-0.10", "-.1", "-0.1"], "-0.1"),
-            (
-                "decimal(9,2)",
-                vec!["0.00", "0", "-0", "0.0", "-0.001"],
-                "0",
-            ),
+            ("decimal(9,2)", vec!["0.00", "0", "-0", "0.0", "-0.001"], "0"),
             ("decimal(9,2)", vec!["100", "100.00", "1e2"], "100"),
             ("char(4)", vec!["ab", "ab  "], "ab"),
             ("float", vec!["0.1", "0.10000000149011612"], "1.00000e-1"),
@@ -140,11 +126,7 @@ mod tests {
             ),
             (
                 "date",
-                vec![
-                    "2026-01-02",
-                    "2026-01-02 00:00:00",
-                    "2026-01-02 00:00:00.000",
-                ],
+                vec!["2026-01-02", "2026-01-02 00:00:00", "2026-01-02 00:00:00.000"],
                 "2026-01-02",
             ),
             ("date", vec!["2026-01-02 00:00:01"], "2026-01-02 00:00:01"),

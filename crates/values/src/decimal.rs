@@ -25,10 +25,7 @@ impl Decimal {
     /// `None` if there are more than 38 digits after the point.
     #[must_use]
     pub fn new(digits: i128, scale: u8) -> Option<Self> {
-        (scale <= MOST_DIGITS).then_some(Self {
-            digits: digits.to_ne_bytes(),
-            scale,
-        })
+        (scale <= MOST_DIGITS).then_some(Self { digits: digits.to_ne_bytes(), scale })
     }
 
     /// Parses numbers such as `-12.50`; `None` if the text is not one, or has too many digits.
@@ -48,9 +45,7 @@ impl Decimal {
         let scale = u8::try_from(fraction.len()).ok()?;
         let mut digits: i128 = 0;
         for digit in whole.bytes().chain(fraction.bytes()) {
-            digits = digits
-                .checked_mul(10)?
-                .checked_add(i128::from(digit - b'0'))?;
+            digits = digits.checked_mul(10)?.checked_add(i128::from(digit - b'0'))?;
         }
         Self::new(if is_negative { -digits } else { digits }, scale)
     }
@@ -149,10 +144,7 @@ impl Decimal {
     #[must_use]
     pub fn rounded(self) -> Option<i64> {
         let unit = 10_i128.pow(self.scale.into());
-        let (whole, rest) = (
-            self.digits().div_euclid(unit),
-            self.digits().rem_euclid(unit),
-        );
+        let (whole, rest) = (self.digits().div_euclid(unit), self.digits().rem_euclid(unit));
         let is_up = match rest.cmp(&(unit - rest)) {
             Ordering::Less => false,
             Ordering::Equal => whole % 2 != 0,
@@ -180,9 +172,7 @@ impl Decimal {
         // Through the text, so that 0.1 is exactly 0.1, without the error of a division.
         let mut text = Vec::new();
         self.write_text(&mut text);
-        let parsed = std::str::from_utf8(&text)
-            .ok()
-            .and_then(|text| text.parse().ok());
+        let parsed = std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
         parsed.unwrap_or(self.digits() as f64)
     }
 
@@ -214,10 +204,7 @@ impl TryFrom<f64> for Decimal {
     type Error = ();
 
     fn try_from(number: f64) -> Result<Self, ()> {
-        let mut text = Short {
-            bytes: [0; 48],
-            length: 0,
-        };
+        let mut text = Short { bytes: [0; 48], length: 0 };
         write!(text, "{number}").map_err(|_| ())?;
         let text = std::str::from_utf8(&text.bytes[..text.length]).map_err(|_| ())?;
         Self::parse(text).ok_or(())
@@ -254,27 +241,11 @@ mod tests {
 
     #[test]
     fn a_decimal_keeps_all_its_digits() {
-        for text in [
-            "0",
-            "-0.05",
-            "1.50",
-            "12345678901234567890.123456789012345678",
-            "0.000",
-        ] {
+        for text in ["0", "-0.05", "1.50", "12345678901234567890.123456789012345678", "0.000"] {
             let parsed = Decimal::parse(text).expect(text);
             assert_eq!(format!("{parsed:?}"), text);
         }
-        for wrong in [
-            "",
-            "-",
-            ".5",
-            "5.",
-            "1e3",
-            "1.2.3",
-            "+1",
-            "0x1",
-            &"9".repeat(40),
-        ] {
+        for wrong in ["", "-", ".5", "5.", "1e3", "1.2.3", "+1", "0x1", &"9".repeat(40)] {
             assert_eq!(Decimal::parse(wrong), None, "{wrong}");
         }
         let decimal = |text| Decimal::parse(text).expect("a decimal");
@@ -291,16 +262,10 @@ mod tests {
         let sum = |left, right| decimal(left).checked_add(decimal(right));
         let product = |left, right| decimal(left).checked_mul(decimal(right));
         assert_eq!(sum("0.30", "-0.1"), Some(decimal("0.20")));
-        assert_eq!(
-            decimal("0.3").checked_sub(decimal("0.10")),
-            Some(decimal("0.20"))
-        );
+        assert_eq!(decimal("0.3").checked_sub(decimal("0.10")), Some(decimal("0.20")));
         assert_eq!(product("-1.10", "0.3"), Some(decimal("-0.330")));
         let large = "9".repeat(38);
-        assert_eq!(
-            sum(&large, "0.0").map(|sum| sum == decimal(&large)),
-            Some(true)
-        );
+        assert_eq!(sum(&large, "0.0").map(|sum| sum == decimal(&large)), Some(true));
         assert_eq!(sum(&large, "0.1"), None);
         assert_eq!(product(&large, "2.0"), None);
         let small = format!("0.{}1", "0".repeat(36));
@@ -329,20 +294,10 @@ mod tests {
                 assert_eq!(a.order(*b), left.cmp(&right), "{a:?} and {b:?}");
             }
         }
-        let order = |a, b| {
-            Decimal::parse(a)
-                .zip(Decimal::parse(b))
-                .map(|(a, b)| a.order(b))
-        };
+        let order = |a, b| Decimal::parse(a).zip(Decimal::parse(b)).map(|(a, b)| a.order(b));
         assert_eq!(order("1.5", "1.50"), Some(std::cmp::Ordering::Equal));
         assert_eq!(order("-1.5", "-1.49"), Some(std::cmp::Ordering::Less));
-        for (text, rounded) in [
-            ("2.5", 2),
-            ("3.50", 4),
-            ("-2.5", -2),
-            ("-2.51", -3),
-            ("7", 7),
-        ] {
+        for (text, rounded) in [("2.5", 2), ("3.50", 4), ("-2.5", -2), ("-2.51", -3), ("7", 7)] {
             let found = Decimal::parse(text).and_then(Decimal::rounded);
             assert_eq!(found, Some(rounded), "{text}");
         }

@@ -170,11 +170,7 @@ mod tests {
             rows.cell(Some(text.as_bytes()), *cell_type);
         }
         rows.end_row();
-        (
-            rows.digest,
-            rows.fractions,
-            format!("{:.6}", rows.fraction_sum),
-        )
+        (rows.digest, rows.fractions, format!("{:.6}", rows.fraction_sum))
     }
 
     #[test]
@@ -187,16 +183,10 @@ mod tests {
             (("f", Plain), ("0", Plain)),
             (("ab  ", Plain), ("ab", Plain)),
             (("2026-01-02", Plain), ("2026-01-02 00:00:00", Plain)),
-            (
-                ("2026-01-02 03:04:05+00", Plain),
-                ("2026-01-02 03:04:05.000000", Plain),
-            ),
+            (("2026-01-02 03:04:05+00", Plain), ("2026-01-02 03:04:05.000000", Plain)),
             (("\\x6869", HexBytes), ("hi", Bytes)),
             (("{\"a\": 1}", Document), ("{\"a\":1}", Document)),
-            (
-                ("{\"b\": 1.0, \"a\": [2]}", Document),
-                ("{\"a\":[2],\"b\":1}", Plain),
-            ),
+            (("{\"b\": 1.0, \"a\": [2]}", Document), ("{\"a\":[2],\"b\":1}", Plain)),
             (("[1, 2]", List), ("[1,2]", Plain)),
         ] {
             assert_eq!(digest(&[left]), digest(&[right]), "{left:?} {right:?}");

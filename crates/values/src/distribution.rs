@@ -131,10 +131,7 @@ impl Random {
     /// # Panics
     /// If the range is empty, or `parameter` is not above 0.
     pub fn exponential_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(
-            lowest <= highest && parameter > 0.0,
-            "callers check the arguments"
-        );
+        assert!(lowest <= highest && parameter > 0.0, "callers check the arguments");
         let cut = (-parameter).exp();
         let share = -(cut + (1.0 - cut) * self.unit_above_zero()).ln() / parameter;
         share_of(lowest, highest, share)
@@ -147,10 +144,7 @@ impl Random {
     /// # Panics
     /// If the range is empty, or `parameter` is below 2, since most numbers would be drawn again.
     pub fn gaussian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(
-            lowest <= highest && parameter >= 2.0,
-            "callers check the arguments"
-        );
+        assert!(lowest <= highest && parameter >= 2.0, "callers check the arguments");
         let deviations = loop {
             let drawn = self.normal();
             if (-parameter..parameter).contains(&drawn) {
@@ -173,10 +167,7 @@ impl Random {
         reason = "the drawn number is compared with the range first"
     )]
     pub fn harmonic_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(
-            lowest <= highest && parameter > 0.0,
-            "callers check the arguments"
-        );
+        assert!(lowest <= highest && parameter > 0.0, "callers check the arguments");
         let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
         let weight = |x: f64| x.powf(-parameter);
         // The area under the weights up to x, and the x of an area.
@@ -210,10 +201,7 @@ impl Random {
         reason = "the drawn number is compared with the range first"
     )]
     pub fn zipfian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(
-            lowest <= highest && parameter > 1.0,
-            "callers check the arguments"
-        );
+        assert!(lowest <= highest && parameter > 1.0, "callers check the arguments");
         let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
         let bound = 2.0_f64.powf(parameter - 1.0);
         let rank = loop {
@@ -248,9 +236,7 @@ fn share_of(lowest: i64, highest: i64, share: f64) -> i64 {
     let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
     let offset = (count * share.max(0.0)) as u64;
     // Rounding may exceed the end of the range by one.
-    lowest
-        .wrapping_add(offset.cast_signed())
-        .clamp(lowest, highest)
+    lowest.wrapping_add(offset.cast_signed()).clamp(lowest, highest)
 }
 
 #[cfg(test)]
@@ -262,16 +248,10 @@ mod tests {
     fn shape(text: &str) -> [f64; 4] {
         let distribution = Distribution::parse(text).expect(text);
         let mut random = Random::stream(1, 1);
-        let mut draws: Vec<f64> = (0..20_000)
-            .map(|_| distribution.draw(&mut random).as_secs_f64() * 1e6)
-            .collect();
+        let mut draws: Vec<f64> =
+            (0..20_000).map(|_| distribution.draw(&mut random).as_secs_f64() * 1e6).collect();
         draws.sort_by(f64::total_cmp);
-        [
-            draws[0],
-            draws.iter().sum::<f64>() / 20_000.0,
-            draws[10_000],
-            draws[19_999],
-        ]
+        [draws[0], draws.iter().sum::<f64>() / 20_000.0, draws[10_000], draws[19_999]]
     }
 
     fn near(found: f64, expected: f64) -> bool {

@@ -25,9 +25,7 @@ impl LiteralStyle {
         let mut from = 0;
         // Most cells are short and have neither character; the search below is for long texts.
         let is_plain = text.len() < 64
-            && !text
-                .iter()
-                .fold(false, |any, &byte| any | (byte == b'\'') | (byte == second));
+            && !text.iter().fold(false, |any, &byte| any | (byte == b'\'') | (byte == second));
         if is_plain {
             out.extend_from_slice(text);
             out.push(b'\'');
@@ -89,10 +87,7 @@ pub fn write_csv_text(text: &[u8], out: &mut Vec<u8>) {
 }
 
 fn needs_quotes(text: &[u8]) -> bool {
-    text.is_empty()
-        || text
-            .iter()
-            .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
+    text.is_empty() || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
 }
 
 #[cfg(test)]
@@ -108,14 +103,8 @@ mod tests {
     #[test]
     fn quotes_and_backslashes_cannot_end_a_literal() {
         let text = r"'); drop table bibtab; -- \' \";
-        assert_eq!(
-            written(LiteralStyle::Doubled, text),
-            r"'''); drop table bibtab; -- \'' \'"
-        );
-        assert_eq!(
-            written(LiteralStyle::Backslash, text),
-            r"'\'); drop table bibtab; -- \\\' \\'"
-        );
+        assert_eq!(written(LiteralStyle::Doubled, text), r"'''); drop table bibtab; -- \'' \'");
+        assert_eq!(written(LiteralStyle::Backslash, text), r"'\'); drop table bibtab; -- \\\' \\'");
     }
 
     #[test]
@@ -126,14 +115,8 @@ mod tests {
             String::from_utf8(out).expect("UTF-8 stays UTF-8")
         };
         assert_eq!(written("it's\n"), "'it''s\n'");
-        assert_eq!(
-            written("it's\r\n"),
-            "replace('it''s<CR>\n', '<CR>', char(13))"
-        );
-        assert_eq!(
-            written("<CR>\r\r"),
-            "replace('<CR><CR1><CR1>', '<CR1>', char(13))"
-        );
+        assert_eq!(written("it's\r\n"), "replace('it''s<CR>\n', '<CR>', char(13))");
+        assert_eq!(written("<CR>\r\r"), "replace('<CR><CR1><CR1>', '<CR1>', char(13))");
     }
 
     #[test]

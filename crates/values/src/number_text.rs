@@ -117,9 +117,8 @@ pub(crate) fn number_or_time(value: &[u8]) -> Cow<'_, [u8]> {
     if is_of_digits(b"-.") && digits <= DOUBLE_DIGITS {
         return decimal(value, u32::MAX);
     }
-    let rounded: f64 = format!("{found:.*e}", DOUBLE_DIGITS - 1)
-        .parse()
-        .expect("a number is printed as one");
+    let rounded: f64 =
+        format!("{found:.*e}", DOUBLE_DIGITS - 1).parse().expect("a number is printed as one");
     if rounded.is_infinite() {
         // The largest numbers would be rounded up to one that there is not.
         return Cow::Borrowed(value);
@@ -153,9 +152,7 @@ pub(crate) fn decimal(value: &[u8], scale: u32) -> Cow<'_, [u8]> {
     };
     let whole_digits = digits.iter().position(|&byte| byte == b'.');
     let fraction_len = whole_digits.map_or(0, |at| digits.len() - at - 1);
-    let is_plain = digits
-        .iter()
-        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let is_plain = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     if !is_plain || fraction_len > scale as usize {
         let Some(number) = number(value) else {
             return Cow::Borrowed(value);

@@ -85,10 +85,7 @@ mod tests {
         let dollar = |number: usize, text: &mut String| *text = format!("${}", number + 1);
         for (marked, expected) in [
             ("SELECT 1", "SELECT 1"),
-            (
-                "UPDATE t_#x2 SET a=a+@ WHERE b=@",
-                "UPDATE t_x2 SET a=a+$1 WHERE b=$2",
-            ),
+            ("UPDATE t_#x2 SET a=a+@ WHERE b=@", "UPDATE t_x2 SET a=a+$1 WHERE b=$2"),
             ("SELECT @::int4-@", "SELECT $1::int4-$2"),
             ("SELECT j ? 'a', @||'?'", "SELECT j ? 'a', $1||'?'"),
             ("SELECT@and 1 LIMIT@", "SELECT $1 and 1 LIMIT $2"),

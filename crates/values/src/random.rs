@@ -37,16 +37,11 @@ impl Random {
             mixed(at)
         };
         // At most one word of four can be zero, so the state is never the all-zero one.
-        Self {
-            state: [word(), word(), word(), word()],
-        }
+        Self { state: [word(), word(), word(), word()] }
     }
 
     /// 64 uniform bits.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "an endless stream needs no Option"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "an endless stream needs no Option")]
     #[inline]
     pub fn next(&mut self) -> u64 {
         let [s0, s1, s2, s3] = self.state;
@@ -99,9 +94,7 @@ mod tests {
     /// The output of the generator's reference program for the state 1, 2, 3, 4.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
-        let mut random = Random {
-            state: [1, 2, 3, 4],
-        };
+        let mut random = Random { state: [1, 2, 3, 4] };
         let drawn: Vec<u64> = (0..10).map(|_| random.next()).collect();
         let expected = [
             41_943_041,
@@ -122,11 +115,8 @@ mod tests {
     #[test]
     fn the_seeding_is_splitmix64() {
         let word = |step: u64| mixed(1_234_567_u64.wrapping_add(GAMMA.wrapping_mul(step)));
-        let expected = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let expected =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([word(1), word(2), word(3)], expected);
     }
 
@@ -140,14 +130,9 @@ mod tests {
             seen[usize::try_from(drawn + 2).expect("the range was tested")] += 1;
         }
         // 10,000 of each are expected with a standard deviation of 91: accept six deviations.
-        assert!(
-            seen.iter().all(|&count| count.abs_diff(10_000) < 550),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|&count| count.abs_diff(10_000) < 550), "{seen:?}");
         assert_eq!(random.between(7, 7), 7);
-        let extremes: Vec<i64> = (0..64)
-            .map(|_| random.between(i64::MIN, i64::MAX))
-            .collect();
+        let extremes: Vec<i64> = (0..64).map(|_| random.between(i64::MIN, i64::MAX)).collect();
         assert!(extremes.iter().any(|&drawn| drawn < 0) && extremes.iter().any(|&drawn| drawn > 0));
     }
 
@@ -156,11 +141,7 @@ mod tests {
         let first = |seed, number| Random::stream(seed, number).next();
         assert_eq!(first(42, 7), first(42, 7));
         let mut drawn: Vec<u64> = (0..1000).map(|number| first(42, number)).collect();
-        drawn.extend(
-            (0..1000)
-                .map(|seed| first(seed, 7))
-                .filter(|&word| word != first(42, 7)),
-        );
+        drawn.extend((0..1000).map(|seed| first(seed, 7)).filter(|&word| word != first(42, 7)));
         drawn.sort_unstable();
         drawn.dedup();
         assert_eq!(drawn.len(), 1999);

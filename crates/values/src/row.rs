@@ -68,10 +68,7 @@ impl<'a> Cell<'a> {
 
 impl Clone for Row {
     fn clone(&self) -> Self {
-        Self {
-            bytes: self.bytes.clone(),
-            slots: self.slots.clone(),
-        }
+        Self { bytes: self.bytes.clone(), slots: self.slots.clone() }
     }
 
     /// Keeps the memory, unlike the derived implementation.
@@ -298,10 +295,8 @@ mod tests {
         let cells: Vec<_> = row.cells().collect();
         assert_eq!(cells, [Cell::Null, Cell::Text(b"x"), Cell::Int(-3)]);
         let mut scratch = Vec::new();
-        let texts: Vec<_> = cells
-            .iter()
-            .map(|cell| cell.text_in(&mut scratch).map(<[u8]>::to_vec))
-            .collect();
+        let texts: Vec<_> =
+            cells.iter().map(|cell| cell.text_in(&mut scratch).map(<[u8]>::to_vec)).collect();
         assert_eq!(texts, [None, Some(b"x".to_vec()), Some(b"-3".to_vec())]);
     }
 }

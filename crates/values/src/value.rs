@@ -146,12 +146,8 @@ mod tests {
     #[test]
     fn every_value_has_a_text_and_a_json_form() {
         let decimal = Decimal::parse("-1.50").expect("a decimal");
-        let list = [
-            Value::Int(1),
-            Value::Null,
-            Value::Text("a\"\\\n".into()),
-            Value::Decimal(decimal),
-        ];
+        let list =
+            [Value::Int(1), Value::Null, Value::Text("a\"\\\n".into()), Value::Decimal(decimal)];
         for (value, text, json) in [
             (Value::Null, "", "null"),
             (Value::Bool(true), "true", "true"),
@@ -171,11 +167,7 @@ mod tests {
                 "[1,null,\"a\\\"\\\\\\n\",-1.50]",
                 "[1,null,\"a\\\"\\\\\\n\",-1.50]",
             ),
-            (
-                Value::Document("{\"a\": 1}".into()),
-                "{\"a\": 1}",
-                "{\"a\": 1}",
-            ),
+            (Value::Document("{\"a\": 1}".into()), "{\"a\": 1}", "{\"a\": 1}"),
         ] {
             assert_eq!(value.to_text(), text);
             let mut out = Vec::new();

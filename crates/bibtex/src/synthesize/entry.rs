@@ -20,14 +20,7 @@ pub(super) fn write(out: &mut String, seed: u64, index: u64) {
     let (kind, family) = kind(&mut random);
     let defects = Defects::draw(&mut random);
     writeln!(out, "@{kind}{{{},", identity.key).expect("writing to memory is infallible");
-    let mut fields = Fields {
-        out,
-        random,
-        seed,
-        defects,
-        identity,
-        shape: family.shape(),
-    };
+    let mut fields = Fields { out, random, seed, defects, identity, shape: family.shape() };
     fields.people(family);
     fields.titles(family);
     fields.where_published(kind, family);
@@ -157,11 +150,7 @@ impl Fields<'_> {
         if self.defects.has(12) {
             return "12 August 2014".to_owned();
         }
-        let first = if self.defects.has(13) {
-            2031
-        } else {
-            self.identity.year.max(1992)
-        };
+        let first = if self.defects.has(13) { 2031 } else { self.identity.year.max(1992) };
         let earliest = seconds_of(first, 1, 1);
         let latest = seconds_of(first.max(2022), 12, 31) + DAY_S - 1;
         let seconds = self.random.between(earliest, latest);
@@ -187,38 +176,23 @@ impl Fields<'_> {
         if chance(&mut self.random, self.shape.lccn) {
             let shelf = self.random.between(1, 300);
             let author = self.identity.author.chars().next().unwrap_or('A');
-            let value = format!(
-                "Z{shelf}.{author}{} {}",
-                shelf % 90 + 10,
-                self.identity.year
-            );
+            let value = format!("Z{shelf}.{author}{} {}", shelf % 90 + 10, self.identity.year);
             text(self.out, "LCCN", &value);
         }
         if chance(&mut self.random, self.shape.doi) {
             let prefix = if self.defects.has(25) { "doi:11" } else { "10" };
-            let doi = format!(
-                "{prefix}.{}/{}",
-                self.random.between(1000, 9999),
-                self.path()
-            );
+            let doi = format!("{prefix}.{}/{}", self.random.between(1000, 9999), self.path());
             text(self.out, "DOI", &doi);
         }
         if chance(&mut self.random, self.shape.url) {
-            let scheme = if self.defects.has(28) {
-                "www."
-            } else {
-                "https://"
-            };
+            let scheme = if self.defects.has(28) { "www." } else { "https://" };
             let url = format!("{scheme}{}.example.org/{}.pdf", self.path(), self.path());
             text(self.out, "URL", &url);
         }
     }
 
     fn isbn(&mut self) {
-        let (group, book) = (
-            self.random.between(100, 999),
-            self.random.between(10_000, 99_999),
-        );
+        let (group, book) = (self.random.between(100, 999), self.random.between(10_000, 99_999));
         let check = self.random.between(0, 9);
         if self.defects.has(9) {
             text(self.out, "ISBN", &format!("9780{group}{book}{check}"));
@@ -230,25 +204,12 @@ impl Fields<'_> {
         if self.defects.has(2) {
             text(self.out, "ISBN-13", &format!("0{group}{book}{check}"));
         } else if !self.defects.has(1) {
-            text(
-                self.out,
-                "ISBN-13",
-                &format!("978-0-{group}-{book}-{check}"),
-            );
+            text(self.out, "ISBN-13", &format!("978-0-{group}-{book}-{check}"));
         }
     }
 
     fn texts(&mut self) {
-        let Shape {
-            note,
-            series,
-            abstracts,
-            keywords,
-            remark,
-            subject,
-            toc,
-            ..
-        } = self.shape;
+        let Shape { note, series, abstracts, keywords, remark, subject, toc, .. } = self.shape;
         let texts = [
             ("note", note, 90),
             ("series", series, 30),

@@ -25,14 +25,7 @@ pub(super) fn numbers_of(seed: u64, index: u64) -> (u64, u64) {
     }
     // Places differ within a file, so no key is used twice in it.
     let original = in_first_file(index, place);
-    (
-        original,
-        if chance(&mut random, SAME_ENTRIES) {
-            original
-        } else {
-            index
-        },
-    )
+    (original, if chance(&mut random, SAME_ENTRIES) { original } else { index })
 }
 
 impl Identity {
@@ -54,11 +47,7 @@ impl Identity {
             letters.push(char::from(b'A' + (rest % 26) as u8));
             rest /= 26;
         }
-        Self {
-            key: format!("{family}:{year}:{letters}"),
-            author,
-            year,
-        }
+        Self { key: format!("{family}:{year}:{letters}"), author, year }
     }
 }
 

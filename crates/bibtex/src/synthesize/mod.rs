@@ -49,11 +49,7 @@ pub fn synthesize(folder: &Path, entries: u64, seed: u64) -> Result<Synthesized,
         entry::write(&mut text, seed, index);
         output.write(&text)?;
     }
-    let mut synthesized = Synthesized {
-        files: Vec::new(),
-        entries,
-        bytes: 0,
-    };
+    let mut synthesized = Synthesized { files: Vec::new(), entries, bytes: 0 };
     for mut output in outputs.into_iter().flatten() {
         output.out.flush()?;
         synthesized.files.push(output.path);
@@ -72,11 +68,7 @@ impl Output {
     fn create(folder: &Path, file: usize, seed: u64) -> Result<Self, WriteError> {
         let path = folder.join(FILES[file].0).to_string_lossy().into_owned();
         let created = File::create(&path).map_err(|error| unreadable(&path, &error))?;
-        let mut output = Self {
-            path,
-            out: BufWriter::with_capacity(1 << 18, created),
-            bytes: 0,
-        };
+        let mut output = Self { path, out: BufWriter::with_capacity(1 << 18, created), bytes: 0 };
         output.write(&words::prologue(seed))?;
         Ok(output)
     }

@@ -125,16 +125,8 @@ impl Family {
                 note: percent(16),
                 ..RARE
             },
-            Self::Thesis => Shape {
-                pages: percent(83),
-                abstracts: percent(14),
-                ..RARE
-            },
-            Self::Report => Shape {
-                month: percent(52),
-                abstracts: percent(8),
-                ..RARE
-            },
+            Self::Thesis => Shape { pages: percent(83), abstracts: percent(14), ..RARE },
+            Self::Report => Shape { month: percent(52), abstracts: percent(8), ..RARE },
             Self::Other => RARE,
         }
     }

@@ -13,20 +13,10 @@ const ONSETS: [&str; 24] = [
 ];
 const VOWELS: [&str; 9] = ["a", "e", "i", "o", "u", "ai", "ea", "io", "ou"];
 const ENDINGS: [&str; 12] = ["", "", "n", "r", "s", "l", "t", "nd", "rm", "x", "m", "st"];
-const SMALL_WORDS: [&str; 10] = [
-    "the", "of", "and", "in", "for", "with", "a", "on", "to", "from",
-];
-const ACCENTED: [&str; 8] = [
-    "{\\'e}", "{\\\"o}", "{\\\"u}", "{\\`a}", "{\\v{s}}", "{\\o}", "{\\ss}", "{\\c{c}}",
-];
-const MARKED: [&str; 6] = [
-    "{\\TeX}",
-    "{\\LaTeX}",
-    "\\pkg{tabula}",
-    "{\\em forma}",
-    "{SQL}",
-    "\\&",
-];
+const SMALL_WORDS: [&str; 10] = ["the", "of", "and", "in", "for", "with", "a", "on", "to", "from"];
+const ACCENTED: [&str; 8] =
+    ["{\\'e}", "{\\\"o}", "{\\\"u}", "{\\`a}", "{\\v{s}}", "{\\o}", "{\\ss}", "{\\c{c}}"];
+const MARKED: [&str; 6] = ["{\\TeX}", "{\\LaTeX}", "\\pkg{tabula}", "{\\em forma}", "{SQL}", "\\&"];
 
 /// Number of authors and editors; the model has one name for every two entries.
 const PEOPLE: i64 = 4600;
@@ -44,9 +34,7 @@ pub(super) fn word(random: &mut Random) -> String {
 
 pub(super) fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Words of about `length` characters in total, some with TeX markup.
@@ -92,11 +80,7 @@ pub(super) fn person(random: &mut Random, seed: u64) -> (String, String) {
     let given = if chance(&mut theirs, 500_000) {
         capitalised(&word(&mut theirs))
     } else {
-        format!(
-            "{}. {}.",
-            letter(&mut theirs, b'A'),
-            letter(&mut theirs, b'A')
-        )
+        format!("{}. {}.", letter(&mut theirs, b'A'), letter(&mut theirs, b'A'))
     };
     (format!("{given} {written}"), family)
 }
@@ -115,30 +99,19 @@ pub(super) struct Journal {
 
 pub(super) fn journal(random: &mut Random, seed: u64) -> Journal {
     // Half of all articles are in the first journal.
-    let number = if chance(random, 500_000) {
-        0
-    } else {
-        number_below(random, JOURNALS)
-    };
+    let number = if chance(random, 500_000) { 0 } else { number_below(random, JOURNALS) };
     nth_journal(number, seed)
 }
 
 fn nth_journal(number: u64, seed: u64) -> Journal {
     let mut random = stream(seed, Purpose::Journal, number);
-    let (first, second) = (
-        capitalised(&word(&mut random)),
-        capitalised(&word(&mut random)),
-    );
+    let (first, second) = (capitalised(&word(&mut random)), capitalised(&word(&mut random)));
     let letters = first.to_ascii_uppercase();
     Journal {
         name: format!("j-{letters}-{number}"),
         full: format!("{first} {second} Journal"),
         coden: format!("{letters:X<4.4}"),
-        issn: format!(
-            "{:04}-{:04}",
-            random.between(100, 2999),
-            random.between(0, 9999)
-        ),
+        issn: format!("{:04}-{:04}", random.between(100, 2999), random.between(0, 9999)),
     }
 }
 
@@ -152,11 +125,7 @@ fn nth_publisher(number: u64, seed: u64) -> (String, String, String) {
     let mut random = stream(seed, Purpose::Publisher, number);
     let name = capitalised(&word(&mut random));
     let town = capitalised(&word(&mut random));
-    (
-        format!("pub-{}-{number}", name.to_ascii_uppercase()),
-        name,
-        town,
-    )
+    (format!("pub-{}-{number}", name.to_ascii_uppercase()), name, town)
 }
 
 /// The text before the entries of every file.
@@ -168,12 +137,8 @@ pub(super) fn prologue(seed: u64) -> String {
     );
     for number in 0..JOURNALS {
         let journal = nth_journal(number, seed);
-        writeln!(
-            text,
-            "@String{{{:<24} = \"{}\"}}",
-            journal.name, journal.full
-        )
-        .expect("writing to memory is infallible");
+        writeln!(text, "@String{{{:<24} = \"{}\"}}", journal.name, journal.full)
+            .expect("writing to memory is infallible");
     }
     text.push('\n');
     for number in 0..PUBLISHERS {

@@ -16,142 +16,51 @@ fn check(bad: &str, line: u64, column: u64, words: &str) {
     assert_eq!((found.line, found.column), (line, column), "{bad}\n{found}");
     assert_eq!(found.file, "test.bib");
     let reported = format!("{} / {}", found.message, found.hint.unwrap_or_default());
-    assert!(
-        reported.contains(words),
-        "{bad}\n{reported}\nexpected: {words}"
-    );
+    assert!(reported.contains(words), "{bad}\n{reported}\nexpected: {words}");
 }
 
 #[test]
 fn a_syntax_error_is_reported_at_its_place() {
-    check(
-        "@Misc{\n title = {x}}",
-        4,
-        2,
-        "expected a citation key, found none",
-    );
-    check(
-        "@Misc{, title = {x}}",
-        3,
-        7,
-        "expected a citation key, found none",
-    );
+    check("@Misc{\n title = {x}}", 4, 2, "expected a citation key, found none");
+    check("@Misc{, title = {x}}", 3, 7, "expected a citation key, found none");
     check("@Misc{}", 3, 7, "expected a citation key, found none");
-    check(
-        "@Misc{title = {x}}",
-        3,
-        7,
-        "expected a citation key, found none",
-    );
-    check(
-        "@Misc{k title = {x}}",
-        3,
-        9,
-        "expected `,` after the citation key, found `t`",
-    );
-    check(
-        "@Misc{k,\n title {x}}",
-        4,
-        8,
-        "expected `=` after the name of a field, found `{`",
-    );
-    check(
-        "@Misc{k,\n title = ,}",
-        4,
-        10,
-        "expected a value, found `,`",
-    );
-    check(
-        "@Misc{k,\n title = }",
-        4,
-        10,
-        "expected a value, found the end of the entry",
-    );
-    check(
-        "@Misc{k,\n a = {x}\n b = {y}}",
-        5,
-        2,
-        "expected `,` or the end of the entry",
-    );
-    check(
-        "@Misc{k,\n a = {x},, b = {y}}",
-        4,
-        10,
-        "remove the second comma",
-    );
+    check("@Misc{title = {x}}", 3, 7, "expected a citation key, found none");
+    check("@Misc{k title = {x}}", 3, 9, "expected `,` after the citation key, found `t`");
+    check("@Misc{k,\n title {x}}", 4, 8, "expected `=` after the name of a field, found `{`");
+    check("@Misc{k,\n title = ,}", 4, 10, "expected a value, found `,`");
+    check("@Misc{k,\n title = }", 4, 10, "expected a value, found the end of the entry");
+    check("@Misc{k,\n a = {x}\n b = {y}}", 5, 2, "expected `,` or the end of the entry");
+    check("@Misc{k,\n a = {x},, b = {y}}", 4, 10, "remove the second comma");
     check("@Misc{k,\n a = 12x}", 4, 8, "found `x`");
     check("@Misc{k,\n a = \"x # {y}}", 4, 6, "expected a second `\"`");
-    check(
-        "@Misc{k,\n a = x # # y}",
-        4,
-        10,
-        "expected a value, found `#`",
-    );
-    check(
-        "@Misc(k, a = {x}})",
-        3,
-        17,
-        "expected `,` or the end of the entry",
-    );
+    check("@Misc{k,\n a = x # # y}", 4, 10, "expected a value, found `#`");
+    check("@Misc(k, a = {x}})", 3, 17, "expected `,` or the end of the entry");
     check("@String{a {b}}", 3, 11, "expected `=`");
     check("@String{}", 3, 9, "expected the name of a macro");
-    check(
-        "@String{a = b, c = d}",
-        3,
-        16,
-        "expected the end of the definition",
-    );
-    check(
-        "@Misc k, a = {x}}",
-        3,
-        7,
-        "expected `{` or `(` after `@Misc`, found `k`",
-    );
+    check("@String{a = b, c = d}", 3, 16, "expected the end of the definition");
+    check("@Misc k, a = {x}}", 3, 7, "expected `{` or `(` after `@Misc`, found `k`");
     check("  @ {x}", 3, 5, "expected the type of an entry");
 }
 
 #[test]
 fn an_unclosed_brace_is_reported_with_its_entry() {
     let bad = "@Misc{k,\n  title = {An {open brace},\n  year = 1999,\n}\n";
-    check(
-        bad,
-        3,
-        1,
-        "the entry `@Misc{k,` never ends: the `{` at line 4, column 11",
-    );
+    check(bad, 3, 1, "the entry `@Misc{k,` never ends: the `{` at line 4, column 11");
     check(bad, 3, 1, "before the end of the file");
     let next = format!("{bad}\n@Misc{{next, note = {{y}}}}\n");
-    check(
-        &next,
-        3,
-        1,
-        "close it before line 8, where the next entry begins",
-    );
-    check(
-        "@Misc(k, a = \"x\"",
-        3,
-        1,
-        "the `(` at line 3, column 6 is never closed",
-    );
+    check(&next, 3, 1, "close it before line 8, where the next entry begins");
+    check("@Misc(k, a = \"x\"", 3, 1, "the `(` at line 3, column 6 is never closed");
 }
 
 #[test]
 fn a_key_may_be_used_once_in_a_file() {
-    check(
-        "@Book{good,\n note = {y}}",
-        3,
-        7,
-        "found `good` again; it is first used at line 2",
-    );
+    check("@Book{good,\n note = {y}}", 3, 7, "found `good` again; it is first used at line 2");
     let folder = Folder::new("keys");
     let files = vec![
         folder.file("a.bib", b"@Misc{k, note = {x}}"),
         folder.file("b.bib", b"@Misc{k, note = {y}}"),
     ];
-    let options = ScanOptions {
-        files,
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions { files, ..ScanOptions::default() };
     let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("two files may share");
     assert_eq!(found.entries, 2);
 }
@@ -161,12 +70,7 @@ fn bytes_that_are_not_text_are_refused() {
     let latin1 = b"@Misc{k,\n note = {Caf\xE9 \xFC},\n bad\n}";
     let found = error(latin1);
     assert_eq!((found.line, found.column), (2, 13));
-    assert!(
-        found
-            .hint
-            .as_deref()
-            .is_some_and(|hint| hint.contains("--encoding latin-1"))
-    );
+    assert!(found.hint.as_deref().is_some_and(|hint| hint.contains("--encoding latin-1")));
 
     let found = error(b"@Misc{k, note = {x}}\n\n ab\0c");
     assert_eq!((found.line, found.column), (3, 4));
@@ -175,10 +79,7 @@ fn bytes_that_are_not_text_are_refused() {
 
 #[test]
 fn latin_1_is_decoded_and_its_columns_are_those_of_the_file() {
-    let options = SourceOptions {
-        encoding: Encoding::Latin1,
-        ..SourceOptions::default()
-    };
+    let options = SourceOptions { encoding: Encoding::Latin1, ..SourceOptions::default() };
     let read = |text: &'static [u8]| rows_of(&options, Box::new(text));
     let (rows, _) = read(b"@Misc{k,\n note = {Caf\xE9 \xFC}}").expect("it is Latin-1");
     assert!(rows[0].1.contains(&Some("Caf\u{e9} \u{fc}".to_owned())));
@@ -206,23 +107,14 @@ fn files_without_entries_and_paths_that_are_not_files_are_refused() {
     let good = folder.file("good.bib", b"@Misc{k, note = {x}}");
     let table = [
         (folder.file("empty.bib", b""), "found an empty file"),
-        (
-            folder.file("junk.bib", b"no entries, joe@example.org (home)\n"),
-            "bytes of other text",
-        ),
+        (folder.file("junk.bib", b"no entries, joe@example.org (home)\n"), "bytes of other text"),
         (inside.to_string_lossy().into_owned(), "found a folder"),
-        (
-            folder.0.join("none.bib").to_string_lossy().into_owned(),
-            "found none of this name",
-        ),
+        (folder.0.join("none.bib").to_string_lossy().into_owned(), "found none of this name"),
         (format!("{good}/x.bib"), "cannot be read"),
     ];
     for (path, words) in table {
         let files = vec![good.clone(), path.clone()];
-        let mut options = ScanOptions {
-            files,
-            ..ScanOptions::default()
-        };
+        let mut options = ScanOptions { files, ..ScanOptions::default() };
         let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("it is bad");
         assert_eq!((found.file.as_str(), found.line), (path.as_str(), 0));
         assert!(found.message.contains(words), "{found}");
@@ -233,27 +125,14 @@ fn files_without_entries_and_paths_that_are_not_files_are_refused() {
         options.files = vec![path.clone()];
         let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
         let hint = found.hint.expect("the first error");
-        assert!(
-            hint.starts_with(&format!("the first error: {path}: ")),
-            "{hint}"
-        );
+        assert!(hint.starts_with(&format!("the first error: {path}: ")), "{hint}");
     }
     let strings = folder.file("strings.bib", b"@String{a = {b}}");
-    let options = ScanOptions {
-        files: vec![strings],
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions { files: vec![strings], ..ScanOptions::default() };
     let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
     assert!(found.message.contains("found none in 1 file"), "{found}");
-    let found = scan(&ScanOptions::default(), &mut |_, _| {
-        ControlFlow::Continue(())
-    });
-    assert!(
-        found
-            .expect_err("no files")
-            .message
-            .contains("at least one BibTeX file")
-    );
+    let found = scan(&ScanOptions::default(), &mut |_, _| ControlFlow::Continue(()));
+    assert!(found.expect_err("no files").message.contains("at least one BibTeX file"));
 }
 
 #[test]
@@ -296,17 +175,10 @@ fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
     let mut options = SourceOptions::default();
     let (rows, problems) = rows_of(&options, Box::new(&text[..])).expect("only a warning");
     assert_eq!(keys(&rows), ["k"]);
-    let [problem] = problems.kept.as_slice() else {
-        panic!("{problems:?}")
-    };
-    assert_eq!(
-        (problem.severity, problem.line, problem.column),
-        (Severity::Warning, 1, 23)
-    );
+    let [problem] = problems.kept.as_slice() else { panic!("{problems:?}") };
+    assert_eq!((problem.severity, problem.line, problem.column), (Severity::Warning, 1, 23));
     assert!(
-        problem
-            .message
-            .contains("`other` is not defined in any of the files; it is used 2 times"),
+        problem.message.contains("`other` is not defined in any of the files; it is used 2 times"),
         "{problem:?}"
     );
     options.strict = true;
@@ -317,13 +189,8 @@ fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
 #[test]
 fn a_field_given_twice_is_a_warning() {
     let (_, problems) = rows_kept_going(b"@Misc{k,\n note = {one},\n Note = {two}}");
-    let [problem] = problems.kept.as_slice() else {
-        panic!("{problems:?}")
-    };
-    assert_eq!(
-        (problem.severity, problem.line, problem.column),
-        (Severity::Warning, 3, 2)
-    );
+    let [problem] = problems.kept.as_slice() else { panic!("{problems:?}") };
+    assert_eq!((problem.severity, problem.line, problem.column), (Severity::Warning, 3, 2));
 }
 
 #[test]
@@ -334,10 +201,7 @@ fn two_files_of_one_name_are_a_warning() {
         folder.file("x.bib", b"@Misc{k, note = {x}}"),
         folder.file("b/x.bib", b"@Misc{k, note = {y}}"),
     ];
-    let options = ScanOptions {
-        files,
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions { files, ..ScanOptions::default() };
     let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("only a warning");
     assert_eq!((found.problems.errors, found.problems.warnings), (0, 1));
 }
@@ -365,11 +229,7 @@ fn a_file_given_twice_and_two_files_of_one_name_are_distinguished() {
         };
         let source = BibSource::new(&options).expect("files that are there");
         let problems = rows_from(source).expect("good files").1;
-        problems
-            .kept
-            .into_iter()
-            .map(|problem| problem.message)
-            .collect()
+        problems.kept.into_iter().map(|problem| problem.message).collect()
     };
     let twice = "is given twice; every entry is loaded twice";
     assert_eq!(warnings(&[&first, &first]), [twice]);

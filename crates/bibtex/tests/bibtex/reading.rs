@@ -34,17 +34,12 @@ pub fn rows_from(mut source: BibSource) -> Result<(Vec<Cells>, Problems), Source
 /// All rows of a valid text.
 pub fn rows(text: &str) -> Vec<Cells> {
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
-    rows_of(&SourceOptions::default(), stream)
-        .expect("the text is valid")
-        .0
+    rows_of(&SourceOptions::default(), stream).expect("the text is valid").0
 }
 
 /// The cell of `column` in the only entry of `text`.
 pub fn cell(text: &str, column: &str) -> Option<String> {
-    let index = COLUMNS
-        .iter()
-        .position(|name| *name == column)
-        .expect("a column of bibtab");
+    let index = COLUMNS.iter().position(|name| *name == column).expect("a column of bibtab");
     let rows = rows(text);
     let (table, cells) = rows.first().expect("an entry");
     assert_eq!(*table, 0);
@@ -59,29 +54,19 @@ pub fn error(text: &[u8]) -> SourceError {
 
 /// The rows and problems of a text with errors.
 pub fn rows_kept_going(text: &[u8]) -> (Vec<Cells>, Problems) {
-    let options = SourceOptions {
-        keep_going: true,
-        ..SourceOptions::default()
-    };
+    let options = SourceOptions { keep_going: true, ..SourceOptions::default() };
     rows_of(&options, Box::new(Cursor::new(text.to_vec()))).expect("bad entries are skipped")
 }
 
 /// The keys of the entries among `rows`.
 pub fn keys(rows: &[Cells]) -> Vec<&str> {
-    let label = COLUMNS
-        .iter()
-        .position(|name| *name == "label")
-        .expect("a column of bibtab");
+    let label = COLUMNS.iter().position(|name| *name == "label").expect("a column of bibtab");
     let entries = rows.iter().filter(|(table, _)| *table == 0);
-    entries
-        .map(|(_, cells)| cells[label].as_deref().expect("every entry has a key"))
-        .collect()
+    entries.map(|(_, cells)| cells[label].as_deref().expect("every entry has a key")).collect()
 }
 
 pub fn sample(name: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "data", name]
-        .iter()
-        .collect();
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "data", name].iter().collect();
     path.to_string_lossy().into_owned()
 }
 
@@ -134,9 +119,7 @@ impl Read for PiecewiseReader {
 fn piece_lengths() -> Vec<Vec<usize>> {
     let mut random = 1_u64;
     let mut next = move || {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 33) as usize % 300 + 1
     };
     let mut all = vec![vec![1], vec![2, 3], vec![usize::MAX]];
@@ -146,12 +129,7 @@ fn piece_lengths() -> Vec<Vec<usize>> {
 
 fn check(bytes: &[u8], options: &SourceOptions) {
     let read = |lengths: Vec<usize>| {
-        let stream = PiecewiseReader {
-            bytes: bytes.to_vec(),
-            at: 0,
-            lengths,
-            turn: 0,
-        };
+        let stream = PiecewiseReader { bytes: bytes.to_vec(), at: 0, lengths, turn: 0 };
         rows_of(options, Box::new(stream))
     };
     let whole = read(vec![usize::MAX]);
@@ -164,13 +142,7 @@ fn check(bytes: &[u8], options: &SourceOptions) {
 fn pieces_of_any_length_give_the_same_rows() {
     let bytes = std::fs::read(sample("sample.bib")).expect("the sample is part of the crate");
     check(&bytes, &SourceOptions::default());
-    check(
-        &bytes,
-        &SourceOptions {
-            encoding: Encoding::Latin1,
-            ..SourceOptions::default()
-        },
-    );
+    check(&bytes, &SourceOptions { encoding: Encoding::Latin1, ..SourceOptions::default() });
 }
 
 #[test]
@@ -187,36 +159,18 @@ fn pieces_of_any_length_give_the_same_errors() {
     for end in ends {
         let bytes = [&good, end].concat();
         for keep_going in [false, true] {
-            check(
-                &bytes,
-                &SourceOptions {
-                    keep_going,
-                    ..SourceOptions::default()
-                },
-            );
+            check(&bytes, &SourceOptions { keep_going, ..SourceOptions::default() });
         }
     }
 }
 
 #[test]
 fn an_entry_longer_than_many_pieces_is_one_entry() {
-    let long = format!(
-        "@Misc{{k,\n note = {{{}}}\n}}\n@Misc{{l,}}",
-        "word {x} ".repeat(100_000)
-    );
-    let stream = PiecewiseReader {
-        bytes: long.into_bytes(),
-        at: 0,
-        lengths: vec![4096],
-        turn: 0,
-    };
+    let long = format!("@Misc{{k,\n note = {{{}}}\n}}\n@Misc{{l,}}", "word {x} ".repeat(100_000));
+    let stream = PiecewiseReader { bytes: long.into_bytes(), at: 0, lengths: vec![4096], turn: 0 };
     let (rows, _) =
         rows_of(&SourceOptions::default(), Box::new(stream)).expect("the text is valid");
     assert_eq!(rows.len(), 2);
-    let entry = rows[0]
-        .1
-        .last()
-        .and_then(Option::as_ref)
-        .expect("every row has an entry");
+    let entry = rows[0].1.last().and_then(Option::as_ref).expect("every row has an entry");
     assert_eq!(entry.len(), 900_022);
 }

@@ -38,11 +38,7 @@ fn check(text: &[u8], rows: &[Cells], problems: &Problems, what: &str) {
     let text = String::from_utf8_lossy(text);
     assert_eq!(rows_of_entries(rows), 99, "{what}\n{problems:?}");
     assert!(!keys(rows).contains(&"k40"), "{what} {text}");
-    assert_eq!(
-        (problems.errors, problems.skipped_entries),
-        (1, 1),
-        "{what}"
-    );
+    assert_eq!((problems.errors, problems.skipped_entries), (1, 1), "{what}");
 }
 
 fn rows_of_entries(rows: &[Cells]) -> usize {
@@ -97,21 +93,11 @@ fn a_nul_byte_between_entries_leaves_out_no_entry() {
 
 #[test]
 fn a_file_in_utf_16_is_one_error() {
-    for text in [
-        "\u{feff}@Misc{a, note = {x}}",
-        "@Misc{a, note = {x}}",
-        "% a comment",
-    ] {
+    for text in ["\u{feff}@Misc{a, note = {x}}", "@Misc{a, note = {x}}", "% a comment"] {
         for swap in [false, true] {
             let bytes: Vec<u8> = text
                 .encode_utf16()
-                .flat_map(|unit| {
-                    if swap {
-                        unit.to_be_bytes()
-                    } else {
-                        unit.to_le_bytes()
-                    }
-                })
+                .flat_map(|unit| if swap { unit.to_be_bytes() } else { unit.to_le_bytes() })
                 .collect();
             let found = error(&bytes);
             assert_eq!((found.line, found.column), (1, 1));
@@ -140,17 +126,13 @@ fn skipped_text_is_counted_independently_of_window_boundaries() {
     let (rows, problems) = rows_kept_going(&text);
     assert_eq!(keys(&rows), ["good"]);
     assert_eq!((problems.errors, problems.skipped_entries), (1, 40_001));
-    assert_eq!(
-        problems.skipped_bytes,
-        (text.len() - b"@Misc{good,}".len()) as u64
-    );
+    assert_eq!(problems.skipped_bytes, (text.len() - b"@Misc{good,}".len()) as u64);
 }
 
 #[test]
 fn an_entry_may_quote_other_entries() {
-    let quoted: String = (0..60)
-        .map(|at| format!("\n  @Misc{{q{at}, x = {{{}}}}}", "y".repeat(500)))
-        .collect();
+    let quoted: String =
+        (0..60).map(|at| format!("\n  @Misc{{q{at}, x = {{{}}}}}", "y".repeat(500))).collect();
     let text = format!("@Misc{{a, note = {{{quoted}}}}}\n@Misc{{b,}}");
     let (rows, problems) = rows_kept_going(text.as_bytes());
     assert_eq!(keys(&rows), ["a", "b"]);
@@ -184,9 +166,8 @@ fn damaged_files_give_rows_or_errors_with_a_place() {
     let good = std::fs::read(sample("sample.bib")).expect("the sample is part of the crate");
     let mut state = 1_u64;
     let mut random = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     let folder = Folder::new("damage");
@@ -207,17 +188,9 @@ fn damaged_files_give_rows_or_errors_with_a_place() {
             }
             (Err(error), Ok((rows, problems))) => {
                 with_errors += 1;
-                assert!(
-                    problems
-                        .kept
-                        .iter()
-                        .any(|problem| problem.message == error.message)
-                );
+                assert!(problems.kept.iter().any(|problem| problem.message == error.message));
                 assert!(error.line > 0 && error.column > 0, "{error}");
-                assert!(
-                    rows.iter()
-                        .all(|(_, cells)| cells.iter().any(Option::is_some))
-                );
+                assert!(rows.iter().all(|(_, cells)| cells.iter().any(Option::is_some)));
             }
             (Err(_), Err(_)) => {}
             (Ok(_), Err(error)) => {
@@ -227,24 +200,14 @@ fn damaged_files_give_rows_or_errors_with_a_place() {
         // Replicas are edits of the text and must be readable.
         if turn % 20 == 0 {
             let files = vec![folder.file("x.bib", &bytes)];
-            let replicas = Some(Replicas {
-                count: 2,
-                ..Replicas::default()
-            });
+            let replicas = Some(Replicas { count: 2, ..Replicas::default() });
             let _ = rows_from(
-                BibSource::new(&SourceOptions {
-                    files,
-                    replicas,
-                    ..options
-                })
-                .expect("good options"),
+                BibSource::new(&SourceOptions { files, replicas, ..options })
+                    .expect("good options"),
             );
         }
     }
-    assert!(
-        with_errors > 1000,
-        "too few files were damaged: {with_errors}"
-    );
+    assert!(with_errors > 1000, "too few files were damaged: {with_errors}");
 }
 
 /// Far more than any of these inputs takes, and far less than quadratic time would.
@@ -276,11 +239,7 @@ fn large_input_is_read_in_linear_time() {
     check_in_time("fields", &format!("@Misc{{k{fields}}}\n"), 1, 0);
     let same = repeated(MANY, |text, _| text.push_str("@Misc{same, note = {x}}\n"));
     check_in_time("entries of one key", &same, 1, MANY as u64 - 1);
-    let nested = format!(
-        "@Misc{{k, note = {}{}}}",
-        "{".repeat(MANY),
-        "}".repeat(MANY)
-    );
+    let nested = format!("@Misc{{k, note = {}{}}}", "{".repeat(MANY), "}".repeat(MANY));
     check_in_time("nested braces", &nested, 1, 0);
     let joined = format!("@Misc{{k, note = a{}}}", " # a".repeat(MANY));
     check_in_time("joined pieces", &joined, 1, 0);

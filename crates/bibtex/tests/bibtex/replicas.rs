@@ -15,11 +15,7 @@ const TEXT: &str = r#"@String{j = "J"}
 "#;
 
 fn options(files: Vec<String>, replicas: Replicas) -> SourceOptions {
-    SourceOptions {
-        files,
-        replicas: Some(replicas),
-        ..SourceOptions::default()
-    }
+    SourceOptions { files, replicas: Some(replicas), ..SourceOptions::default() }
 }
 
 fn rows(files: Vec<String>, replicas: Replicas) -> Vec<Cells> {
@@ -28,10 +24,7 @@ fn rows(files: Vec<String>, replicas: Replicas) -> Vec<Cells> {
 }
 
 fn cell<'r>(row: &'r Cells, column: &str) -> Option<&'r str> {
-    let index = COLUMNS
-        .iter()
-        .position(|name| *name == column)
-        .expect("a column of bibtab");
+    let index = COLUMNS.iter().position(|name| *name == column).expect("a column of bibtab");
     row.1[index].as_deref()
 }
 
@@ -40,46 +33,26 @@ fn a_replica_differs_only_in_the_documented_columns() {
     let folder = Folder::new("replicas");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
     let plain = rows(files.clone(), Replicas::default());
-    let rows = rows(
-        files,
-        Replicas {
-            count: 2,
-            ..Replicas::default()
-        },
-    );
-    let labels = [
-        "a:1-r001", "b:2-r001", "c:3-r001", "a:1-r002", "b:2-r002", "c:3-r002",
-    ];
+    let rows = rows(files, Replicas { count: 2, ..Replicas::default() });
+    let labels = ["a:1-r001", "b:2-r001", "c:3-r001", "a:1-r002", "b:2-r002", "c:3-r002"];
     assert_eq!(keys(&rows), labels);
     assert_eq!(cell(&rows[0], "filename"), Some("x-r001.bib"));
     assert_eq!(cell(&rows[5], "filename"), Some("x-r002.bib"));
-    let changed = [
-        "filename",
-        "label",
-        "bibdate",
-        "bibtimestamp",
-        "remark",
-        "entry",
-    ];
+    let changed = ["filename", "label", "bibdate", "bibtimestamp", "remark", "entry"];
     for (at, row) in rows[..6].iter().enumerate() {
         let original = &plain[at % 3];
         for column in COLUMNS.iter().filter(|column| !changed.contains(column)) {
             assert_eq!(cell(row, column), cell(original, column), "{column}");
         }
         let entry = cell(row, "entry").expect("every row has an entry");
-        assert!(
-            entry.contains(&format!("replica =      \"{}\"", at / 3 + 1)),
-            "{entry}"
-        );
+        assert!(entry.contains(&format!("replica =      \"{}\"", at / 3 + 1)), "{entry}");
     }
     for row in [&rows[0], &rows[3]] {
         let stamp = cell(row, "bibtimestamp").expect("a valid date stays valid");
         assert!(("2001.03.06".."2011.03.04").contains(&stamp), "{stamp}");
         assert!(stamp.ends_with(" MST"));
         let remark = cell(row, "remark").expect("a remark");
-        let added = remark
-            .strip_prefix("old ")
-            .expect("the old text comes first");
+        let added = remark.strip_prefix("old ").expect("the old text comes first");
         assert!((20..=200).contains(&added.len()), "{added}");
     }
     assert_ne!(cell(&rows[0], "remark"), cell(&rows[3], "remark"));
@@ -94,51 +67,27 @@ fn a_replica_differs_only_in_the_documented_columns() {
 fn random_choices_depend_only_on_the_seed_and_the_entry() {
     let folder = Folder::new("seeds");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
-    let with_seed = |seed| {
-        rows(
-            files.clone(),
-            Replicas {
-                count: 3,
-                seed,
-                ..Replicas::default()
-            },
-        )
-    };
+    let with_seed = |seed| rows(files.clone(), Replicas { count: 3, seed, ..Replicas::default() });
     assert_eq!(with_seed(1), with_seed(1));
     assert_ne!(with_seed(1), with_seed(2));
     // The same entry in another file, after other entries, gets the same text.
     let second_file = folder.file("y.bib", format!("@Misc{{z,}} {TEXT}").as_bytes());
-    let both = rows(
-        vec![files[0].clone(), second_file],
-        Replicas {
-            count: 2,
-            ..Replicas::default()
-        },
-    );
+    let both =
+        rows(vec![files[0].clone(), second_file], Replicas { count: 2, ..Replicas::default() });
     assert_eq!(cell(&both[0], "entry"), cell(&both[4], "entry"));
 }
 
 #[test]
 fn clean_replicas_leave_out_what_checks_report() {
     let folder = Folder::new("clean");
-    let files = vec![
-        folder.file("x.bib", TEXT.as_bytes()),
-        folder.file("y.bib", b"@Misc{a:1,}"),
-    ];
+    let files = vec![folder.file("x.bib", TEXT.as_bytes()), folder.file("y.bib", b"@Misc{a:1,}")];
     let some = |text: &str| Some(text.to_owned());
     let reported = vec![(some("x.bib"), some("a:1")), (None, some("c:3"))];
-    let clean = Replicas {
-        count: 2,
-        variant: Variant::Clean,
-        reported,
-        ..Replicas::default()
-    };
+    let clean = Replicas { count: 2, variant: Variant::Clean, reported, ..Replicas::default() };
     let rows = rows(files, clean);
     assert_eq!(
         keys(&rows),
-        [
-            "a:1-r001", "b:2-r001", "c:3-r001", "a:1-r001", "b:2-r002", "a:1-r002"
-        ]
+        ["a:1-r001", "b:2-r001", "c:3-r001", "a:1-r001", "b:2-r002", "a:1-r002"]
     );
 }
 
@@ -150,11 +99,7 @@ fn entries_come_from_the_selected_files_and_strings_and_names_from_all() {
         folder.file("y.bib", b"@Misc{b, author = {A and B}}"),
     ];
     let only = Some(vec!["y.bib".to_owned()]);
-    let source = BibSource::new(&SourceOptions {
-        files,
-        only,
-        ..SourceOptions::default()
-    });
+    let source = BibSource::new(&SourceOptions { files, only, ..SourceOptions::default() });
     let (rows, _) = rows_from(source.expect("the options are valid")).expect("the files are valid");
     assert_eq!(keys(&rows), ["b"]);
     let tables: Vec<usize> = rows.iter().map(|(table, _)| *table).collect();
@@ -165,17 +110,8 @@ fn entries_come_from_the_selected_files_and_strings_and_names_from_all() {
 #[test]
 fn the_enlarged_file_holds_the_entries_of_the_rows() {
     let folder = Folder::new("file");
-    let files = vec![
-        sample("sample.bib"),
-        folder.file("y.bib", b"@Misc{one:1999:A, note = {y}}"),
-    ];
-    let options = options(
-        files,
-        Replicas {
-            count: 4,
-            ..Replicas::default()
-        },
-    );
+    let files = vec![sample("sample.bib"), folder.file("y.bib", b"@Misc{one:1999:A, note = {y}}")];
+    let options = options(files, Replicas { count: 4, ..Replicas::default() });
     let mut text = Vec::new();
     let written = write_replicated(&options, &mut text).expect("the files are valid");
     assert_eq!(written.bytes, text.len() as u64);
@@ -189,25 +125,15 @@ fn the_enlarged_file_holds_the_entries_of_the_rows() {
         .0;
     let entries = |rows: &[Cells]| -> Vec<Option<String>> {
         let entries = rows.iter().filter(|(table, _)| *table == 0);
-        entries
-            .map(|row| cell(row, "entry").map(str::to_owned))
-            .collect()
+        entries.map(|row| cell(row, "entry").map(str::to_owned)).collect()
     };
-    let kept: Vec<_> = entries(&direct)
-        .into_iter()
-        .filter(|entry| entries(&rows).contains(entry))
-        .collect();
+    let kept: Vec<_> =
+        entries(&direct).into_iter().filter(|entry| entries(&rows).contains(entry)).collect();
     assert_eq!(kept, entries(&rows));
 }
 
 #[test]
 fn zero_replicas_are_refused() {
-    let options = options(
-        vec![sample("sample.bib")],
-        Replicas {
-            count: 0,
-            ..Replicas::default()
-        },
-    );
+    let options = options(vec![sample("sample.bib")], Replicas { count: 0, ..Replicas::default() });
     assert!(BibSource::new(&options).is_err());
 }

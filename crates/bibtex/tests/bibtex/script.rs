@@ -42,24 +42,13 @@ fn the_script_has_its_parts_in_order() {
     assert_eq!((report.entries, report.strings, report.names), (1, 1, 1));
     assert_eq!(report.bytes_read, TEXT.len() as u64);
     assert_eq!(report.bytes_written, script.len() as u64);
-    let starts: Vec<&str> = script
-        .lines()
-        .map(|line| &line[..line.len().min(18)])
-        .collect();
+    let starts: Vec<&str> = script.lines().map(|line| &line[..line.len().min(18)]).collect();
     assert_eq!(
         starts,
         [
-            "-- made by a test",
-            "DROP;",
-            "CREATE;",
-            "SET;",
-            "BEGIN;",
-            "INSERT INTO bibtab",
-            "@Misc{k, author = ",
-            "INSERT INTO strtab",
-            "@String{s = \"it''s",
-            "INSERT INTO namtab",
-            "COMMIT;",
+            "-- made by a test", "DROP;", "CREATE;", "SET;", "BEGIN;", "INSERT INTO bibtab",
+            "@Misc{k, author = ", "INSERT INTO strtab", "@String{s = \"it''s",
+            "INSERT INTO namtab", "COMMIT;",
         ]
     );
     assert!(script.contains("VALUES (1, NULL, NULL, 'misc', '(standard input)', 'k', 'O''Neil',"));
@@ -69,24 +58,10 @@ fn the_script_has_its_parts_in_order() {
 #[test]
 fn no_text_of_an_entry_ends_its_literal() {
     for (literal_style, note, url) in [
-        (
-            LiteralStyle::Doubled,
-            "'''); drop table bibtab; --'",
-            r"'C:\new\'''",
-        ),
-        (
-            LiteralStyle::Backslash,
-            r"'\'); drop table bibtab; --'",
-            r"'C:\\new\\\''",
-        ),
+        (LiteralStyle::Doubled, "'''); drop table bibtab; --'", r"'C:\new\'''"),
+        (LiteralStyle::Backslash, r"'\'); drop table bibtab; --'", r"'C:\\new\\\''"),
     ] {
-        let (_, script) = script(
-            &SqlOptions {
-                literal_style,
-                ..options()
-            },
-            TEXT,
-        );
+        let (_, script) = script(&SqlOptions { literal_style, ..options() }, TEXT);
         assert!(script.contains(note), "{script}");
         assert!(script.contains(url), "{script}");
     }
@@ -103,13 +78,7 @@ fn tables_and_columns_have_the_given_names() {
         table("db.strtab", &["`key`", "value", "entry"]),
         table("db.namtab", &["name", "`count`"]),
     ]);
-    let (_, script) = script(
-        &SqlOptions {
-            tables,
-            ..options()
-        },
-        TEXT,
-    );
+    let (_, script) = script(&SqlOptions { tables, ..options() }, TEXT);
     assert!(script.contains("INSERT INTO db.strtab (`key`, value, entry) VALUES ('s', "));
     assert!(script.contains("INSERT INTO db.namtab (name, `count`) VALUES ("));
 }
@@ -142,15 +111,8 @@ fn a_closed_output_is_not_an_error_and_a_full_disk_is() {
         let stream = Box::new(Cursor::new(TEXT.as_bytes()));
         write_sql_from(&options(), "(standard input)", stream, &mut Failing(kind))
     };
-    assert!(
-        write(ErrorKind::BrokenPipe)
-            .expect("a closed output is not an error")
-            .is_broken_pipe
-    );
-    assert!(matches!(
-        write(ErrorKind::StorageFull),
-        Err(WriteError::Output(_))
-    ));
+    assert!(write(ErrorKind::BrokenPipe).expect("a closed output is not an error").is_broken_pipe);
+    assert!(matches!(write(ErrorKind::StorageFull), Err(WriteError::Output(_))));
 }
 
 #[test]
@@ -168,19 +130,10 @@ fn options_are_read_from_json_and_an_unknown_option_is_refused() {
 /// To accept a change, replace the file by the new text and review the difference.
 #[test]
 fn the_sample_gives_the_expected_script() {
-    let source = SourceOptions {
-        files: vec![sample("sample.bib")],
-        ..SourceOptions::default()
-    };
+    let source = SourceOptions { files: vec![sample("sample.bib")], ..SourceOptions::default() };
     let mut script = Vec::new();
-    write_sql(
-        &SqlOptions {
-            source,
-            ..SqlOptions::default()
-        },
-        &mut script,
-    )
-    .expect("the files are valid");
+    write_sql(&SqlOptions { source, ..SqlOptions::default() }, &mut script)
+        .expect("the files are valid");
     let expected = std::fs::read(sample("sample.sql")).expect("the sample is part of the crate");
     assert_eq!(String::from_utf8(script), String::from_utf8(expected));
 }
@@ -191,11 +144,7 @@ fn synthetic_entries_are_reproducible_and_a_larger_number_begins_with_the_same()
     let scanned = |entries: u64, seed: u64| {
         let made = synthesize(&folder.0, entries, seed).expect("the folder can be written");
         assert_eq!(made.entries, entries);
-        let options = ScanOptions {
-            files: made.files,
-            strict: true,
-            ..ScanOptions::default()
-        };
+        let options = ScanOptions { files: made.files, strict: true, ..ScanOptions::default() };
         let found =
             scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("the files are valid");
         assert_eq!((found.entries, found.bytes), (entries, made.bytes));

@@ -32,10 +32,7 @@ fn try_rows(dataset: &Arc<Dataset>, part: Part) -> Result<Vec<(usize, String)>, 
             Some(text) => String::from_utf8(text.to_vec()).unwrap(),
             None => "∅".to_owned(),
         };
-        rows.push((
-            table,
-            row.cells().map(&mut text).collect::<Vec<_>>().join("|"),
-        ));
+        rows.push((table, row.cells().map(&mut text).collect::<Vec<_>>().join("|")));
     }
     Ok(rows)
 }
@@ -46,9 +43,7 @@ fn rows(dataset: &Arc<Dataset>, part: Part) -> Vec<(usize, String)> {
 
 fn rows_of(dataset: &Arc<Dataset>, table: usize) -> Vec<String> {
     let rows = rows(dataset, Part::WHOLE).into_iter();
-    rows.filter(|(place, _)| *place == table)
-        .map(|(_, cells)| cells)
-        .collect()
+    rows.filter(|(place, _)| *place == table).map(|(_, cells)| cells).collect()
 }
 
 /// Warehouses with districts, districts with a random number of customers, and an independent table.
@@ -86,9 +81,8 @@ fn all_parts_concatenated_are_the_whole() {
     let dataset = dataset(&nested(1));
     let whole = rows(&dataset, Part::WHOLE);
     for of in [1, 2, 3, 5, 7, 11, 100] {
-        let parts: Vec<_> = (1..=of)
-            .map(|number| rows(&dataset, Part::new(number, of).unwrap()))
-            .collect();
+        let parts: Vec<_> =
+            (1..=of).map(|number| rows(&dataset, Part::new(number, of).unwrap())).collect();
         for table in 0..4 {
             let of_table = |rows: &[(usize, String)]| -> Vec<String> {
                 let here = rows.iter().filter(|(place, _)| *place == table);
@@ -146,10 +140,8 @@ fn no_two_columns_rows_or_tables_share_a_stream() {
 fn children_see_the_columns_of_their_own_parent() {
     let dataset = dataset(&nested(3));
     let warehouses = rows_of(&dataset, 0);
-    let sizes: Vec<usize> = warehouses
-        .iter()
-        .map(|row| row.split('|').nth(2).unwrap().parse().unwrap())
-        .collect();
+    let sizes: Vec<usize> =
+        warehouses.iter().map(|row| row.split('|').nth(2).unwrap().parse().unwrap()).collect();
     let districts = rows_of(&dataset, 1);
     let mut next = districts.iter();
     for (warehouse, size) in warehouses.iter().zip(sizes) {
@@ -223,16 +215,11 @@ fn counts_agree_with_the_generated_rows() {
 
 #[test]
 fn a_constant_number_of_children_is_not_counted_row_by_row() {
-    let dataset = dataset(
-        &json!({ "seed": 1, "file": "f", "variables": { "n": 30 }, "tables": [
+    let dataset = dataset(&json!({ "seed": 1, "file": "f", "variables": { "n": 30 }, "tables": [
         { "name": "a", "rows": "4000000000000000", "columns": [] },
         { "name": "b", "rows": ":n / 3", "per": "a", "columns": [] },
-    ] }),
-    );
-    assert_eq!(
-        dataset.count(1, Part::WHOLE).unwrap(),
-        40_000_000_000_000_000
-    );
+    ] }));
+    assert_eq!(dataset.count(1, Part::WHOLE).unwrap(), 40_000_000_000_000_000);
 }
 
 #[test]
@@ -286,11 +273,7 @@ fn an_error_in_a_table_has_its_place() {
         (column(":b"), "w.toml:8:6", ":b"),
         (column("now()"), "w.toml:8:6", "now"),
         (rows("0.5 * :scal"), "w.toml:5:", "did you mean :scale?"),
-        (
-            rows("-1"),
-            "w.toml:5:1",
-            "expected a whole number of 0 or more, found -1",
-        ),
+        (rows("-1"), "w.toml:5:1", "expected a whole number of 0 or more, found -1"),
         (rows("1 / 0"), "w.toml:5:", "division by zero"),
         (
             error_of(json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] })),
@@ -298,11 +281,9 @@ fn an_error_in_a_table_has_its_place() {
             "tables declared before it: orders",
         ),
         (
-            error_of(
-                json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
+            error_of(json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
                 { "name": "x", "value": ":o_it", "line": 6, "column": 6 },
-            ] }),
-            ),
+            ] })),
             "w.toml:6:6",
             "did you mean :o_id?",
         ),

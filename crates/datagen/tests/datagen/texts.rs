@@ -35,14 +35,7 @@ fn exported(dataset: &Dataset, document: Value) -> (String, ExportReport) {
 fn csv_distinguishes_null_from_the_empty_text_and_quotes_special_characters() {
     let document = json!({ "table": "t", "form": "csv", "header": true });
     let (text, report) = exported(&dataset(&awkward([1, 1])), document);
-    let lines = [
-        "n,x,d,b",
-        "-1,\"\",0,0",
-        "0,,0.5,0",
-        "1,\"a,\"\"b\",1,1",
-        "2,it's \\,1.5,1",
-        "",
-    ];
+    let lines = ["n,x,d,b", "-1,\"\",0,0", "0,,0.5,0", "1,\"a,\"\"b\",1,1", "2,it's \\,1.5,1", ""];
     assert_eq!(text, lines.join("\n"));
     assert_eq!(report.rows, 4);
 }
@@ -108,9 +101,7 @@ fn a_checksum_is_the_sum_of_the_rows_hashes() {
     }
     let mut go_on = |_| ControlFlow::Continue(());
     let measured = measure(&dataset, true, &mut go_on).unwrap().unwrap();
-    let [table] = measured.tables.as_slice() else {
-        panic!("{measured:?}")
-    };
+    let [table] = measured.tables.as_slice() else { panic!("{measured:?}") };
     assert_eq!(table.checksum, Some(format!("{expected:016x}")));
     let csv = exported(&dataset, json!({ "table": "t", "form": "csv" })).1;
     assert_eq!((table.rows, table.bytes), (4, csv.bytes));
@@ -130,12 +121,7 @@ fn the_bytes_of_a_large_table_are_estimated_well() {
         let csv = exported(&dataset, json!({ "table": table.name, "form": "csv" })).1;
         assert_eq!(table.rows, csv.rows);
         let difference = table.bytes.abs_diff(csv.bytes);
-        assert!(
-            difference * 3 < csv.bytes,
-            "{} of {}",
-            table.bytes,
-            csv.bytes
-        );
+        assert!(difference * 3 < csv.bytes, "{} of {}", table.bytes, csv.bytes);
         assert_eq!(table.checksum, None);
     }
 }
@@ -170,8 +156,5 @@ fn an_unknown_table_is_reported_with_the_known_ones() {
     let mut go_on = |_| ControlFlow::Continue(());
     let dataset = dataset(&awkward([1, 1]));
     let error = export(&dataset, &document, &mut Vec::new(), &mut go_on).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "expected one of the tables t, found \"x\""
-    );
+    assert_eq!(error.to_string(), "expected one of the tables t, found \"x\"");
 }

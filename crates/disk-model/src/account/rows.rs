@@ -104,13 +104,8 @@ impl Row {
             Operation::Write => WRITE,
             Operation::Flush => FLUSH,
         };
-        let numbers = [
-            self.offset,
-            self.arrival_ns,
-            self.start_ns,
-            self.modelled_end_ns,
-            self.end_ns,
-        ];
+        let numbers =
+            [self.offset, self.arrival_ns, self.start_ns, self.modelled_end_ns, self.end_ns];
         encoded(numbers, self.length, kind, self.errno)
     }
 }
@@ -155,9 +150,7 @@ pub fn decode_header(bytes: &[u8; HEADER_BYTES]) -> Result<(u64, u64), String> {
     }
     let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
     if version != VERSION {
-        return Err(format!(
-            "expected version {VERSION} of the account, found {version}"
-        ));
+        return Err(format!("expected version {VERSION} of the account, found {version}"));
     }
     Ok((number(bytes, 2), number(bytes, 3)))
 }
@@ -258,10 +251,7 @@ fn unreadable(path: &Path, error: std::io::Error) -> DiskError {
 }
 
 fn no_account(path: &Path, message: String) -> DiskError {
-    DiskError::File {
-        path: path.to_owned(),
-        message,
-    }
+    DiskError::File { path: path.to_owned(), message }
 }
 
 /// Reads a whole account.

@@ -69,11 +69,7 @@ struct Sums {
 
 impl Sums {
     fn of(period: Period) -> Self {
-        Self {
-            period,
-            found: BTreeMap::new(),
-            last: None,
-        }
+        Self { period, found: BTreeMap::new(), last: None }
     }
 
     fn at(&mut self, second: u64, operation: &'static str) -> &mut Second {
@@ -137,11 +133,7 @@ mod tests {
             let row = Row {
                 operation,
                 offset: 0,
-                length: if operation == Operation::Flush {
-                    0
-                } else {
-                    8192
-                },
+                length: if operation == Operation::Flush { 0 } else { 8192 },
                 arrival_ns,
                 start_ns: arrival_ns,
                 modelled_end_ns: end_ns - 10,
@@ -171,13 +163,8 @@ mod tests {
                 .map(|sums| (sums.second, sums.operation, sums.count))
                 .collect::<Vec<_>>()
         };
-        let all = [
-            (0, "write", 2),
-            (1, "flush", 1),
-            (1, "lost", 7),
-            (3, "read", 1),
-            (6, "lost", 5),
-        ];
+        let all =
+            [(0, "write", 2), (1, "flush", 1), (1, "lost", 7), (3, "read", 1), (6, "lost", 5)];
         assert_eq!(in_period(5_000_000_000, u64::MAX), all);
         let part = [(0, "flush", 1), (0, "lost", 7), (0, "write", 1)];
         assert_eq!(in_period(5_500_000_000, 8_000_000_000), part);
@@ -185,15 +172,9 @@ mod tests {
         // A gap counts in full wherever a part of it may be.
         assert_eq!(in_period(12_000_000_000, u64::MAX), [(0, "lost", 5)]);
 
-        let whole = Period {
-            from_ns: 5_000_000_000,
-            to_ns: u64::MAX,
-        };
+        let whole = Period { from_ns: 5_000_000_000, to_ns: u64::MAX };
         let writes = seconds(&path, whole).expect("an account")[0];
-        assert_eq!(
-            (writes.failed, writes.bytes, writes.late_ns),
-            (1, 16_384, 20)
-        );
+        assert_eq!((writes.failed, writes.bytes, writes.late_ns), (1, 16_384, 20));
         assert_eq!(writes.time_ns, 400 + 899_999_800);
         assert_eq!(writes.longest_ns, 899_999_800);
     }

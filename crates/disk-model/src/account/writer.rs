@@ -77,26 +77,15 @@ impl AccountFile {
 
     /// A request that ended.
     pub fn row(&mut self, row: &Row) {
-        let written = Written {
-            end_ns: row.end_ns,
-            requests: 1,
-            is_row: true,
-        };
+        let written = Written { end_ns: row.end_ns, requests: 1, is_row: true };
         self.push(&row.encode(), written);
     }
 
     /// So many rows were too many for the writer.
     pub fn without_room(&mut self, count: u64) {
-        let gap = Gap {
-            count,
-            ended_ns: None,
-        };
+        let gap = Gap { count, ended_ns: None };
         let before = self.waiting_rows.last().unwrap_or(&self.last);
-        let written = Written {
-            end_ns: before.end_ns,
-            requests: count,
-            is_row: false,
-        };
+        let written = Written { end_ns: before.end_ns, requests: count, is_row: false };
         self.push(&gap.encode(), written);
     }
 
@@ -124,11 +113,8 @@ impl AccountFile {
             self.gap.add(written.requests, written.end_ns);
             self.unwritten += u64::from(written.is_row);
         }
-        self.failed = if missing.is_empty() && self.failed.is_none() {
-            None
-        } else {
-            self.write_gap().err()
-        };
+        self.failed =
+            if missing.is_empty() && self.failed.is_none() { None } else { self.write_gap().err() };
         self.waiting.clear();
         self.waiting_rows.clear();
     }
@@ -214,12 +200,7 @@ impl Recorder {
     /// Keeps nothing.
     #[must_use]
     pub fn none() -> Self {
-        Self {
-            rows: None,
-            lost: Arc::default(),
-            unwritten: Arc::default(),
-            rounds: Arc::default(),
-        }
+        Self { rows: None, lost: Arc::default(), unwritten: Arc::default(), rounds: Arc::default() }
     }
 
     /// Returns when all rows that were recorded before are in the file, or never will be.
@@ -283,11 +264,7 @@ impl Writer {
             .name("account".to_owned())
             .spawn(move || write(file, &receiver, (&lost, &unwritten), &end.0, &wants_end))
             .map_err(DiskError::machine("cannot start the thread of", path))?;
-        let writer = Self {
-            thread,
-            is_finishing,
-            path: path.to_owned(),
-        };
+        let writer = Self { thread, is_finishing, path: path.to_owned() };
         Ok((recorder, writer))
     }
 
@@ -299,9 +276,7 @@ impl Writer {
     pub fn finish(self) -> Result<(), DiskError> {
         self.is_finishing.store(true, Ordering::Release);
         let ended = self.thread.join().unwrap_or_else(|_| {
-            Err(std::io::Error::other(
-                "the thread of the account ended by a panic",
-            ))
+            Err(std::io::Error::other("the thread of the account ended by a panic"))
         });
         ended.map_err(DiskError::machine("cannot write the account", self.path))
     }
@@ -373,10 +348,7 @@ mod tests {
         account.flush();
         let own = std::mem::replace(
             &mut account.file,
-            std::fs::File::options()
-                .write(true)
-                .open("/dev/full")
-                .expect("a full device"),
+            std::fs::File::options().write(true).open("/dev/full").expect("a full device"),
         );
         account.row(&row(4));
         account.without_room(10);
@@ -425,14 +397,8 @@ mod tests {
         let path = folder.path().join("account");
         let file = std::fs::File::create_new(&path).expect("a file");
         let unwritten = AtomicU64::new(0);
-        write(
-            file,
-            &receiver,
-            (&lost, &unwritten),
-            &Rounds::default(),
-            &true.into(),
-        )
-        .expect("written");
+        write(file, &receiver, (&lost, &unwritten), &Rounds::default(), &true.into())
+            .expect("written");
         let account = read(&path).expect("an account");
         assert_eq!((account.rows, account.lost), (vec![row; 2], 3));
     }

@@ -202,10 +202,7 @@ impl Device {
     fn refuse(&self, state: &mut State, pending: Pending) -> Option<Pending> {
         let errno = if state.is_powered {
             let length = u64::from(pending.length);
-            match state
-                .faults
-                .check(pending.operation, pending.offset, length)
-            {
+            match state.faults.check(pending.operation, pending.offset, length) {
                 None => return Some(pending),
                 Some(Fault::Error) => Errno::IO,
                 Some(Fault::Full) => Errno::FULL,
@@ -235,8 +232,7 @@ impl Device {
             end_ns: monotonic_ns(),
             errno: errno.map_or(0, |errno| u16::try_from(errno.0).unwrap_or(u16::MAX)),
         };
-        self.counters
-            .ended(&row, pending.counted_ns, pending.under_way);
+        self.counters.ended(&row, pending.counted_ns, pending.under_way);
         self.recorder.record(row);
     }
 
@@ -244,8 +240,7 @@ impl Device {
     fn submitted(&self, state: MutexGuard<'_, State>, settled: Settled) {
         let next_ns = state.disk.next_event_ns();
         let is_sooner = next_ns.is_some_and(|next_ns| next_ns < state.pacer_wakes_ns);
-        self.counters
-            .now(state.pending.len(), state.disk.volatile_bytes());
+        self.counters.now(state.pending.len(), state.disk.volatile_bytes());
         drop(state);
         if is_sooner {
             self.sooner.notify_one();
@@ -277,12 +272,7 @@ impl Device {
         if let Some(error) = &failure {
             eprintln!("error: the image of the modelled disk cannot be written: {error}");
         }
-        for Ended {
-            pending,
-            start_ns,
-            end_ns,
-        } in settled.ended
-        {
+        for Ended { pending, start_ns, end_ns } in settled.ended {
             let is_read = pending.operation == Operation::Read;
             if pending.operation == Operation::Flush {
                 // Data of earlier batches may still be on its way to the image in another thread.
@@ -298,15 +288,8 @@ impl Device {
         mut state: MutexGuard<'a, State>,
         before_batch: u64,
     ) -> MutexGuard<'a, State> {
-        while state
-            .persisting
-            .first_key_value()
-            .is_some_and(|(batch, _)| *batch < before_batch)
-        {
-            state = self
-                .persisted
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+        while state.persisting.first_key_value().is_some_and(|(batch, _)| *batch < before_batch) {
+            state = self.persisted.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state
     }
@@ -333,17 +316,13 @@ impl Device {
         self.counters.now(0, 0);
         let (stay, lost) = survivors(writes, cut, self.parameters.sector_bytes);
         // Under the lock: the power cannot come back before the image is what the cut left.
-        let written = stay
-            .iter()
-            .try_for_each(|piece| self.image.write(piece.offset, piece.bytes()));
+        let written =
+            stay.iter().try_for_each(|piece| self.image.write(piece.offset, piece.bytes()));
         drop(state);
         for request in pending {
             self.fail(request, Errno::IO);
         }
-        written.map_err(DiskError::machine(
-            "cannot write the image of",
-            "the modelled disk",
-        ))?;
+        written.map_err(DiskError::machine("cannot write the image of", "the modelled disk"))?;
         Ok(lost)
     }
 
@@ -445,17 +424,9 @@ impl Device {
     ///
     /// The image cannot be written.
     pub fn stop(&self) -> Result<(), DiskError> {
-        let everything = PowerCut {
-            keep: Keep::All,
-            torn: Torn::No,
-            seed: 0,
-        };
+        let everything = PowerCut { keep: Keep::All, torn: Torn::No, seed: 0 };
         let is_powered = self.lock().is_powered;
-        let kept = if is_powered {
-            self.power_cut(&everything).map(|_| ())
-        } else {
-            Ok(())
-        };
+        let kept = if is_powered { self.power_cut(&everything).map(|_| ()) } else { Ok(()) };
         self.lock().is_stopped = true;
         self.sooner.notify_one();
         kept
@@ -516,10 +487,7 @@ mod tests {
         thread.join().expect("the thread ends");
         let mut found = [0; 6144];
         device.image.read(0, &mut found).expect("an image");
-        assert!(
-            found == *[[1; 2048], [2; 2048], [2; 2048]].concat(),
-            "old bytes over new ones"
-        );
+        assert!(found == *[[1; 2048], [2; 2048], [2; 2048]].concat(), "old bytes over new ones");
         assert!(early.is_err(), "the later write waits for the earlier one");
         assert!(device.volatile_writes().is_empty());
     }

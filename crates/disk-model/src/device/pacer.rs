@@ -33,11 +33,7 @@ impl Spin {
         self.saved_ns = (self.saved_ns + earned_ns).min(MOST_SAVED_NS);
         self.seen_ns = now_ns;
         let wanted_ns = (self.late_ns * 3 / 2).clamp(LEAST_SPIN_NS, MOST_SPIN_NS);
-        if wanted_ns > self.saved_ns {
-            0
-        } else {
-            wanted_ns
-        }
+        if wanted_ns > self.saved_ns { 0 } else { wanted_ns }
     }
 
     fn spun(&mut self, duration_ns: u64) {
@@ -56,11 +52,7 @@ impl Device {
     pub fn pace(&self) {
         // By default the kernel may end a sleep 50 µs late to save power. If the call fails, the pacer learns it.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let mut spin = Spin {
-            late_ns: 30_000,
-            saved_ns: 0,
-            seen_ns: monotonic_ns(),
-        };
+        let mut spin = Spin { late_ns: 30_000, saved_ns: 0, seen_ns: monotonic_ns() };
         let mut state = self.lock();
         loop {
             if state.is_stopped {
@@ -69,8 +61,7 @@ impl Device {
             state.pacer_wakes_ns = 0;
             let settled = state.advance(monotonic_ns());
             if !settled.is_empty() {
-                self.counters
-                    .now(state.pending.len(), state.disk.volatile_bytes());
+                self.counters.now(state.pending.len(), state.disk.volatile_bytes());
                 drop(state);
                 self.finish(settled);
                 state = self.lock();
@@ -78,10 +69,7 @@ impl Device {
             }
             let Some(next_ns) = state.disk.next_event_ns() else {
                 state.pacer_wakes_ns = u64::MAX;
-                state = self
-                    .sooner
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.sooner.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let now_ns = monotonic_ns();

@@ -150,30 +150,16 @@ impl State {
         let mut settled = Settled::default();
         for event in events.drain(..) {
             match event {
-                Event::DestageStarted {
-                    destage,
-                    offset,
-                    length,
-                } => {
+                Event::DestageStarted { destage, offset, length } => {
                     let pieces = self.volatile.within(&(offset..offset + length));
                     self.destages.insert(destage, pieces);
                 }
                 Event::DestageEnded { destage } => {
-                    settled
-                        .durable
-                        .extend(self.destages.remove(&destage).unwrap_or_default());
+                    settled.durable.extend(self.destages.remove(&destage).unwrap_or_default());
                 }
-                Event::Completed {
-                    id,
-                    start_ns,
-                    end_ns,
-                } => {
+                Event::Completed { id, start_ns, end_ns } => {
                     if let Some(pending) = self.pending.remove(&id) {
-                        settled.ended.push(Ended {
-                            pending,
-                            start_ns,
-                            end_ns,
-                        });
+                        settled.ended.push(Ended { pending, start_ns, end_ns });
                     }
                 }
             }
@@ -192,9 +178,7 @@ impl State {
     /// The number after that of the last batch under way which writes some of these bytes; 0 if none does.
     fn after_batch(&self, ranges: &[Range<u64>]) -> u64 {
         let overlaps = |other: &Range<u64>| {
-            ranges
-                .iter()
-                .any(|range| range.start < other.end && other.start < range.end)
+            ranges.iter().any(|range| range.start < other.end && other.start < range.end)
         };
         let mut latest_first = self.persisting.iter().rev();
         let found = latest_first.find(|(_, others)| others.iter().any(overlaps));
@@ -205,10 +189,7 @@ impl State {
     pub fn discard(&mut self, range: &Range<u64>) {
         self.volatile.discard(range);
         for pieces in self.destages.values_mut() {
-            *pieces = pieces
-                .iter()
-                .flat_map(|piece| piece.outside(range))
-                .collect();
+            *pieces = pieces.iter().flat_map(|piece| piece.outside(range)).collect();
         }
     }
 

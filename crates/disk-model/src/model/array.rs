@@ -67,20 +67,12 @@ impl ArrayDisk {
     fn parts(&self, request: &Request) -> (Vec<Part>, Vec<Part>) {
         let operation = request.operation;
         if operation == Operation::Flush {
-            let all = (0..self.members.len()).map(|disk| Part {
-                disk,
-                operation,
-                range: 0..0,
-            });
+            let all = (0..self.members.len()).map(|disk| Part { disk, operation, range: 0..0 });
             return (all.collect(), Vec::new());
         }
         let range = request.offset..request.end();
         if self.layout.raid == Raid::Raid1 {
-            let whole = |disk| Part {
-                disk,
-                operation,
-                range: range.clone(),
-            };
+            let whole = |disk| Part { disk, operation, range: range.clone() };
             let disks = 0..self.members.len();
             return if operation == Operation::Read {
                 (vec![whole(self.idlest(disks, range.start))], Vec::new())
@@ -100,14 +92,9 @@ impl ArrayDisk {
                 join(&mut parts, disk, operation, place);
             } else if operation == Operation::Read {
                 // Neighbouring stripes of a column stay on one disk.
-                let known = parts
-                    .iter()
-                    .rev()
-                    .find(|part: &&Part| part.disk / 2 == disk / 2);
-                let chosen = known.map_or_else(
-                    || self.idlest(disk..disk + 2, place.start),
-                    |part| part.disk,
-                );
+                let known = parts.iter().rev().find(|part: &&Part| part.disk / 2 == disk / 2);
+                let chosen = known
+                    .map_or_else(|| self.idlest(disk..disk + 2, place.start), |part| part.disk);
                 join(&mut parts, chosen, operation, place);
             } else {
                 join(&mut parts, disk, operation, place.clone());
@@ -136,9 +123,8 @@ impl ArrayDisk {
                 let place = piece.offset..piece.offset + piece.length;
                 (self.layout.disk(piece), place)
             });
-            let touched: Vec<(usize, Range<u64>)> = places
-                .chain([(parity, start..end.unwrap_or(start))])
-                .collect();
+            let touched: Vec<(usize, Range<u64>)> =
+                places.chain([(parity, start..end.unwrap_or(start))]).collect();
             let is_full = written == self.layout.stripe_bytes * self.layout.columns() as u64;
             for (disk, place) in touched {
                 if is_full {
@@ -176,11 +162,7 @@ impl ArrayDisk {
     fn take(&mut self, disk: usize, found: Vec<Event>, events: &mut Vec<Event>) {
         for event in found {
             match event {
-                Event::DestageStarted {
-                    destage,
-                    offset,
-                    length,
-                } => {
+                Event::DestageStarted { destage, offset, length } => {
                     let mut numbers = Vec::new();
                     for part in self.layout.logical(disk, &(offset..offset + length)) {
                         numbers.push(self.next_destage);
@@ -198,11 +180,9 @@ impl ArrayDisk {
                     let ended = numbers.into_iter();
                     events.extend(ended.map(|destage| Event::DestageEnded { destage }));
                 }
-                Event::Completed {
-                    id,
-                    start_ns,
-                    end_ns,
-                } => self.part_ended(id, start_ns, end_ns, events),
+                Event::Completed { id, start_ns, end_ns } => {
+                    self.part_ended(id, start_ns, end_ns, events)
+                }
             }
         }
     }
@@ -224,11 +204,7 @@ impl ArrayDisk {
         if afterwards.is_empty() {
             let start_ns = whole.start_ns;
             self.wholes.remove(&whole_id);
-            events.push(Event::Completed {
-                id: whole_id,
-                start_ns,
-                end_ns,
-            });
+            events.push(Event::Completed { id: whole_id, start_ns, end_ns });
         } else {
             whole.parts_left = afterwards.len();
             self.begin(whole_id, afterwards, end_ns, events);
@@ -246,31 +222,20 @@ fn join(parts: &mut Vec<Part>, disk: usize, operation: Operation, place: Range<u
         last.range.end = place.end;
         return;
     }
-    parts.push(Part {
-        disk,
-        operation,
-        range: place,
-    });
+    parts.push(Part { disk, operation, range: place });
 }
 
 impl Disk for ArrayDisk {
     fn submit(&mut self, request: Request, now_ns: u64, events: &mut Vec<Event>) {
         self.advance(now_ns, events);
         let (parts, afterwards) = self.parts(&request);
-        let whole = Whole {
-            parts_left: parts.len(),
-            afterwards,
-            start_ns: u64::MAX,
-        };
+        let whole = Whole { parts_left: parts.len(), afterwards, start_ns: u64::MAX };
         self.wholes.insert(request.id, whole);
         self.begin(request.id, parts, now_ns, events);
     }
 
     fn next_event_ns(&self) -> Option<u64> {
-        self.members
-            .iter()
-            .filter_map(|member| member.next_event_ns())
-            .min()
+        self.members.iter().filter_map(|member| member.next_event_ns()).min()
     }
 
     fn advance(&mut self, now_ns: u64, events: &mut Vec<Event>) {
@@ -285,10 +250,7 @@ impl Disk for ArrayDisk {
     }
 
     fn volatile_bytes(&self) -> u64 {
-        self.members
-            .iter()
-            .map(|member| member.volatile_bytes())
-            .sum()
+        self.members.iter().map(|member| member.volatile_bytes()).sum()
     }
 }
 
@@ -329,10 +291,7 @@ impl Layout {
     pub fn new(raid: Raid, disks: usize, stripe_bytes: u64) -> Result<Self, DiskError> {
         let (is_possible, expected) = match raid {
             Raid::Raid0 | Raid::Raid1 => (disks >= 2, "at least 2"),
-            Raid::Raid10 => (
-                disks >= 4 && disks.is_multiple_of(2),
-                "an even number from 4",
-            ),
+            Raid::Raid10 => (disks >= 4 && disks.is_multiple_of(2), "an even number from 4"),
             Raid::Raid5 => (disks >= 3, "at least 3"),
         };
         if !is_possible {
@@ -341,11 +300,7 @@ impl Layout {
                 "disks: {name} needs {expected}, found {disks}"
             )));
         }
-        Ok(Self {
-            raid,
-            disks,
-            stripe_bytes,
-        })
+        Ok(Self { raid, disks, stripe_bytes })
     }
 
     /// Disks' worth of data.
@@ -441,12 +396,9 @@ mod tests {
 
     #[test]
     fn pieces_lie_on_distinct_bytes_and_lead_back_to_the_range() {
-        for (raid, disks) in [
-            (Raid::Raid0, 3),
-            (Raid::Raid1, 2),
-            (Raid::Raid10, 6),
-            (Raid::Raid5, 5),
-        ] {
+        for (raid, disks) in
+            [(Raid::Raid0, 3), (Raid::Raid1, 2), (Raid::Raid10, 6), (Raid::Raid5, 5)]
+        {
             let layout = Layout::new(raid, disks, STRIPE).expect("possible");
             let range = 12_345..12_345 + 40 * STRIPE;
             let mut back = Vec::new();

@@ -103,11 +103,7 @@ impl Disk for ImmediateDisk {
             });
             events.push(Event::DestageEnded { destage });
         }
-        events.push(Event::Completed {
-            id: request.id,
-            start_ns: now_ns,
-            end_ns: now_ns,
-        });
+        events.push(Event::Completed { id: request.id, start_ns: now_ns, end_ns: now_ns });
     }
 
     fn next_event_ns(&self) -> Option<u64> {
@@ -167,10 +163,7 @@ impl DirtyRanges {
             .next_back()
             .map(|(start, (end, _))| (*start, *end))
             .filter(|(_, end)| *end > range.start);
-        let within = self
-            .ranges
-            .range(range.clone())
-            .map(|(start, (end, _))| (*start, *end));
+        let within = self.ranges.range(range.clone()).map(|(start, (end, _))| (*start, *end));
         before.into_iter().chain(within)
     }
 
@@ -215,9 +208,7 @@ impl DirtyRanges {
 
     /// The number of the oldest write in the range that starts at `start`.
     pub fn oldest_of(&self, start: u64) -> u64 {
-        self.ranges
-            .get(&start)
-            .map_or(u64::MAX, |(_, oldest)| *oldest)
+        self.ranges.get(&start).map_or(u64::MAX, |(_, oldest)| *oldest)
     }
 
     /// First byte of the range that holds the oldest write.
@@ -229,9 +220,7 @@ impl DirtyRanges {
     pub fn near(&self, offset: u64, most: usize) -> impl Iterator<Item = (u64, u64)> {
         let after = self.ranges.range(offset..).take(most);
         let before = self.ranges.range(..offset).rev().take(most);
-        after
-            .chain(before)
-            .map(|(start, (_, oldest))| (*start, *oldest))
+        after.chain(before).map(|(start, (_, oldest))| (*start, *oldest))
     }
 }
 

@@ -46,25 +46,15 @@ impl Geometry {
         let (mut first_byte, mut first_track) = (0, 0);
         for zone in 0..ZONES {
             let track_bytes = track_bytes(zone);
-            zones.push(Zone {
-                first_byte,
-                first_track,
-                track_bytes,
-            });
+            zones.push(Zone { first_byte, first_track, track_bytes });
             first_byte += tracks * track_bytes;
             first_track += tracks;
         }
-        Self {
-            zones,
-            revolution_ns,
-            capacity_bytes,
-        }
+        Self { zones, revolution_ns, capacity_bytes }
     }
 
     fn zone(&self, offset: u64) -> usize {
-        self.zones
-            .partition_point(|zone| zone.first_byte <= offset)
-            .saturating_sub(1)
+        self.zones.partition_point(|zone| zone.first_byte <= offset).saturating_sub(1)
     }
 
     /// The track of a byte, counted from the outer edge.
@@ -90,11 +80,7 @@ impl Geometry {
         let phase = now_ns % self.revolution_ns;
         let wait = (self.angle_ns(offset) + self.revolution_ns - phase) % self.revolution_ns;
         // The byte that follows the last transfer is under the head now; rounding must not cost a revolution.
-        if self.revolution_ns - wait < 1_000 {
-            0
-        } else {
-            wait
-        }
+        if self.revolution_ns - wait < 1_000 { 0 } else { wait }
     }
 
     /// How long the head needs to pass from byte `from` to byte `to`.
@@ -102,10 +88,7 @@ impl Geometry {
         let (mut at, mut total) = (from, 0);
         while at < to {
             let zone = self.zone(at);
-            let zone_end = self
-                .zones
-                .get(zone + 1)
-                .map_or(u64::MAX, |next| next.first_byte);
+            let zone_end = self.zones.get(zone + 1).map_or(u64::MAX, |next| next.first_byte);
             let end = to.min(zone_end);
             total += proportion(end - at, self.revolution_ns, self.zones[zone].track_bytes);
             at = end;
@@ -115,11 +98,7 @@ impl Geometry {
 
     /// How many bytes pass the head within `duration_ns`, from byte `from` on.
     pub fn bytes_passed(&self, from: u64, duration_ns: u64) -> u64 {
-        proportion(
-            duration_ns,
-            self.zones[self.zone(from)].track_bytes,
-            self.revolution_ns,
-        )
+        proportion(duration_ns, self.zones[self.zone(from)].track_bytes, self.revolution_ns)
     }
 }
 
@@ -167,11 +146,7 @@ impl SeekCurve {
                 average / 1e6
             )));
         }
-        let share = if highest > lowest {
-            (average - lowest) / (highest - lowest)
-        } else {
-            0.0
-        };
+        let share = if highest > lowest { (average - lowest) / (highest - lowest) } else { 0.0 };
         Ok(curve_of(share * steepest))
     }
 
@@ -214,14 +189,7 @@ pub struct ReadAhead {
 
 impl ReadAhead {
     pub fn new(capacity_bytes: u64) -> Self {
-        Self {
-            capacity_bytes,
-            start: 0,
-            at: 0,
-            since_ns: 0,
-            limit: 0,
-            is_running: false,
-        }
+        Self { capacity_bytes, start: 0, at: 0, since_ns: 0, limit: 0, is_running: false }
     }
 
     /// The byte before which everything has been read.

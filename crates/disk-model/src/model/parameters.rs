@@ -97,19 +97,14 @@ pub struct Parameters {
 
 /// `KEY=VALUE,…` as pairs.
 fn pairs(text: &str) -> Result<Vec<(&str, &str)>, DiskError> {
-    let given = text
-        .split(',')
-        .map(str::trim)
-        .filter(|pair| !pair.is_empty());
+    let given = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
     let pairs: Vec<(&str, &str)> = given
         .map(|pair| {
-            pair.split_once('=')
-                .map(|(key, value)| (key.trim(), value.trim()))
-                .ok_or_else(|| {
-                    DiskError::argument(format!(
-                        "expected KEY=VALUE, separated by commas, found {pair:?}"
-                    ))
-                })
+            pair.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(|| {
+                DiskError::argument(format!(
+                    "expected KEY=VALUE, separated by commas, found {pair:?}"
+                ))
+            })
         })
         .collect::<Result<_, _>>()?;
     for (index, (key, _)) in pairs.iter().enumerate() {
@@ -150,9 +145,7 @@ impl Parameters {
         let profiled = pairs(profile.parameters)?;
         for (key, value) in pairs(DEFAULTS)?.into_iter().chain(profiled).chain(given) {
             parameters.set(key, value)?;
-            parameters
-                .effective
-                .insert(key.to_owned(), value.to_owned());
+            parameters.effective.insert(key.to_owned(), value.to_owned());
         }
         if parameters.disks > 1 && parameters.raid.is_none() {
             return Err(DiskError::hinted(
@@ -165,11 +158,7 @@ impl Parameters {
         }
         parameters.build(1 << 30).map(|_| ()).or_else(|error| {
             // A capacity is compared with the size of the image when that is known.
-            if error.to_string().starts_with("capacity:") {
-                Ok(())
-            } else {
-                Err(error)
-            }
+            if error.to_string().starts_with("capacity:") { Ok(()) } else { Err(error) }
         })?;
         Ok(parameters)
     }
@@ -234,10 +223,7 @@ impl Parameters {
             .map(|key| key.name)
             .collect();
         DiskError::hinted(
-            format!(
-                "{key}: a disk of the profile {:?} has no such parameter",
-                self.profile
-            ),
+            format!("{key}: a disk of the profile {:?} has no such parameter", self.profile),
             format!("it has {}", known.join(", ")),
         )
     }
@@ -298,9 +284,7 @@ fn cache_bytes(key: &str, value: &str) -> Result<u64, DiskError> {
         return Ok(0);
     }
     size_bytes(key, value).map_err(|_| {
-        DiskError::argument(format!(
-            "{key}: expected off or a size, as 16M, found {value:?}"
-        ))
+        DiskError::argument(format!("{key}: expected off or a size, as 16M, found {value:?}"))
     })
 }
 
@@ -392,15 +376,12 @@ fn set_solid_state(
 
 fn number(text: &str) -> Option<f64> {
     let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    text.parse()
-        .ok()
-        .filter(|value: &f64| is_plain && value.is_finite())
+    text.parse().ok().filter(|value: &f64| is_plain && value.is_finite())
 }
 
 fn split(text: &str) -> (&str, &str) {
-    let at = text
-        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
-        .unwrap_or(text.len());
+    let at =
+        text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     text.split_at(at)
 }
 
@@ -474,13 +455,7 @@ pub(crate) fn whole(name: &str, text: &str, least: u64, most: u64) -> Result<u64
     text.parse()
         .ok()
         .filter(|value| (least..=most).contains(value))
-        .ok_or_else(|| {
-            expected(
-                name,
-                &format!("a whole number from {least} to {most}"),
-                text,
-            )
-        })
+        .ok_or_else(|| expected(name, &format!("a whole number from {least} to {most}"), text))
 }
 
 /// `on` or `off`.

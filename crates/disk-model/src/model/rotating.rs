@@ -56,14 +56,8 @@ pub struct RotatingParameters {
 
 #[derive(Clone, Copy, Debug)]
 enum ArmWork {
-    Serve {
-        request: Request,
-        start_ns: u64,
-        destage: Option<u64>,
-    },
-    Destage {
-        destage: u64,
-    },
+    Serve { request: Request, start_ns: u64, destage: Option<u64> },
+    Destage { destage: u64 },
 }
 
 enum Choice {
@@ -181,11 +175,7 @@ impl RotatingDisk {
         let ends_ns = self.ends_ns(range, is_read, now_ns);
         if !is_read {
             self.read_ahead.stop(&self.geometry, now_ns);
-        } else if self
-            .read_ahead
-            .reaches(range, &self.geometry, now_ns)
-            .is_some()
-        {
+        } else if self.read_ahead.reaches(range, &self.geometry, now_ns).is_some() {
             self.read_ahead.extend(range, ends_ns);
         } else {
             self.read_ahead.restart(range, ends_ns);
@@ -220,11 +210,7 @@ impl RotatingDisk {
             Operation::Flush => {
                 let before = self.next_write;
                 if self.oldest_write().is_some_and(|oldest| oldest < before) {
-                    self.flushes.push(Flush {
-                        id: request.id,
-                        start_ns: now_ns,
-                        before,
-                    });
+                    self.flushes.push(Flush { id: request.id, start_ns: now_ns, before });
                 } else {
                     self.answers.push(answer(now_ns));
                 }
@@ -279,10 +265,7 @@ impl RotatingDisk {
                 let is_read = request.operation == Operation::Read;
                 // The time to its first byte: long transfers are not put last.
                 let first = request.offset..request.offset + 1;
-                consider(
-                    self.ends_ns(&first, is_read, now_ns),
-                    Choice::Waiting(index),
-                );
+                consider(self.ends_ns(&first, is_read, now_ns), Choice::Waiting(index));
             }
         }
         if urgent_since.is_some() || self.waiting.is_empty() {
@@ -324,11 +307,7 @@ impl RotatingDisk {
                 let range = request.offset..request.end();
                 let destage = (!is_read).then(|| self.start_destage(&range, events));
                 let ends_ns = self.transfer(&range, is_read, now_ns);
-                let work = ArmWork::Serve {
-                    request,
-                    start_ns: now_ns,
-                    destage,
-                };
+                let work = ArmWork::Serve { request, start_ns: now_ns, destage };
                 self.work = Some((ends_ns, work));
             }
             Some(Choice::Dirty(start)) => {
@@ -357,17 +336,9 @@ impl RotatingDisk {
 
     fn end_work(&mut self, work: ArmWork, now_ns: u64, events: &mut Vec<Event>) {
         match work {
-            ArmWork::Serve {
-                request,
-                start_ns,
-                destage,
-            } => {
+            ArmWork::Serve { request, start_ns, destage } => {
                 events.extend(destage.map(|destage| Event::DestageEnded { destage }));
-                events.push(Event::Completed {
-                    id: request.id,
-                    start_ns,
-                    end_ns: now_ns,
-                });
+                events.push(Event::Completed { id: request.id, start_ns, end_ns: now_ns });
             }
             ArmWork::Destage { destage } => {
                 self.destaging = None;
@@ -409,33 +380,20 @@ impl Disk for RotatingDisk {
     fn advance(&mut self, now_ns: u64, events: &mut Vec<Event>) {
         while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
             self.seen_ns = self.seen_ns.max(at_ns);
-            if self
-                .work
-                .as_ref()
-                .is_some_and(|(ends_ns, _)| *ends_ns == at_ns)
+            if self.work.as_ref().is_some_and(|(ends_ns, _)| *ends_ns == at_ns)
                 && let Some((_, work)) = self.work.take()
             {
                 self.end_work(work, at_ns, events);
             }
-            while self
-                .commands
-                .front()
-                .is_some_and(|(ready_ns, _)| *ready_ns <= at_ns)
+            while self.commands.front().is_some_and(|(ready_ns, _)| *ready_ns <= at_ns)
                 && let Some((_, request)) = self.commands.pop_front()
             {
                 self.accept(request, at_ns);
             }
-            while self
-                .answers
-                .peek()
-                .is_some_and(|Reverse((end_ns, ..))| *end_ns <= at_ns)
+            while self.answers.peek().is_some_and(|Reverse((end_ns, ..))| *end_ns <= at_ns)
                 && let Some(Reverse((end_ns, id, start_ns))) = self.answers.pop()
             {
-                events.push(Event::Completed {
-                    id,
-                    start_ns,
-                    end_ns,
-                });
+                events.push(Event::Completed { id, start_ns, end_ns });
             }
             self.start_work(at_ns, events);
         }

@@ -147,12 +147,7 @@ impl SolidStateDisk {
 
     fn begin(&mut self, request: Request, now_ns: u64) {
         let page_bytes = self.parameters.page_bytes;
-        let mut inside = Inside {
-            request,
-            start_ns: now_ns,
-            pages: 0,
-            destage: None,
-        };
+        let mut inside = Inside { request, start_ns: now_ns, pages: 0, destage: None };
         if request.operation == Operation::Read {
             if self.dirty.covers(&(request.offset..request.end())) {
                 let end_ns = self.through_interface(request.length, now_ns);
@@ -187,10 +182,7 @@ impl SolidStateDisk {
             if waits && !self.parameters.is_protected {
                 self.flushes.push((id, before));
             } else {
-                self.plan(
-                    now_ns + self.parameters.flush_latency_ns,
-                    Step::Answered(id),
-                );
+                self.plan(now_ns + self.parameters.flush_latency_ns, Step::Answered(id));
             }
         } else if request.length > cache_bytes {
             self.write_through(request, now_ns, events);
@@ -219,11 +211,7 @@ impl SolidStateDisk {
     fn destage(&mut self, offset: u64, length: u64, events: &mut Vec<Event>) -> u64 {
         let destage = self.next_destage;
         self.next_destage += 1;
-        events.push(Event::DestageStarted {
-            destage,
-            offset,
-            length,
-        });
+        events.push(Event::DestageStarted { destage, offset, length });
         destage
     }
 
@@ -275,15 +263,12 @@ impl SolidStateDisk {
             if self.units[unit] > now_ns {
                 return;
             }
-            let mut program = Program {
-                oldest: self.dirty.oldest().unwrap_or(0),
-                ..Program::default()
-            };
+            let mut program =
+                Program { oldest: self.dirty.oldest().unwrap_or(0), ..Program::default() };
             while program.bytes < self.parameters.page_bytes
                 && let Some(start) = self.dirty.oldest_start()
-                && let Some(range) = self
-                    .dirty
-                    .take(start, self.parameters.page_bytes - program.bytes)
+                && let Some(range) =
+                    self.dirty.take(start, self.parameters.page_bytes - program.bytes)
             {
                 program.bytes += range.end - range.start;
                 if !self.parameters.is_protected {
@@ -294,8 +279,7 @@ impl SolidStateDisk {
             self.units[unit] = now_ns + self.parameters.program_latency_ns;
             self.plan(self.units[unit], Step::Programmed(self.next_program));
             self.programming_bytes += program.bytes;
-            self.programs_by_age
-                .insert((program.oldest, self.next_program));
+            self.programs_by_age.insert((program.oldest, self.next_program));
             self.programs.insert(self.next_program, program);
             self.next_program += 1;
         }
@@ -315,10 +299,7 @@ impl SolidStateDisk {
         let flushes = std::mem::take(&mut self.flushes);
         for (id, before) in flushes {
             if oldest >= before {
-                self.plan(
-                    now_ns + self.parameters.flush_latency_ns,
-                    Step::Answered(id),
-                );
+                self.plan(now_ns + self.parameters.flush_latency_ns, Step::Answered(id));
             } else {
                 self.flushes.push((id, before));
             }
@@ -354,11 +335,7 @@ impl SolidStateDisk {
         };
         let destage = inside.destage;
         events.extend(destage.map(|destage| Event::DestageEnded { destage }));
-        events.push(Event::Completed {
-            id,
-            start_ns: inside.start_ns,
-            end_ns: now_ns,
-        });
+        events.push(Event::Completed { id, start_ns: inside.start_ns, end_ns: now_ns });
         if let Some(request) = self.outside.pop_front() {
             self.begin(request, now_ns);
         }
@@ -418,10 +395,6 @@ impl Disk for SolidStateDisk {
     }
 
     fn volatile_bytes(&self) -> u64 {
-        if self.parameters.is_protected {
-            0
-        } else {
-            self.cached_bytes()
-        }
+        if self.parameters.is_protected { 0 } else { self.cached_bytes() }
     }
 }

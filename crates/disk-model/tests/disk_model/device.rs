@@ -78,9 +78,7 @@ impl Disk {
     }
 
     fn cut(&self, keep: Keep, torn: Torn, seed: u64) -> assay_disk_model::Lost {
-        self.device
-            .power_cut(&PowerCut { keep, torn, seed })
-            .unwrap()
+        self.device.power_cut(&PowerCut { keep, torn, seed }).unwrap()
     }
 
     /// The first byte of each sector.
@@ -88,10 +86,7 @@ impl Disk {
         let length = u32::try_from(count * 512).unwrap();
         let data = self.read(offset, length).unwrap();
         for sector in data.chunks(512) {
-            assert!(
-                sector.iter().all(|byte| *byte == sector[0]),
-                "a sector is whole"
-            );
+            assert!(sector.iter().all(|byte| *byte == sector[0]), "a sector is whole");
         }
         data.chunks(512).map(|sector| sector[0]).collect()
     }
@@ -110,11 +105,7 @@ fn what_no_flush_had_reached_is_lost_and_the_rest_stays() {
     disk.write(0, &[1; 4096]).unwrap();
     disk.flush().unwrap();
     disk.write(2048, &[2; 4096]).unwrap();
-    assert_eq!(
-        disk.sectors(0, 12),
-        [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2],
-        "reads see the cache"
-    );
+    assert_eq!(disk.sectors(0, 12), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2], "reads see the cache");
     let volatile = disk.device.volatile_writes();
     assert_eq!((volatile[0].offset, volatile[0].bytes), (2048, 4096));
     let lost = disk.cut(Keep::None, Torn::No, 0);
@@ -131,15 +122,9 @@ fn what_no_flush_had_reached_is_lost_and_the_rest_stays() {
 fn a_chosen_subset_of_writes_stays() {
     let disk = Disk::new(SLOW);
     for number in 0..4_u8 {
-        disk.write(u64::from(number) * 4096, &[number + 1; 4096])
-            .unwrap();
+        disk.write(u64::from(number) * 4096, &[number + 1; 4096]).unwrap();
     }
-    let numbers: Vec<u64> = disk
-        .device
-        .volatile_writes()
-        .iter()
-        .map(|write| write.write)
-        .collect();
+    let numbers: Vec<u64> = disk.device.volatile_writes().iter().map(|write| write.write).collect();
     let lost = disk.cut(Keep::Writes(vec![numbers[1], numbers[3]]), Torn::No, 0);
     assert_eq!(lost.kept, [numbers[1], numbers[3]]);
     assert_eq!(lost.dropped, [numbers[0], numbers[2]]);
@@ -180,10 +165,7 @@ fn a_torn_write_keeps_some_sectors_whole_and_never_all() {
     disk.write(0, &[7; 8192]).unwrap();
     disk.cut(Keep::All, Torn::Prefix, 1);
     disk.device.power_on().unwrap();
-    assert_eq!(
-        disk.sectors(0, 16),
-        [7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 0, 0]
-    );
+    assert_eq!(disk.sectors(0, 16), [7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -197,10 +179,7 @@ fn pending_requests_fail_when_the_power_is_cut() {
     assert_eq!(write.recv().unwrap(), Err(Errno::IO));
     disk.device.power_on().unwrap();
     let unanswered = disk.begin_read(8 << 20, 4096);
-    assert!(
-        unanswered.try_recv().is_err(),
-        "the disk works again, as slowly as before"
-    );
+    assert!(unanswered.try_recv().is_err(), "the disk works again, as slowly as before");
 }
 
 #[test]
@@ -210,17 +189,9 @@ fn errors_and_a_full_disk_come_on_demand_and_go() {
     rules(r#"[{"kind": "write", "offset": 4096, "length": 4096}]"#).unwrap();
     assert_eq!(disk.write(0, &[1; 4096]), Ok(()));
     assert_eq!(disk.write(4096, &[1; 4096]), Err(Errno::IO));
-    assert_eq!(
-        disk.sectors(4096, 8),
-        [0; 8],
-        "a failed write wrote nothing"
-    );
+    assert_eq!(disk.sectors(4096, 8), [0; 8], "a failed write wrote nothing");
     assert!(rules(r#"[{"probability": 2}]"#).is_err());
-    assert_eq!(
-        disk.write(4096, &[1; 4096]),
-        Err(Errno::IO),
-        "refused rules change nothing"
-    );
+    assert_eq!(disk.write(4096, &[1; 4096]), Err(Errno::IO), "refused rules change nothing");
     rules("[]").unwrap();
     assert_eq!(disk.write(4096, &[1; 4096]), Ok(()));
     disk.device.set_full(Some(8192));
@@ -230,11 +201,7 @@ fn errors_and_a_full_disk_come_on_demand_and_go() {
     assert_eq!(disk.sectors(8192, 1), [0]);
     disk.device.set_full(None);
     assert_eq!(disk.write(8192, &[2; 512]), Ok(()));
-    assert_eq!(
-        disk.write(SIZE - 512, &[2; 1024]),
-        Err(Errno::FULL),
-        "beyond the end"
-    );
+    assert_eq!(disk.write(SIZE - 512, &[2; 1024]), Err(Errno::FULL), "beyond the end");
     assert_eq!(disk.read(SIZE - 512, 1024).map(|data| data.len()), Ok(512));
     let counts = disk.device.counters();
     assert_eq!((counts.failed, counts.flushes, counts.pending), (4, 1, 0));
@@ -331,19 +298,12 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
             for (flush, covered) in flushes {
                 if flush.try_recv() == Ok(Ok(Vec::new())) {
                     for (sector, oldest) in covered {
-                        possible
-                            .get_mut(&sector)
-                            .unwrap()
-                            .retain(|version| *version >= oldest);
+                        possible.get_mut(&sector).unwrap().retain(|version| *version >= oldest);
                     }
                 }
             }
             let torn = [Torn::No, Torn::Prefix, Torn::Subset][below(3) as usize];
-            let keep = if round % 4 == 0 {
-                Keep::None
-            } else {
-                Keep::Random
-            };
+            let keep = if round % 4 == 0 { Keep::None } else { Keep::Random };
             lost_any |= disk.cut(keep, torn, round).dropped_bytes > 0;
             disk.device.power_on().unwrap();
             let length = u32::try_from(SECTORS * 512).unwrap();
@@ -360,10 +320,6 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
             }
         }
         let is_volatile = !["profile=nvme", "profile=none"].contains(&parameters);
-        assert_eq!(
-            lost_any,
-            is_volatile && !parameters.contains("scsi"),
-            "{parameters}"
-        );
+        assert_eq!(lost_any, is_volatile && !parameters.contains("scsi"), "{parameters}");
     }
 }

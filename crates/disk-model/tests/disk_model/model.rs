@@ -54,12 +54,7 @@ impl Loop {
         self.next_id += 1;
         let arrival_ns = self.now_ns - self.early_ns;
         self.pending.insert(id, arrival_ns);
-        let request = Request {
-            id,
-            operation,
-            offset,
-            length,
-        };
+        let request = Request { id, operation, offset, length };
         self.disk.submit(request, arrival_ns, &mut self.events);
         self.collect();
         id
@@ -130,10 +125,7 @@ impl Dice {
 
 fn assert_near(found: f64, expected: f64, share: f64, what: &str) {
     let error = (found / expected - 1.0).abs();
-    assert!(
-        error < share,
-        "{what}: expected {expected:.4}, found {found:.4}"
-    );
+    assert!(error < share, "{what}: expected {expected:.4}, found {found:.4}");
 }
 
 #[test]
@@ -168,22 +160,10 @@ fn reordering_doubles_random_reads_and_a_queue_of_one_does_not() {
         |parameters: &str, depth| Loop::new(parameters).random_per_s(Operation::Read, depth, 6_000);
     let alone = rate("profile=hdd-7200", 1);
     let (sixteen, thirty_two) = (rate("profile=hdd-7200", 16), rate("profile=hdd-7200", 32));
-    assert!(
-        (1.7..2.6).contains(&(sixteen / alone)),
-        "{}",
-        sixteen / alone
-    );
-    assert!(
-        (2.0..3.2).contains(&(thirty_two / alone)),
-        "{}",
-        thirty_two / alone
-    );
+    assert!((1.7..2.6).contains(&(sixteen / alone)), "{}", sixteen / alone);
+    assert!((2.0..3.2).contains(&(thirty_two / alone)), "{}", thirty_two / alone);
     let in_order = rate("profile=hdd-7200,queue=1", 32);
-    assert!(
-        (0.99..1.03).contains(&(in_order / alone)),
-        "{}",
-        in_order / alone
-    );
+    assert!((0.99..1.03).contains(&(in_order / alone)), "{}", in_order / alone);
 }
 
 #[test]
@@ -194,10 +174,7 @@ fn a_solid_state_disk_works_at_as_many_requests_as_its_queue_has_room_for() {
         run.wait_below(1);
         let mut changes = Vec::new();
         for event in &run.log {
-            if let Event::Completed {
-                start_ns, end_ns, ..
-            } = event
-            {
+            if let Event::Completed { start_ns, end_ns, .. } = event {
                 changes.extend([(*start_ns, 1), (*end_ns, -1)]);
             }
         }
@@ -267,10 +244,7 @@ fn the_track_buffer_serves_what_it_has_room_for_and_nothing_else() {
     paused.rest(100_000_000);
     for number in 1..=16 {
         let latency = paused.alone(Operation::Read, number * 65_536, 65_536);
-        assert!(
-            latency < 400_000,
-            "request {number} of 2 MiB that were read ahead: {latency}"
-        );
+        assert!(latency < 400_000, "request {number} of 2 MiB that were read ahead: {latency}");
     }
     // Slower than the platter, with a pause after each: all come from the buffer.
     for number in 17..200 {
@@ -315,15 +289,9 @@ fn a_full_write_cache_makes_writes_wait_for_the_platter() {
     let cached = run.random_per_s(Operation::Write, 8, 1_500);
     let mut through = Loop::new("profile=hdd-7200,write_cache=off");
     let uncached = through.random_per_s(Operation::Write, 8, 1_500);
-    assert!(
-        cached > 2.0 * uncached,
-        "room for 2,048 pages: {cached}, {uncached}"
-    );
+    assert!(cached > 2.0 * uncached, "room for 2,048 pages: {cached}, {uncached}");
     let long = Loop::new("profile=hdd-7200").random_per_s(Operation::Write, 8, 20_000);
-    assert!(
-        long < cached / 5.0,
-        "the platter's rate shows: {long}, {cached}"
-    );
+    assert!(long < cached / 5.0, "the platter's rate shows: {long}, {cached}");
 }
 
 #[test]
@@ -357,10 +325,7 @@ fn garbage_is_collected_after_so_many_bytes() {
     let slow = |parameters: &str| {
         let mut run = Loop::new(parameters);
         run.random_per_s(Operation::Write, 4, 20_000);
-        run.latencies_ns
-            .iter()
-            .filter(|latency| **latency > 5_000_000)
-            .count()
+        run.latencies_ns.iter().filter(|latency| **latency > 5_000_000).count()
     };
     let base = "profile=sata-ssd,write_cache=256k,gc_pause=20ms";
     assert_eq!(slow(&format!("{base},gc_every=0")), 0);
@@ -378,12 +343,7 @@ fn arrays_have_the_times_of_their_shape() {
     let one = rate(disk, Operation::Read, 1);
     let six = |raid: &str| format!("{disk},disks=6,raid={raid}");
     // At depth 1 an array is a disk; with requests for all, six disks do almost six times as much.
-    assert_near(
-        rate(&six("0"), Operation::Read, 1),
-        one,
-        0.1,
-        "raid 0, depth 1",
-    );
+    assert_near(rate(&six("0"), Operation::Read, 1), one, 0.1, "raid 0, depth 1");
     let striped = rate(&six("0"), Operation::Read, 48) / one;
     assert!((5.0..6.3).contains(&striped), "{striped}");
     // A write goes to both mirrors: half the disks' worth.
@@ -447,11 +407,7 @@ fn every_write_becomes_durable_before_the_flush_that_covers_it_ends() {
         let mut durable = std::collections::BTreeSet::new();
         for event in &run.log {
             match event {
-                Event::DestageStarted {
-                    destage,
-                    offset,
-                    length,
-                } => {
+                Event::DestageStarted { destage, offset, length } => {
                     assert!(under_way.insert(*destage, (*offset, *length)).is_none());
                 }
                 Event::DestageEnded { destage } => {
@@ -487,10 +443,7 @@ fn reads_per_s(parameters: &str, depth: u64, way_ns: u64, early_ns: u64) -> f64 
             run.disk.advance(run.now_ns, &mut run.events);
             run.collect();
         }
-        sends.resize(
-            sends.len() + run.latencies_ns.len() - heard,
-            run.now_ns + way_ns,
-        );
+        sends.resize(sends.len() + run.latencies_ns.len() - heard, run.now_ns + way_ns);
     }
     4_000.0 / (run.now_ns - began_ns) as f64 * 1e9
 }
@@ -516,10 +469,7 @@ fn a_request_that_counts_as_earlier_loses_nothing_to_the_way() {
 
 #[test]
 fn the_same_requests_always_end_at_the_same_times() {
-    for parameters in [
-        "profile=sata-ssd,gc_every=1M",
-        "profile=hdd-7200,disks=4,raid=5",
-    ] {
+    for parameters in ["profile=sata-ssd,gc_every=1M", "profile=hdd-7200,disks=4,raid=5"] {
         let log = |seed: u64| {
             let mut run = Loop::new(&format!("{parameters},seed={seed}"));
             run.random_per_s(Operation::Write, 16, 2_000);
@@ -564,8 +514,5 @@ fn impossible_parameters_are_refused_in_a_sentence() {
     }
     let small = Parameters::parse("capacity=1G").unwrap().build(SIZE);
     assert!(small.is_err_and(|error| error.to_string().contains("capacity")));
-    Parameters::parse("capacity=73G")
-        .unwrap()
-        .build(SIZE)
-        .unwrap();
+    Parameters::parse("capacity=73G").unwrap().build(SIZE).unwrap();
 }

@@ -41,10 +41,7 @@ struct Served {
 
 impl Served {
     fn start(model: &str, more: &[&str]) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("assay-disk-")
-            .tempdir()
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix("assay-disk-").tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("mount")).unwrap();
         let mut child = Command::new(PROGRAM)
@@ -76,11 +73,7 @@ impl Served {
 
     fn open(&self) -> File {
         let path = self.at("mount/disk");
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .unwrap()
+        OpenOptions::new().read(true).write(true).open(path).unwrap()
     }
 
     fn tell(&self, command: &Value) -> Value {
@@ -194,34 +187,16 @@ fn the_file_holds_what_was_written_and_the_account_has_every_request() {
     assert!(std::fs::read(served.at("image")).unwrap() == expected);
     let account = account::read(&served.at("account")).unwrap();
     assert_eq!((account.lost, account.is_cut), (0, false));
-    let count = |operation| {
-        account
-            .rows
-            .iter()
-            .filter(|row| row.operation == operation)
-            .count()
-    };
+    let count = |operation| account.rows.iter().filter(|row| row.operation == operation).count();
     assert_eq!(count(Operation::Read), reads);
     assert_eq!(count(Operation::Write), writes);
     assert_eq!(count(Operation::Flush), flushes);
     for row in &account.rows {
         assert_eq!(row.errno, 0);
-        let times = [
-            row.arrival_ns,
-            row.start_ns,
-            row.modelled_end_ns,
-            row.end_ns,
-        ];
-        assert!(
-            times.is_sorted(),
-            "no answer is earlier than the model: {row:?}"
-        );
+        let times = [row.arrival_ns, row.start_ns, row.modelled_end_ns, row.end_ns];
+        assert!(times.is_sorted(), "no answer is earlier than the model: {row:?}");
     }
-    let printed = Command::new(PROGRAM)
-        .arg("account")
-        .arg(served.at("account"))
-        .output()
-        .unwrap();
+    let printed = Command::new(PROGRAM).arg("account").arg(served.at("account")).output().unwrap();
     let lines = String::from_utf8(printed.stdout).unwrap();
     assert_eq!(lines.lines().count(), account.rows.len() + 1);
     assert!(lines.starts_with("operation,offset,length,arrival_ns,"));
@@ -245,10 +220,7 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
     let volatile = served.ask("volatile");
     assert_eq!(volatile["writes"][0]["bytes"], 4096);
     let cut = served.tell(&json!({"command": "power-cut", "keep": "none"}));
-    assert_eq!(
-        (&cut["ok"], &cut["lost"]["dropped_bytes"]),
-        (&json!(true), &json!(4096))
-    );
+    assert_eq!((&cut["ok"], &cut["lost"]["dropped_bytes"]), (&json!(true), &json!(4096)));
     assert_eq!(errno(disk.write_at(&[3; 512], 0)), eio);
     assert_eq!(errno(disk.sync_all()), eio);
     assert_eq!(served.ask("power-on")["ok"], true);
@@ -259,10 +231,7 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
         &json!({"command": "errors", "rules": [{"kind": "read", "offset": 8192, "length": 512}]}),
     );
     assert_eq!(errno(disk.read_at(&mut data, 8192)), eio);
-    assert_eq!(
-        served.tell(&json!({"command": "errors", "rules": []}))["ok"],
-        true
-    );
+    assert_eq!(served.tell(&json!({"command": "errors", "rules": []}))["ok"], true);
     assert!(disk.read_at(&mut data, 8192).is_ok());
     served.tell(&json!({"command": "full", "after_bytes": 0}));
     let enospc = Some(rustix::io::Errno::NOSPC.raw_os_error());
@@ -280,10 +249,7 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
         BufReader::new(stream).read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(answer["ok"], false);
-        assert!(
-            answer["error"].as_str().unwrap().contains(part),
-            "{text}: {answer}"
-        );
+        assert!(answer["error"].as_str().unwrap().contains(part), "{text}: {answer}");
     }
 }
 
@@ -292,10 +258,8 @@ fn after_kill_9_there_are_errors_and_no_hang() {
     if !can_mount() {
         return;
     }
-    let mut served = Served::start(
-        "profile=hdd-7200,seek_min=20s,seek_average=30s,seek_max=40s",
-        &[],
-    );
+    let mut served =
+        Served::start("profile=hdd-7200,seek_min=20s,seek_average=30s,seek_max=40s", &[]);
     let disk = served.open();
     disk.write_all_at(&[1; 4096], 48 << 20).unwrap();
     let waiting = served.open();
@@ -332,27 +296,20 @@ struct Loop {
 }
 
 fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .map_err(|error| error.to_string())?;
+    let output =
+        Command::new(program).args(arguments).output().map_err(|error| error.to_string())?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     } else {
-        Err(format!(
-            "{program}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
+        Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 
 impl Loop {
     fn attach(served: &Served) -> Result<Self, String> {
         let disk = served.at("mount/disk");
-        let device = run(
-            "losetup",
-            &["--find", "--show", "--direct-io=on", disk.to_str().unwrap()],
-        )?;
+        let device =
+            run("losetup", &["--find", "--show", "--direct-io=on", disk.to_str().unwrap()])?;
         let mount = served.at("files");
         std::fs::create_dir_all(&mount).unwrap();
         Ok(Self { device, mount })
@@ -395,10 +352,7 @@ fn a_file_system_on_it_keeps_through_power_cuts_what_was_flushed() {
         device.mount();
         for number in 0..round * 4 {
             let data = std::fs::read(device.mount.join(format!("kept-{number}"))).unwrap();
-            assert!(
-                data == vec![number as u8; 20_000],
-                "round {round}, file {number}"
-            );
+            assert!(data == vec![number as u8; 20_000], "round {round}, file {number}");
         }
         for number in round * 4..round * 4 + 4 {
             let mut file = File::create(device.mount.join(format!("kept-{number}"))).unwrap();
@@ -446,16 +400,10 @@ fn it_ends_on_stop_when_in_use_and_with_its_parent() {
     served.signal(Signal::INT);
     assert_eq!(served.wait(), Some(0));
     assert!(!served.is_mounted(), "detached");
-    assert!(
-        errno(disk.write_at(&[2; 4096], 0)).is_some(),
-        "who still uses it gets errors"
-    );
+    assert!(errno(disk.write_at(&[2; 4096], 0)).is_some(), "who still uses it gets errors");
 
     // The parent is a shell that ends when its input does.
-    let folder = tempfile::Builder::new()
-        .prefix("assay-disk-")
-        .tempdir()
-        .unwrap();
+    let folder = tempfile::Builder::new().prefix("assay-disk-").tempdir().unwrap();
     let mount = folder.path().join("mount");
     std::fs::create_dir(&mount).unwrap();
     let mut shell = Command::new("sh")
@@ -487,10 +435,8 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
     if !can_mount() {
         return;
     }
-    let mut served = Served::start(
-        "profile=sata-ssd,read_latency=2ms,program_latency=10ms,channels=1",
-        &[],
-    );
+    let mut served =
+        Served::start("profile=sata-ssd,read_latency=2ms,program_latency=10ms,channels=1", &[]);
     let attached = Loop::attach(&served);
     let Ok(device) = attached else {
         eprintln!("skipped: {}", attached.err().unwrap());
@@ -509,26 +455,14 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
         .iter()
         .map(|row| (row["operation"].as_str().unwrap(), row["depth"].as_u64()))
         .collect();
-    let expected = [
-        ("read", 1),
-        ("read", 16),
-        ("write", 1),
-        ("write", 16),
-        ("flush", 1),
-    ];
-    assert_eq!(
-        kinds,
-        expected.map(|(name, depth): (_, u64)| (name, Some(depth)))
-    );
+    let expected = [("read", 1), ("read", 16), ("write", 1), ("write", 16), ("flush", 1)];
+    assert_eq!(kinds, expected.map(|(name, depth): (_, u64)| (name, Some(depth))));
     for row in &rows[..2] {
         assert!(row["path_cost_ns"].as_u64().unwrap() > 0, "{row}");
         assert!(row["modelled_ns"].as_u64().unwrap() >= 2_000_000, "{row}");
         // The disk is rather slower than its model: 1 % is what is not corrected.
         let modelled_ns = row["modelled_ns"].as_u64().unwrap();
-        assert!(
-            row["measured_ns"].as_u64().unwrap() >= modelled_ns / 100 * 99,
-            "{row}"
-        );
+        assert!(row["measured_ns"].as_u64().unwrap() >= modelled_ns / 100 * 99, "{row}");
     }
     // Of one write at most: what the writes before have left in the cache takes hundreds of milliseconds.
     let flush_ns = rows[4]["modelled_ns"].as_u64().unwrap();
@@ -547,15 +481,8 @@ fn what_cannot_be_served_is_refused_and_leaves_nothing() {
     std::fs::write(at("small"), [0; 4096]).unwrap();
     std::fs::create_dir(at("mount")).unwrap();
     let run = |arguments: &[&str]| {
-        let output = Command::new(PROGRAM)
-            .arg("serve")
-            .args(arguments)
-            .output()
-            .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        let output = Command::new(PROGRAM).arg("serve").args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let (mount, image, small) = (at("mount"), at("image"), at("small"));
     let given = |place: &str, size: &str, more: &[&str]| {
@@ -564,35 +491,15 @@ fn what_cannot_be_served_is_refused_and_leaves_nothing() {
         run(&arguments)
     };
     let (status, message) = given(&image, "1M", &["--mount", &at("missing")]);
-    assert_eq!(
-        (status, message.contains("expected a directory")),
-        (Some(2), true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("expected a directory")), (Some(2), true), "{message}");
     let (status, message) = given(&small, "1M", &["--mount", &mount]);
-    assert_eq!(
-        (status, message.contains("expected an image of")),
-        (Some(2), true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("expected an image of")), (Some(2), true), "{message}");
     let (status, message) = given(&image, "1M", &["--mount", &mount, "--account", &small]);
-    assert_eq!(
-        (status, message.contains("exists")),
-        (Some(2), true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("exists")), (Some(2), true), "{message}");
     let (status, message) = given(&image, "1M", &["--mount", &mount, "--model", "capacity=4k"]);
-    assert_eq!(
-        (status, message.contains("capacity")),
-        (Some(2), true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("capacity")), (Some(2), true), "{message}");
     let (status, message) = given(&image, "800T", &["--mount", &mount]);
-    assert_eq!(
-        (status, message.contains("cannot allocate")),
-        (Some(3), true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("cannot allocate")), (Some(3), true), "{message}");
     assert!(!PathBuf::from(&image).exists());
     assert_eq!(std::fs::read(&small).unwrap().len(), 4096);
 }

@@ -40,10 +40,7 @@ pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
     let is_answer = (0x81..=0x86).contains(&header[0])
         && ANSWERS.contains(&header[4])
         && length <= MAX_OPENING_BYTES;
-    is_answer.then(|| Sender {
-        name: "a Cassandra server".to_owned(),
-        scheme: Some("cassandra"),
-    })
+    is_answer.then(|| Sender { name: "a Cassandra server".to_owned(), scheme: Some("cassandra") })
 }
 
 pub(crate) struct FrameReader {
@@ -95,11 +92,7 @@ impl FrameReader {
         &'a mut self,
         input: &'a [u8],
     ) -> Result<(usize, Option<Message<'a>>), SystemError> {
-        let (used, place) = if self.is_framed {
-            self.framed(input)?
-        } else {
-            self.bare(input)?
-        };
+        let (used, place) = if self.is_framed { self.framed(input)? } else { self.bare(input)? };
         let bytes = match place {
             None => return Ok((used, None)),
             Some(Place::Input(range)) => &input[range],
@@ -123,10 +116,7 @@ impl FrameReader {
             return Ok((size, Some(Place::Input(0..size))));
         }
         if !self.is_lz4 {
-            return Err(SystemError::protocol(
-                "a message without compression",
-                "a compressed one",
-            ));
+            return Err(SystemError::protocol("a message without compression", "a compressed one"));
         }
         let (header, body) = input[..size].split_at(HEADER_BYTES);
         let (length, packed) = (body.split_first_chunk::<4>()).ok_or_else(wrong_compression)?;

@@ -16,13 +16,7 @@ pub(crate) struct FrameWriter {
 
 impl FrameWriter {
     pub(crate) fn new(version: u8) -> Self {
-        Self {
-            version,
-            is_framed: false,
-            is_lz4: false,
-            message: Vec::new(),
-            packed: Vec::new(),
-        }
+        Self { version, is_framed: false, is_lz4: false, message: Vec::new(), packed: Vec::new() }
     }
 
     pub(crate) fn set_version(&mut self, version: u8) {

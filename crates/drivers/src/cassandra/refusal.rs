@@ -120,13 +120,7 @@ mod tests {
 
     fn body(number: i32, message: &str, rest: &[u8]) -> Vec<u8> {
         let length = u16::try_from(message.len()).expect("it is short");
-        [
-            &number.to_be_bytes(),
-            &length.to_be_bytes()[..],
-            message.as_bytes(),
-            rest,
-        ]
-        .concat()
+        [&number.to_be_bytes(), &length.to_be_bytes()[..], message.as_bytes(), rest].concat()
     }
 
     #[test]
@@ -137,91 +131,22 @@ mod tests {
             [&counts[..], &length.to_be_bytes(), kind.as_bytes()].concat()
         };
         for (number, rest, class, certainty) in [
-            (
-                code::WRITE_TIMEOUT,
-                rest("SIMPLE"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("BATCH_LOG"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("CAS"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("CDC"),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_FAILURE,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::CAS_WRITE_UNKNOWN,
-                Vec::new(),
-                ErrorClass::Serialization,
-                Certainty::Unknown,
-            ),
-            (
-                code::SERVER,
-                Vec::new(),
-                ErrorClass::Other,
-                Certainty::Unknown,
-            ),
-            (
-                code::READ_TIMEOUT,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::READ_FAILURE,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::UNAVAILABLE,
-                Vec::new(),
-                ErrorClass::Resources,
-                Certainty::Undone,
-            ),
-            (
-                code::OVERLOADED,
-                Vec::new(),
-                ErrorClass::Resources,
-                Certainty::Undone,
-            ),
-            (
-                code::SYNTAX,
-                Vec::new(),
-                ErrorClass::Syntax,
-                Certainty::Undone,
-            ),
+            (code::WRITE_TIMEOUT, rest("SIMPLE"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("BATCH_LOG"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("CAS"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("CDC"), ErrorClass::Timeout, Certainty::Undone),
+            (code::WRITE_TIMEOUT, Vec::new(), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_FAILURE, Vec::new(), ErrorClass::Timeout, Certainty::Unknown),
+            (code::CAS_WRITE_UNKNOWN, Vec::new(), ErrorClass::Serialization, Certainty::Unknown),
+            (code::SERVER, Vec::new(), ErrorClass::Other, Certainty::Unknown),
+            (code::READ_TIMEOUT, Vec::new(), ErrorClass::Timeout, Certainty::Undone),
+            (code::READ_FAILURE, Vec::new(), ErrorClass::Timeout, Certainty::Undone),
+            (code::UNAVAILABLE, Vec::new(), ErrorClass::Resources, Certainty::Undone),
+            (code::OVERLOADED, Vec::new(), ErrorClass::Resources, Certainty::Undone),
+            (code::SYNTAX, Vec::new(), ErrorClass::Syntax, Certainty::Undone),
         ] {
             let error = read(&body(number, "said", &rest), Moment::Request);
-            assert_eq!(
-                (error.class, error.certainty),
-                (class, certainty),
-                "{number:#x}"
-            );
+            assert_eq!((error.class, error.certainty), (class, certainty), "{number:#x}");
             assert_eq!(error.message, "said");
         }
     }
@@ -230,18 +155,9 @@ mod tests {
     fn the_words_of_an_invalid_request_tell_its_class() {
         for (message, class) in [
             ("table t does not exist", ErrorClass::UnknownObject),
-            (
-                "Undefined column name x in table k.t",
-                ErrorClass::UnknownObject,
-            ),
-            (
-                "Invalid STRING constant (x) for \"a\" of type int",
-                ErrorClass::Data,
-            ),
-            (
-                "Cannot execute this query as it might involve data filtering",
-                ErrorClass::Syntax,
-            ),
+            ("Undefined column name x in table k.t", ErrorClass::UnknownObject),
+            ("Invalid STRING constant (x) for \"a\" of type int", ErrorClass::Data),
+            ("Cannot execute this query as it might involve data filtering", ErrorClass::Syntax),
         ] {
             let error = read(&body(code::INVALID, message, &[]), Moment::Request);
             assert_eq!(error.class, class, "{message}");

@@ -56,12 +56,7 @@ impl<'a> Segment<'a> {
         if number(checksum) != u64::from(crc32(payload)) {
             return Err(wrong_checksum("the payload of a segment"));
         }
-        Ok(Some(Self {
-            payload,
-            plain_bytes,
-            is_self_contained,
-            header_bytes,
-        }))
+        Ok(Some(Self { payload, plain_bytes, is_self_contained, header_bytes }))
     }
 
     /// All its bytes, checksums as well.

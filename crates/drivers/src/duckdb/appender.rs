@@ -40,10 +40,8 @@ impl Appender {
             SystemError::new(ErrorClass::Syntax, "", message)
         })?;
         let table = c_text(&table)?;
-        let columns: Vec<CString> = columns
-            .iter()
-            .map(|column| c_text(column))
-            .collect::<Result<_, _>>()?;
+        let columns: Vec<CString> =
+            columns.iter().map(|column| c_text(column)).collect::<Result<_, _>>()?;
         let library = connection.database.library;
         let mut appender = Self {
             handle: std::ptr::null_mut(),
@@ -73,9 +71,7 @@ impl Appender {
         for column in 0..unsafe { (library.appender_column_count)(appender.handle) } {
             // SAFETY: as above.
             let described = unsafe { (library.appender_column_type)(appender.handle, column) };
-            appender
-                .types
-                .push(LogicalType::of(library, described).id());
+            appender.types.push(LogicalType::of(library, described).id());
         }
         Ok(appender)
     }
@@ -168,9 +164,7 @@ impl Appender {
                     }
                 }
                 t::TINYINT | t::SMALLINT | t::INTEGER | t::BIGINT => {
-                    let number = std::str::from_utf8(text)
-                        .ok()
-                        .and_then(|text| text.parse().ok());
+                    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
                     if let Some(number) = number {
                         return (library.append_int64)(appender, number);
                     }

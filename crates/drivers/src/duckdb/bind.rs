@@ -220,9 +220,7 @@ unsafe fn exact(
 /// The digits at the expected scale, if the number fits exactly.
 fn rescaled(decimal: Decimal, expected: Parameter) -> Option<i128> {
     let more = expected.scale.checked_sub(decimal.scale())?;
-    let digits = decimal
-        .digits()
-        .checked_mul(10_i128.checked_pow(more.into())?)?;
+    let digits = decimal.digits().checked_mul(10_i128.checked_pow(more.into())?)?;
     let limit = 10_i128.checked_pow(expected.width.into())?;
     (digits.unsigned_abs() < limit.unsigned_abs()).then_some(digits)
 }
@@ -248,17 +246,10 @@ mod tests {
 
     #[test]
     fn a_decimal_is_bound_in_the_expected_type_only_where_it_fits_exactly() {
-        let expected = Parameter {
-            id: t::DECIMAL,
-            width: 4,
-            scale: 2,
-        };
-        for (text, digits) in [
-            ("1.5", Some(150)),
-            ("-99.99", Some(-9999)),
-            ("100", None),
-            ("0.001", None),
-        ] {
+        let expected = Parameter { id: t::DECIMAL, width: 4, scale: 2 };
+        for (text, digits) in
+            [("1.5", Some(150)), ("-99.99", Some(-9999)), ("100", None), ("0.001", None)]
+        {
             let decimal = Decimal::parse(text).expect("a decimal");
             assert_eq!(rescaled(decimal, expected), digits, "{text}");
         }

@@ -48,11 +48,7 @@ pub(super) fn write(kind: &ColumnKind, vector: &Vector, row: usize, out: &mut Ve
 
 fn scalar(id: u32, vector: &Vector, row: usize, out: &mut Vec<u8>) {
     match id {
-        t::BOOLEAN => out.push(if vector.value::<u8>(row) == 0 {
-            b'f'
-        } else {
-            b't'
-        }),
+        t::BOOLEAN => out.push(if vector.value::<u8>(row) == 0 { b'f' } else { b't' }),
         t::TINYINT => write_int(vector.value::<i8>(row).into(), out),
         t::SMALLINT => write_int(vector.value::<i16>(row).into(), out),
         t::INTEGER => write_int(vector.value::<i32>(row).into(), out),
@@ -141,9 +137,8 @@ fn write_bits(bytes: &[u8], out: &mut Vec<u8>) {
     let Some((&unused, bytes)) = bytes.split_first() else {
         return;
     };
-    let bits = bytes
-        .iter()
-        .flat_map(|byte| (0..8).rev().map(move |place| b'0' + (byte >> place & 1)));
+    let bits =
+        bytes.iter().flat_map(|byte| (0..8).rev().map(move |place| b'0' + (byte >> place & 1)));
     out.extend(bits.skip(unused.into()));
 }
 
@@ -155,10 +150,7 @@ fn write_time_tz(bits: u64, out: &mut Vec<u8>) {
     let offset_s = offset_s.abs();
     write_two_digits(offset_s / 3600, out);
     let rest = [offset_s / 60 % 60, offset_s % 60];
-    let shown = rest
-        .iter()
-        .rposition(|&part| part > 0)
-        .map_or(0, |at| at + 1);
+    let shown = rest.iter().rposition(|&part| part > 0).map_or(0, |at| at + 1);
     for &part in &rest[..shown] {
         out.push(b':');
         write_two_digits(part, out);
@@ -280,11 +272,8 @@ const DAY_US: u64 = 86_400_000_000;
 
 pub(super) fn write_interval(interval: RawInterval, out: &mut Vec<u8>) {
     let start = out.len();
-    let parts = [
-        (interval.months / 12, "year"),
-        (interval.months % 12, "mon"),
-        (interval.days, "day"),
-    ];
+    let parts =
+        [(interval.months / 12, "year"), (interval.months % 12, "mon"), (interval.days, "day")];
     for (number, unit) in parts {
         if number != 0 {
             let plural = if number == 1 { "" } else { "s" };

@@ -51,10 +51,7 @@ impl ColumnKind {
 
     /// Whether the value holds others.
     pub(super) fn is_nested(&self) -> bool {
-        !matches!(
-            self,
-            Self::Scalar(_) | Self::Decimal { .. } | Self::Enum { .. }
-        )
+        !matches!(self, Self::Scalar(_) | Self::Decimal { .. } | Self::Enum { .. })
     }
 
     /// How the text of a cell is to be read.
@@ -158,19 +155,13 @@ impl LogicalType {
     pub(super) fn width_and_scale(&self) -> (u8, u8) {
         // SAFETY: see `id`.
         unsafe {
-            (
-                (self.library.decimal_width)(self.handle),
-                (self.library.decimal_scale)(self.handle),
-            )
+            ((self.library.decimal_width)(self.handle), (self.library.decimal_scale)(self.handle))
         }
     }
 
     fn alias(&self) -> String {
         // SAFETY: see `id`; the text is ours.
-        unsafe {
-            self.library
-                .take_text((self.library.logical_type_get_alias)(self.handle))
-        }
+        unsafe { self.library.take_text((self.library.logical_type_get_alias)(self.handle)) }
     }
 
     fn child(&self, of: unsafe extern "C" fn(Handle) -> Handle) -> Result<ColumnKind, SystemError> {
@@ -190,10 +181,7 @@ impl LogicalType {
             .map(|field| {
                 // SAFETY: as above, and the field is one of those counted.
                 let (name, described) = unsafe {
-                    (
-                        library.take_text(name(self.handle, field)),
-                        described(self.handle, field),
-                    )
+                    (library.take_text(name(self.handle, field)), described(self.handle, field))
                 };
                 Ok((name, Self::of(library, described).kind()?))
             })
@@ -245,18 +233,12 @@ impl LogicalType {
         let library = self.library;
         // SAFETY: see `id`.
         let (kept_as, size) = unsafe {
-            (
-                (library.enum_internal_type)(self.handle),
-                (library.enum_dictionary_size)(self.handle),
-            )
+            ((library.enum_internal_type)(self.handle), (library.enum_dictionary_size)(self.handle))
         };
         // SAFETY: see `id`; the word is one of the dictionary, and ours.
         let word = |number: u32| unsafe {
             library.take_text((library.enum_dictionary_value)(self.handle, number.into()))
         };
-        ColumnKind::Enum {
-            kept_as,
-            words: (0..size).map(word).collect(),
-        }
+        ColumnKind::Enum { kept_as, words: (0..size).map(word).collect() }
     }
 }

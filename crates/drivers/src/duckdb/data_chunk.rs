@@ -67,18 +67,9 @@ impl FixedSize for super::library::RawInterval {}
 impl Vector {
     fn of(library: &'static Library, handle: Handle) -> Self {
         // SAFETY: the vector belongs to a chunk that is alive.
-        let (data, validity) = unsafe {
-            (
-                (library.vector_get_data)(handle),
-                (library.vector_get_validity)(handle),
-            )
-        };
-        Self {
-            handle,
-            data: data.cast(),
-            validity,
-            library,
-        }
+        let (data, validity) =
+            unsafe { ((library.vector_get_data)(handle), (library.vector_get_validity)(handle)) };
+        Self { handle, data: data.cast(), validity, library }
     }
 
     /// Whether the value of a row is NULL.
@@ -110,17 +101,13 @@ impl Vector {
     /// The elements of a column of lists or maps.
     pub(super) fn of_list(&self) -> Self {
         // SAFETY: callers ask for it only where the column's type is a list or a map.
-        Self::of(self.library, unsafe {
-            (self.library.list_vector_get_child)(self.handle)
-        })
+        Self::of(self.library, unsafe { (self.library.list_vector_get_child)(self.handle) })
     }
 
     /// The elements of a column of arrays.
     pub(super) fn of_array(&self) -> Self {
         // SAFETY: callers ask for it only where the column's type is an array.
-        Self::of(self.library, unsafe {
-            (self.library.array_vector_get_child)(self.handle)
-        })
+        Self::of(self.library, unsafe { (self.library.array_vector_get_child)(self.handle) })
     }
 
     /// A field of a column of structs or unions; the first of a union is the number of its member.

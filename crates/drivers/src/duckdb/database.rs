@@ -69,21 +69,12 @@ impl Database {
         // SAFETY: the texts end in NUL bytes, the configuration is alive, and the library writes the handle or
         // a message that is then ours.
         let state = unsafe {
-            (library.open_ext)(
-                name.as_ptr(),
-                &raw mut handle,
-                configuration.0,
-                &raw mut message,
-            )
+            (library.open_ext)(name.as_ptr(), &raw mut handle, configuration.0, &raw mut message)
         };
         // SAFETY: the library wrote the message, or left null.
         let message = unsafe { library.take_text(message) };
         match state {
-            NO_ERROR => Ok(Self {
-                library,
-                handle,
-                options,
-            }),
+            NO_ERROR => Ok(Self { library, handle, options }),
             _ => Err(refusal::opening(file, message)),
         }
     }
@@ -96,13 +87,8 @@ impl Database {
         let mut handle = std::ptr::null_mut();
         // SAFETY: the database is open, and the library writes the handle.
         match unsafe { (self.library.connect)(self.handle, &raw mut handle) } {
-            NO_ERROR => Ok(Connection {
-                handle,
-                database: Arc::clone(self),
-            }),
-            _ => Err(refusal::connecting(
-                "the database accepts no more connections".to_owned(),
-            )),
+            NO_ERROR => Ok(Connection { handle, database: Arc::clone(self) }),
+            _ => Err(refusal::connecting("the database accepts no more connections".to_owned())),
         }
     }
 }
@@ -219,10 +205,7 @@ impl Options {
     pub(super) fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         let mut settings = options.clone();
         match settings.remove(LIBRARY).filter(|path| !path.is_empty()) {
-            Some(path) => Ok(Self {
-                library: Path::new(&path).to_owned(),
-                settings,
-            }),
+            Some(path) => Ok(Self { library: Path::new(&path).to_owned(), settings }),
             None => Err(SystemError::new(
                 ErrorClass::ConnectionRefused,
                 "",

@@ -55,10 +55,8 @@ impl DuckdbConnection {
     /// # Errors
     /// Where no file or no library is given, one of the two cannot be opened, or a session statement fails.
     pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let database = Database::open(
-            deployment.database_file()?,
-            Options::parse(deployment.options)?,
-        )?;
+        let database =
+            Database::open(deployment.database_file()?, Options::parse(deployment.options)?)?;
         let version = database.library.version();
         let connection = Arc::new(database.connect()?);
         let own = |text: &str| match Statement::compile(&connection, text)? {
@@ -208,11 +206,7 @@ impl Blocking for DuckdbConnection {
             }
             // The library has an error for it.
             Request::Rollback if self.transaction == TransactionStatus::None => Ok(()),
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                ..
-            } => self.bulk_begin(text),
+            Request::Bulk { text, form: BulkForm::Native, .. } => self.bulk_begin(text),
             Request::Bulk { .. } => {
                 let expected = "a bulk load in the native form";
                 return Err(SystemError::protocol(expected, "multi-row"));

@@ -65,17 +65,14 @@ pub(super) fn of(error_type: u32, message: &str) -> SystemError {
 
 /// An error that the library gives as a message alone.
 pub(super) fn of_message(message: &str) -> SystemError {
-    let found = TYPES
-        .iter()
-        .find(|(_, words, _)| message.starts_with(words));
+    let found = TYPES.iter().find(|(_, words, _)| message.starts_with(words));
     of(found.map_or(0, |&(number, ..)| number), message)
 }
 
 /// The error of a commit: where the disk failed, only the next opening shows whether it was kept.
 pub(super) fn of_commit(error: SystemError) -> SystemError {
-    let is_of_disk = TYPES
-        .iter()
-        .any(|(number, words, _)| *number == IO && words.starts_with(&error.code));
+    let is_of_disk =
+        TYPES.iter().any(|(number, words, _)| *number == IO && words.starts_with(&error.code));
     match is_of_disk && !error.code.is_empty() {
         true => error.unknown(),
         false => error,
@@ -128,11 +125,7 @@ mod tests {
     #[test]
     fn the_type_of_an_error_or_its_first_words_decide_its_class() {
         for (error_type, message, expected) in [
-            (
-                10,
-                "TransactionContext Error: Conflict on update!",
-                ErrorClass::Serialization,
-            ),
+            (10, "TransactionContext Error: Conflict on update!", ErrorClass::Serialization),
             (
                 10,
                 "TransactionContext Error: Failed to commit: PRIMARY KEY or UNIQUE constraint violation: \
@@ -144,27 +137,15 @@ mod tests {
                 "TransactionContext Error: Current transaction is aborted (please ROLLBACK)",
                 ErrorClass::Other,
             ),
-            (
-                13,
-                "Catalog Error: Table with name t does not exist!",
-                ErrorClass::UnknownObject,
-            ),
-            (
-                13,
-                "Catalog Error: Table with name \"t\" already exists!",
-                ErrorClass::Other,
-            ),
+            (13, "Catalog Error: Table with name t does not exist!", ErrorClass::UnknownObject),
+            (13, "Catalog Error: Table with name \"t\" already exists!", ErrorClass::Other),
             (
                 24,
                 "Binder Error: Referenced column \"x\" not found in FROM clause!",
                 ErrorClass::UnknownObject,
             ),
             (14, "Parser Error: syntax error", ErrorClass::Syntax),
-            (
-                18,
-                "Constraint Error: Duplicate key",
-                ErrorClass::Constraint,
-            ),
+            (18, "Constraint Error: Duplicate key", ErrorClass::Constraint),
             (29, "INTERRUPT Error: Interrupted!", ErrorClass::Timeout),
             (30, "FATAL Error: invalidated", ErrorClass::LostConnection),
             (99, "Something new", ErrorClass::Other),

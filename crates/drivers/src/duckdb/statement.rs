@@ -60,18 +60,10 @@ impl Statement {
         // SAFETY: the connection and the extracted statements are alive, and there is a first one.
         let state = unsafe {
             (library.prepare_extracted_statement)(
-                connection.handle,
-                extracted.0,
-                0,
-                &raw mut handle,
+                connection.handle, extracted.0, 0, &raw mut handle,
             )
         };
-        let mut compiled = Self {
-            handle,
-            library,
-            parameters: Vec::new(),
-            control: None,
-        };
+        let mut compiled = Self { handle, library, parameters: Vec::new(), control: None };
         if state != NO_ERROR {
             // SAFETY: the library gives a statement also where it could not compile it; it holds the message.
             let message = unsafe { text_of((library.prepare_error)(handle)) };
@@ -91,11 +83,7 @@ impl Statement {
         // SAFETY: the statement is alive, and has this parameter.
         let id = unsafe { (self.library.param_type)(self.handle, index) };
         if id != type_id::DECIMAL {
-            return Parameter {
-                id,
-                width: 0,
-                scale: 0,
-            };
+            return Parameter { id, width: 0, scale: 0 };
         }
         // SAFETY: as above; the description is ours.
         let described = unsafe { (self.library.param_logical_type)(self.handle, index) };
@@ -207,9 +195,7 @@ fn first_word(text: &str) -> &str {
         at = crate::lexer::end_of_token(bytes, at, crate::lexer::Literals::Doubled);
     }
     let rest = text.get(at..).unwrap_or_default();
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     &rest[..end]
 }
 
@@ -267,9 +253,8 @@ impl StatementResult {
                 answer.rows += chunk.row_count();
                 continue;
             }
-            let vectors: Vec<Vector> = (0..buffers.kinds.len() as u64)
-                .map(|column| chunk.vector(column))
-                .collect();
+            let vectors: Vec<Vector> =
+                (0..buffers.kinds.len() as u64).map(|column| chunk.vector(column)).collect();
             for row in 0..usize::try_from(chunk.row_count()).unwrap_or_default() {
                 answer.begin_row();
                 for (kind, vector) in buffers.kinds.iter().zip(&vectors) {
@@ -331,10 +316,7 @@ mod tests {
     fn the_first_word_behind_comments_says_what_becomes_of_the_transaction() {
         for (text, expected) in [
             ("BEGIN TRANSACTION", Some(Control::Begin)),
-            (
-                "-- commit\n/* end */ start transaction",
-                Some(Control::Begin),
-            ),
+            ("-- commit\n/* end */ start transaction", Some(Control::Begin)),
             (" End;", Some(Control::Commit)),
             ("ABORT", Some(Control::Rollback)),
             ("CHECKPOINT", None),

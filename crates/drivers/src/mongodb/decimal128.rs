@@ -14,11 +14,7 @@ const NEGATIVE: u128 = 1 << 127;
 /// The number, exactly; none if it has more than 34 digits.
 pub(crate) fn of_decimal(decimal: Decimal) -> Option<[u8; 16]> {
     let digits = decimal.digits();
-    build(
-        digits < 0,
-        digits.unsigned_abs(),
-        -i32::from(decimal.scale()),
-    )
+    build(digits < 0, digits.unsigned_abs(), -i32::from(decimal.scale()))
 }
 
 /// The number that a text such as `-1.50` or `1.5E+3` is, exactly; none if it is none, or has too many digits.
@@ -44,9 +40,7 @@ pub(crate) fn of_text(text: &str) -> Option<[u8; 16]> {
     }
     let mut digits = 0_u128;
     for digit in whole.bytes().chain(fraction.bytes()) {
-        digits = digits
-            .checked_mul(10)?
-            .checked_add(u128::from(digit - b'0'))?;
+        digits = digits.checked_mul(10)?.checked_add(u128::from(digit - b'0'))?;
     }
     let scale = i32::try_from(fraction.len()).ok()?;
     build(is_negative, digits, exponent.checked_sub(scale)?)
@@ -99,9 +93,9 @@ pub(crate) fn write_text(bytes: [u8; 16], out: &mut Vec<u8>) {
             .and_then(|unit| digits.checked_mul(unit))
             .and_then(signed)
             .and_then(|digits| Decimal::new(digits, 0)),
-        Err(_) => u8::try_from(-exponent)
-            .ok()
-            .and_then(|scale| Decimal::new(signed(digits)?, scale)),
+        Err(_) => {
+            u8::try_from(-exponent).ok().and_then(|scale| Decimal::new(signed(digits)?, scale))
+        }
     };
     if let Some(decimal) = plain {
         if is_negative && digits == 0 {
@@ -117,8 +111,7 @@ pub(crate) fn write_text(bytes: [u8; 16], out: &mut Vec<u8>) {
 }
 
 fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text)
-        .expect("writing to memory is infallible");
+    out.write_fmt(text).expect("writing to memory is infallible");
 }
 
 #[cfg(test)]

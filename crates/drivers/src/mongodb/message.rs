@@ -81,11 +81,7 @@ pub(crate) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>, SystemE
         let found = format_args!("flags {flags:#x}");
         return Err(SystemError::protocol("a message with known flags", found));
     }
-    let checksum_bytes = if flags & flag::CHECKSUM_PRESENT == 0 {
-        0
-    } else {
-        4
-    };
+    let checksum_bytes = if flags & flag::CHECKSUM_PRESENT == 0 { 0 } else { 4 };
     let end = (size - checksum_bytes).max(HEADER_BYTES + 4);
     let message = Message {
         id: number(4),
@@ -99,10 +95,7 @@ pub(crate) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>, SystemE
 /// Who sends these first bytes, if they are the header of a message.
 pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
     let is_header = first.len() >= HEADER_BYTES + 4 && next(first).is_ok();
-    is_header.then(|| Sender {
-        name: "a MongoDB server".to_owned(),
-        scheme: Some("mongodb"),
-    })
+    is_header.then(|| Sender { name: "a MongoDB server".to_owned(), scheme: Some("mongodb") })
 }
 
 impl<'a> Message<'a> {

@@ -100,8 +100,7 @@ impl<'a> Element<'a> {
     }
 
     pub(crate) fn text_lossy(&self) -> Option<String> {
-        self.text()
-            .map(|text| String::from_utf8_lossy(text).into_owned())
+        self.text().map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// A whole number of any type of numbers.
@@ -109,10 +108,7 @@ impl<'a> Element<'a> {
         match self.kind {
             kind::INT32 => Some(i32::from_le_bytes(self.value.try_into().ok()?).into()),
             kind::INT64 | kind::DATE => Some(i64::from_le_bytes(self.value.try_into().ok()?)),
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "servers send small whole numbers"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "servers send small whole numbers")]
             kind::DOUBLE => Some(f64::from_le_bytes(self.value.try_into().ok()?) as i64),
             kind::BOOL => Some(i64::from(self.value == [1])),
             _ => None,
@@ -178,8 +174,6 @@ fn size_of_value(kind: u8, bytes: &[u8]) -> Option<usize> {
 /// A length, as many bytes, of which the last is zero.
 #[inline]
 fn string_size(bytes: &[u8]) -> Option<usize> {
-    let size = length(bytes)
-        .filter(|&length| length >= 1)?
-        .checked_add(4)?;
+    let size = length(bytes).filter(|&length| length >= 1)?.checked_add(4)?;
     (bytes.get(size - 1) == Some(&0)).then_some(size)
 }

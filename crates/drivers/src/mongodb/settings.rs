@@ -65,12 +65,13 @@ impl Settings {
             match name.as_str() {
                 "write_concern" => {
                     let count = || value.parse().ok().filter(|&count: &i32| count > 0);
-                    settings.write_concern = match value.as_str() {
-                        "majority" => Some(Members::Majority),
-                        _ => Some(Members::Count(count().ok_or_else(|| {
-                            wrong("majority, or a number of members, from 1")
-                        })?)),
-                    };
+                    settings.write_concern =
+                        match value.as_str() {
+                            "majority" => Some(Members::Majority),
+                            _ => Some(Members::Count(count().ok_or_else(|| {
+                                wrong("majority, or a number of members, from 1")
+                            })?)),
+                        };
                 }
                 "journal" => {
                     let truth = value.parse().map_err(|_| wrong("true or false"))?;

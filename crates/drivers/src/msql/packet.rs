@@ -63,16 +63,9 @@ pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 impl<'a> Fields<'a> {
     /// The next value; the outer `None` where the row does not have it, or has something else.
     #[inline]
-    #[expect(
-        clippy::option_option,
-        reason = "missing, NULL, and a value are three things"
-    )]
+    #[expect(clippy::option_option, reason = "missing, NULL, and a value are three things")]
     pub(crate) fn value(&mut self) -> Option<Option<&'a [u8]>> {
-        let colon = self
-            .0
-            .iter()
-            .take(MAX_DIGITS + 2)
-            .position(|&byte| byte == b':')?;
+        let colon = self.0.iter().take(MAX_DIGITS + 2).position(|&byte| byte == b':')?;
         let (length, rest) = (number(&self.0[..colon])?, &self.0[colon + 1..]);
         match usize::try_from(length) {
             Ok(length) => {
@@ -109,11 +102,7 @@ pub(crate) fn number(text: &[u8]) -> Option<i64> {
             _ => return None,
         }
     }
-    Some(if digits.len() < text.len() {
-        -value
-    } else {
-        value
-    })
+    Some(if digits.len() < text.len() { -value } else { value })
 }
 
 /// Appends a value of a row.
@@ -157,17 +146,7 @@ mod tests {
         assert_eq!(fields.value(), Some(None), "a negative length is NULL");
         assert!(fields.is_empty());
         assert_eq!(fields.value(), None);
-        for broken in [
-            "",
-            ":",
-            "-:",
-            "5:abcd",
-            "1x:a",
-            "99999999999:a",
-            "1",
-            "--1:",
-            "+1:a",
-        ] {
+        for broken in ["", ":", "-:", "5:abcd", "1x:a", "99999999999:a", "1", "--1:", "+1:a"] {
             assert_eq!(Fields(broken.as_bytes()).value(), None, "{broken}");
         }
     }

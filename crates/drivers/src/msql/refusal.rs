@@ -102,11 +102,7 @@ mod tests {
             let read = read(message.as_bytes(), Moment::Statement);
             assert_eq!(read.class, *class);
             let is_interrupted = matches!(class, ErrorClass::Timeout | ErrorClass::LostConnection);
-            assert_eq!(
-                read.certainty == Certainty::Unknown,
-                is_interrupted,
-                "{read}"
-            );
+            assert_eq!(read.certainty == Certainty::Unknown, is_interrupted, "{read}");
             assert!(read.message.ends_with("message text"), "{read}");
         }
     }

@@ -30,12 +30,7 @@ impl MsqlServer {
     /// `admission` is the session's number, or the error that refuses it.
     #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
-        Self {
-            admission,
-            phase: Phase::Greeted,
-            statement: None,
-            is_begun: false,
-        }
+        Self { admission, phase: Phase::Greeted, statement: None, is_begun: false }
     }
 
     /// Takes one packet; returns whether it holds a statement.

@@ -34,20 +34,12 @@ pub(crate) fn append_float(text: &mut Vec<u8>, number: f32, decimals: u8) {
 /// servers take the even one, Rust the upper one; that happens only to long texts.
 fn shortest(number: f64) -> String {
     let text = format!("{number:e}");
-    let digits = text
-        .bytes()
-        .take_while(|&byte| byte != b'e')
-        .filter(u8::is_ascii_digit)
-        .count();
+    let digits = text.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
     if digits < 16 {
         return text;
     }
     let rounded = format!("{number:.*e}", digits - 1);
-    if rounded.parse() == Ok(number) {
-        rounded
-    } else {
-        text
-    }
+    if rounded.parse() == Ok(number) { rounded } else { text }
 }
 
 /// The shortest digits, filled with zeros, if they fit; otherwise the exact value, rounded.
@@ -98,16 +90,9 @@ impl Digits {
         let (mantissa, exponent) = scientific.split_once('e')?;
         let exponent: i32 = exponent.parse().ok()?;
         let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
-        let significant = digits
-            .iter()
-            .rposition(|&digit| digit != b'0')
-            .map_or(1, |at| at + 1);
+        let significant = digits.iter().rposition(|&digit| digit != b'0').map_or(1, |at| at + 1);
         digits.truncate(significant);
-        Some(Self {
-            is_negative: mantissa.starts_with('-'),
-            digits,
-            point: exponent + 1,
-        })
+        Some(Self { is_negative: mantissa.starts_with('-'), digits, point: exponent + 1 })
     }
 
     /// The number of digits before the point.

@@ -95,10 +95,7 @@ impl Greeting {
         let method = scan.until_zero().unwrap_or(scan.0).to_vec();
         Some(Self {
             is_mariadb: !is_plain || version.contains("MariaDB"),
-            version: version
-                .strip_prefix("5.5.5-")
-                .unwrap_or(&version)
-                .to_owned(),
+            version: version.strip_prefix("5.5.5-").unwrap_or(&version).to_owned(),
             session_id,
             nonce,
             method,

@@ -114,11 +114,7 @@ impl Packets {
         let &[a, b, c, sequence] = input.first_chunk()?;
         let length = u32::from_le_bytes([a, b, c, 0]) as usize;
         let is_plain = sequence == self.sequence && length < FULL && self.joined.is_empty();
-        if is_plain {
-            input.get(Self::HEADER..Self::HEADER + length)
-        } else {
-            None
-        }
+        if is_plain { input.get(Self::HEADER..Self::HEADER + length) } else { None }
     }
 
     /// The packet returned by [`Packets::peek`] has been used.
@@ -152,18 +148,12 @@ impl Packets {
                 return Ok((used, Some(Payload::Whole(part))));
             }
             if self.joined.len() + length > LONGEST_MESSAGE {
-                return Err(SystemError::protocol(
-                    "a message of at most 1 GiB",
-                    "a longer one",
-                ));
+                return Err(SystemError::protocol("a message of at most 1 GiB", "a longer one"));
             }
             self.joined.extend_from_slice(part);
             if length < FULL {
                 // Moved out, so that one long message does not keep its memory allocated.
-                return Ok((
-                    used,
-                    Some(Payload::Joined(std::mem::take(&mut self.joined))),
-                ));
+                return Ok((used, Some(Payload::Joined(std::mem::take(&mut self.joined)))));
             }
         }
     }
@@ -203,17 +193,8 @@ impl ServerOk {
         let status = scan.u16_le()?;
         let warnings = scan.u16_le()?;
         // Documented as the rest of the packet, but sent with a length prefix.
-        let info = if scan.0.is_empty() {
-            b""
-        } else {
-            scan.text().unwrap_or_default()
-        };
-        Some(Self {
-            affected,
-            status,
-            warnings,
-            info: String::from_utf8_lossy(info).into_owned(),
-        })
+        let info = if scan.0.is_empty() { b"" } else { scan.text().unwrap_or_default() };
+        Some(Self { affected, status, warnings, info: String::from_utf8_lossy(info).into_owned() })
     }
 }
 
@@ -224,9 +205,7 @@ impl<'a> Scan<'a> {
         match self.u8()? {
             short @ 0..=250 => Some(u64::from(short)),
             252 => self.u16_le().map(u64::from),
-            253 => self
-                .array()
-                .map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
+            253 => self.array().map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
             254 => self.array().map(u64::from_le_bytes),
             _ => None,
         }
@@ -273,9 +252,8 @@ mod tests {
     #[test]
     fn long_payloads_survive_the_split_into_packets() {
         for length in [0, 1, FULL - 1, FULL, FULL + 1, 2 * FULL, 2 * FULL + 7] {
-            let payload: Vec<u8> = (0..length)
-                .map(|at| ((at * 31) >> 3).to_le_bytes()[0])
-                .collect();
+            let payload: Vec<u8> =
+                (0..length).map(|at| ((at * 31) >> 3).to_le_bytes()[0]).collect();
             let mut wire = Vec::new();
             Packets::default().write(&mut wire, |out| out.extend_from_slice(&payload));
             assert_eq!(wire.len(), length + Packets::HEADER * (1 + length / FULL));
@@ -297,25 +275,13 @@ mod tests {
 
     #[test]
     fn a_packet_out_of_order_is_refused() {
-        let error = Packets::default()
-            .read(&[1, 0, 0, 3, 7])
-            .err()
-            .expect("sequence 3, not 0");
+        let error = Packets::default().read(&[1, 0, 0, 3, 7]).err().expect("sequence 3, not 0");
         assert!(error.message.contains("packet 0"), "{error}");
     }
 
     #[test]
     fn lengths_are_read_as_they_are_written() {
-        for length in [
-            0,
-            250,
-            251,
-            0xFFFF,
-            0x1_0000,
-            0xFF_FFFF,
-            0x100_0000,
-            1 << 40,
-        ] {
+        for length in [0, 250, 251, 0xFFFF, 0x1_0000, 0xFF_FFFF, 0x100_0000, 1 << 40] {
             let mut bytes = Vec::new();
             write_length(&mut bytes, length);
             let mut scan = Scan(&bytes);

@@ -27,11 +27,8 @@ pub(crate) fn read(payload: &[u8], moment: Moment) -> SystemError {
         scan.0 = &scan.0[6..];
     }
     let class = class_of(number, state, moment);
-    let error = SystemError::new(
-        class,
-        number.to_string(),
-        String::from_utf8_lossy(scan.0).trim_end(),
-    );
+    let error =
+        SystemError::new(class, number.to_string(), String::from_utf8_lossy(scan.0).trim_end());
     match is_of_commit(number) {
         true => error.unknown(),
         false => error,
@@ -64,10 +61,7 @@ pub(crate) fn out_of_order(expected: u8, found: u8, payload: &[u8]) -> SystemErr
         let error = read(payload, Moment::Statement);
         return error.lost();
     }
-    SystemError::protocol(
-        &format!("packet {expected} of this exchange"),
-        format!("packet {found}"),
-    )
+    SystemError::protocol(&format!("packet {expected} of this exchange"), format!("packet {found}"))
 }
 
 /// A message outside a request: a server that ends the session may send one at any time.
@@ -156,20 +150,11 @@ mod tests {
     #[test]
     fn the_error_number_and_the_moment_decide_the_class() {
         let denied = packet(1045, b"#28000Access denied");
-        assert_eq!(
-            read(&denied, Moment::Connecting).class,
-            ErrorClass::Authentication
-        );
-        assert_eq!(
-            read(&denied, Moment::Statement).class,
-            ErrorClass::Permission
-        );
+        assert_eq!(read(&denied, Moment::Connecting).class, ErrorClass::Authentication);
+        assert_eq!(read(&denied, Moment::Statement).class, ErrorClass::Permission);
         let deadlock = read(&packet(1213, b"#40001Deadlock found"), Moment::Statement);
         assert_eq!(deadlock.class, ErrorClass::Deadlock);
-        assert_eq!(
-            (&*deadlock.code, &*deadlock.message),
-            ("1213", "Deadlock found")
-        );
+        assert_eq!((&*deadlock.code, &*deadlock.message), ("1213", "Deadlock found"));
     }
 
     /// Before client and server have agreed on the protocol there is no SQLSTATE in the packet.

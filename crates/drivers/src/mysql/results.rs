@@ -54,11 +54,7 @@ pub(crate) struct Results {
 
 impl Results {
     pub(crate) fn new(format: Format) -> Self {
-        Self {
-            stage: Stage::Head,
-            format,
-            is_first: true,
-        }
+        Self { stage: Stage::Head, format, is_first: true }
     }
 
     /// Takes a message of a common answer whose rows are only counted, and reads only what that needs.
@@ -86,9 +82,7 @@ impl Results {
             }
             // The definitions are sent with every answer; counting rows does not need them.
             (Stage::Head, [count @ 1..=250]) if !agreement.caches_metadata() => {
-                self.stage = Stage::Definition {
-                    left: usize::from(*count),
-                };
+                self.stage = Stage::Definition { left: usize::from(*count) };
             }
             (Stage::Definition { left }, [first, ..])
                 if !agreement.caches_metadata() && *first != head::ERROR =>
@@ -143,9 +137,7 @@ impl Results {
         let malformed = || SystemError::malformed("the number of columns", payload);
         let mut scan = Scan(payload);
         let count = scan.length().and_then(|count| usize::try_from(count).ok());
-        let count = count
-            .filter(|count| (1..=0xFFFF).contains(count))
-            .ok_or_else(malformed)?;
+        let count = count.filter(|count| (1..=0xFFFF).contains(count)).ok_or_else(malformed)?;
         let definitions_follow = !agreement.caches_metadata() || scan.u8() != Some(0);
         if definitions_follow {
             columns.clear();
@@ -221,8 +213,7 @@ impl Results {
             Format::Text => text_row(payload, columns.len(), answer),
             Format::Binary => binary_row(payload, columns, text, answer),
         };
-        read.map(|()| Step::More)
-            .ok_or_else(|| SystemError::malformed("a row", payload))
+        read.map(|()| Step::More).ok_or_else(|| SystemError::malformed("a row", payload))
     }
 
     fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {

@@ -40,24 +40,14 @@ impl Column {
         let decimals = scan.u8()?;
         Some((
             name,
-            Self {
-                name: Box::default(),
-                column_type,
-                flags,
-                decimals,
-                width,
-                character_set,
-            },
+            Self { name: Box::default(), column_type, flags, decimals, width, character_set },
         ))
     }
 
     /// The same, with the name kept.
     pub(crate) fn read_named(payload: &[u8]) -> Option<Self> {
         let (name, column) = Self::read(payload)?;
-        Some(Self {
-            name: String::from_utf8_lossy(name).into(),
-            ..column
-        })
+        Some(Self { name: String::from_utf8_lossy(name).into(), ..column })
     }
 
     /// The type of its cells; `Plain` for numbers and text.
@@ -173,11 +163,7 @@ fn fraction(fields: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<(
 
 /// The next bytes, or zeros if the value ends before them; `None` if it ends within them.
 fn next_or_zeros<const N: usize>(fields: &mut Scan<'_>) -> Option<[u8; N]> {
-    if fields.0.is_empty() {
-        Some([0; N])
-    } else {
-        fields.array()
-    }
+    if fields.0.is_empty() { Some([0; N]) } else { fields.array() }
 }
 
 const NULL: u8 = 0xFB;

@@ -49,11 +49,7 @@ impl Lines {
             }
         }
         self.length += bytes.len();
-        let backslashes = bytes
-            .iter()
-            .rev()
-            .take_while(|&&byte| byte == b'\\')
-            .count();
+        let backslashes = bytes.iter().rev().take_while(|&&byte| byte == b'\\').count();
         let goes_on = backslashes == bytes.len() && self.is_escaped;
         self.is_escaped = (backslashes + usize::from(goes_on)) % 2 == 1;
     }
@@ -109,10 +105,7 @@ impl Tuples {
             let (part, rest) = bytes.split_at(self.left.min(bytes.len()));
             bytes = rest;
             self.left -= part.len();
-            if matches!(
-                self.reading,
-                Reading::Count | Reading::Length | Reading::HeaderExtension
-            ) {
+            if matches!(self.reading, Reading::Count | Reading::Length | Reading::HeaderExtension) {
                 self.number.extend_from_slice(part);
             }
             // A value of length 0 ends at once.
@@ -127,18 +120,13 @@ impl Tuples {
     }
 
     fn step(&mut self) {
-        let number = self
-            .number
-            .iter()
-            .fold(0_u32, |number, &byte| number << 8 | u32::from(byte));
+        let number = self.number.iter().fold(0_u32, |number, &byte| number << 8 | u32::from(byte));
         self.number.clear();
         let next = match self.reading {
             Reading::Header => (Reading::HeaderExtension, 4),
             Reading::HeaderExtension => (Reading::Skipped(After::HeaderExtension), number as usize),
             Reading::Count => {
-                let Some(count) = u16::try_from(number)
-                    .ok()
-                    .filter(|&count| count != u16::MAX)
+                let Some(count) = u16::try_from(number).ok().filter(|&count| count != u16::MAX)
                 else {
                     self.reading = Reading::End;
                     return;
@@ -163,11 +151,7 @@ impl Tuples {
     }
 
     fn next_value(&self) -> (Reading, usize) {
-        if self.values > 0 {
-            (Reading::Length, 4)
-        } else {
-            (Reading::Count, 2)
-        }
+        if self.values > 0 { (Reading::Length, 4) } else { (Reading::Count, 2) }
     }
 }
 

@@ -66,10 +66,7 @@ fn statement_of(pieces: &[Piece]) -> Statement {
 }
 
 fn write_rows(statement: &Statement, given: ResultSize, answer: &mut Answer) {
-    statement
-        .columns
-        .iter()
-        .for_each(|name| answer.column(name));
+    statement.columns.iter().for_each(|name| answer.column(name));
     for row in 0..given.rows {
         if answer.wants_cells() {
             answer.begin_row();
@@ -107,11 +104,7 @@ impl Blocking for NullConnection {
                     Ok(())
                 }
             },
-            Request::Bulk {
-                text,
-                form: BulkForm::Native | BulkForm::MultiRow,
-                ..
-            } => {
+            Request::Bulk { text, form: BulkForm::Native | BulkForm::MultiRow, .. } => {
                 self.session.begin_bulk(statement::table_of_bulk(text));
                 Ok(())
             }
@@ -172,11 +165,7 @@ impl LocalSession {
         let began = Instant::now();
         let PlannedReply::Answered { after, error } = self.model.plan_reply(statement, began)
         else {
-            return Err(SystemError::new(
-                ErrorClass::LostConnection,
-                "",
-                caused_by_option("lose"),
-            ));
+            return Err(SystemError::new(ErrorClass::LostConnection, "", caused_by_option("lose")));
         };
         if !wait_until(began + after, &self.is_cancelled) {
             answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "cancelled"));

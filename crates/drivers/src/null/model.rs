@@ -114,10 +114,7 @@ impl Tables {
 
     /// Removes all rows; returns how many there were.
     pub(super) fn empty(&mut self, table: &str) -> u64 {
-        self.0
-            .get_mut(table)
-            .map(std::mem::take)
-            .unwrap_or_default()
+        self.0.get_mut(table).map(std::mem::take).unwrap_or_default()
     }
 }
 
@@ -169,10 +166,7 @@ impl ServerModel {
     /// # Errors
     /// Where an option is unknown or its value invalid.
     pub fn new(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
-        Ok(Self {
-            options: Options::parse(options)?,
-            deployment: Arc::default(),
-        })
+        Ok(Self { options: Options::parse(options)?, deployment: Arc::default() })
     }
 
     /// The model of the sessions of this process that have the same options.
@@ -180,10 +174,7 @@ impl ServerModel {
     /// # Errors
     /// As [`ServerModel::new`].
     pub(super) fn shared(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
-        Ok(Self {
-            options: Options::parse(options)?,
-            deployment: Deployment::shared(options),
-        })
+        Ok(Self { options: Options::parse(options)?, deployment: Deployment::shared(options) })
     }
 
     /// Opens one more session.
@@ -212,10 +203,7 @@ impl SessionModel {
 
     /// The reply to a statement that arrives at `now`.
     pub fn plan_reply(&mut self, statement: &Statement, now: Instant) -> PlannedReply {
-        let at_once = PlannedReply::Answered {
-            after: Duration::ZERO,
-            error: None,
-        };
+        let at_once = PlannedReply::Answered { after: Duration::ZERO, error: None };
         if statement.is_schema() {
             return at_once;
         }
@@ -256,24 +244,14 @@ impl SessionModel {
                 }
             })
         });
-        PlannedReply::Answered {
-            after,
-            error: failure,
-        }
+        PlannedReply::Answered { after, error: failure }
     }
 
     /// Executes the statement and returns its result.
     #[must_use]
     pub fn answer(&self, statement: &Statement) -> ResultSize {
-        let rows = |rows, first| ResultSize {
-            rows,
-            first,
-            affected: 0,
-        };
-        let changed = |affected| ResultSize {
-            affected,
-            ..ResultSize::default()
-        };
+        let rows = |rows, first| ResultSize { rows, first, affected: 0 };
+        let changed = |affected| ResultSize { affected, ..ResultSize::default() };
         match &statement.meaning {
             Meaning::Count(table) => match self.deployment.tables().rows(table) {
                 Some(counted) => rows(1, counted),
@@ -292,20 +270,14 @@ impl SessionModel {
             Meaning::Insert { table, rows } => {
                 self.deployment.tables().extend(table, *rows);
                 ResultSize {
-                    rows: if statement.columns.is_empty() {
-                        0
-                    } else {
-                        *rows
-                    },
+                    rows: if statement.columns.is_empty() { 0 } else { *rows },
                     first: 1,
                     affected: *rows,
                 }
             }
-            Meaning::Change(_) => ResultSize {
-                rows: u64::from(!statement.columns.is_empty()),
-                first: 1,
-                affected: 1,
-            },
+            Meaning::Change(_) => {
+                ResultSize { rows: u64::from(!statement.columns.is_empty()), first: 1, affected: 1 }
+            }
             _ => ResultSize::default(),
         }
     }

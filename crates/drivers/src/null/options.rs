@@ -111,11 +111,9 @@ impl Options {
                     })?);
                 }
                 "unknown" => {
-                    options
-                        .failures
-                        .extend(failures(value, Certainty::Unknown).ok_or_else(|| {
-                            wrong("an error class and when, such as timeout@#10 or timeout@0.01")
-                        })?);
+                    options.failures.extend(failures(value, Certainty::Unknown).ok_or_else(
+                        || wrong("an error class and when, such as timeout@#10 or timeout@0.01"),
+                    )?);
                 }
                 "lose" => {
                     let lose = Trigger::parse(value);
@@ -144,21 +142,14 @@ fn list<T>(text: &str, parse: fn(&str) -> Option<T>) -> Option<Vec<T>> {
 
 fn stall(text: &str) -> Option<Stall> {
     let (lasting, when) = text.split_once('@')?;
-    Some(Stall {
-        duration: duration(lasting)?,
-        trigger: Trigger::parse(when)?,
-    })
+    Some(Stall { duration: duration(lasting)?, trigger: Trigger::parse(when)? })
 }
 
 fn failures(text: &str, certainty: Certainty) -> Option<Vec<Failure>> {
     let failure = |text: &str| {
         let (class, when) = text.trim().split_once('@')?;
         let class = ErrorClass::from_word(&class.replace(['-', '_'], " "))?;
-        Some(Failure {
-            class,
-            trigger: Trigger::parse(when)?,
-            certainty,
-        })
+        Some(Failure { class, trigger: Trigger::parse(when)?, certainty })
     };
     text.split(',').map(failure).collect()
 }
@@ -179,11 +170,7 @@ impl Trigger {
     /// `#10`, `5s` or `0.01`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if let Some(number) = text.strip_prefix('#') {
-            return number
-                .parse()
-                .ok()
-                .filter(|&number| number > 0)
-                .map(Self::Statement);
+            return number.parse().ok().filter(|&number| number > 0).map(Self::Statement);
         }
         match text.parse() {
             Ok(share) => (0.0..=1.0).contains(&share).then_some(Self::Share(share)),

@@ -66,10 +66,7 @@ impl Meaning {
     }
 
     pub(crate) fn with(self, columns: Vec<Box<str>>) -> Statement {
-        Statement {
-            meaning: self,
-            columns: columns.into(),
-        }
+        Statement { meaning: self, columns: columns.into() }
     }
 
     pub(crate) fn bare(self) -> Statement {
@@ -88,11 +85,7 @@ impl Statement {
         }
         if is("with") {
             let found = rest.at_top().any(|word| is_word(word, "select"));
-            return if found {
-                selection(words(), rest)
-            } else {
-                Meaning::Read.with(unnamed(1))
-            };
+            return if found { selection(words(), rest) } else { Meaning::Read.with(unnamed(1)) };
         }
         if is("values") {
             return Meaning::Read.with(unnamed(width_of_group(rest)));
@@ -103,11 +96,9 @@ impl Statement {
         if is("copy") {
             return copying(rest);
         }
-        for (word, change) in [
-            ("update", Change::Update),
-            ("delete", Change::Delete),
-            ("merge", Change::Update),
-        ] {
+        for (word, change) in
+            [("update", Change::Update), ("delete", Change::Delete), ("merge", Change::Update)]
+        {
             if is(word) {
                 return changing(change, words(), rest);
             }
@@ -166,10 +157,7 @@ fn by_first_words(words: &[String]) -> Statement {
 fn changing(change: Change, whole: Words<'_>, mut rest: Words<'_>) -> Statement {
     if rest.at_top().any(|word| is_word(word, "returning")) {
         let columns = selection(whole, rest).columns;
-        return Statement {
-            meaning: Meaning::Change(change),
-            columns,
-        };
+        return Statement { meaning: Meaning::Change(change), columns };
     }
     if change == Change::Delete {
         let words = first_words(whole);
@@ -194,10 +182,8 @@ pub(super) fn table_of_bulk(text: &str) -> Option<String> {
 
 /// The file that `LOAD DATA LOCAL INFILE 'file'` names.
 fn file_of(mut words: Words<'_>) -> String {
-    let literal = words
-        .find(|word| is_word(word, "infile"))
-        .and_then(|_| words.next())
-        .unwrap_or_default();
+    let literal =
+        words.find(|word| is_word(word, "infile")).and_then(|_| words.next()).unwrap_or_default();
     let inner = literal.trim_matches(|sign| sign == '\'' || sign == '"');
     inner.replace("\\\\", "\\")
 }
@@ -222,11 +208,7 @@ fn copying(mut rest: Words<'_>) -> Statement {
 /// Parses what follows INSERT: the table, and rows in parentheses.
 fn insertion(mut rest: Words<'_>) -> Statement {
     let into = rest.next().unwrap_or_default();
-    let table = if is_word(into, "into") {
-        rest.next()
-    } else {
-        Some(into)
-    };
+    let table = if is_word(into, "into") { rest.next() } else { Some(into) };
     let table = table.map(plain).unwrap_or_default();
     let (mut rows, mut depth, mut is_behind_values) = (0, 0_u32, false);
     while let Some(word) = rest.next() {
@@ -241,21 +223,14 @@ fn insertion(mut rest: Words<'_>) -> Statement {
             _ if is_word(word, "returning") => {
                 let columns = selection(rest.clone(), rest).columns;
                 return Statement {
-                    meaning: Meaning::Insert {
-                        table,
-                        rows: rows.max(1),
-                    },
+                    meaning: Meaning::Insert { table, rows: rows.max(1) },
                     columns,
                 };
             }
             _ => {}
         }
     }
-    Meaning::Insert {
-        table,
-        rows: rows.max(1),
-    }
-    .bare()
+    Meaning::Insert { table, rows: rows.max(1) }.bare()
 }
 
 fn table_behind_into(mut words: Words<'_>) -> Option<String> {
@@ -264,13 +239,8 @@ fn table_behind_into(mut words: Words<'_>) -> Option<String> {
 }
 
 /// Prefixes of the names of system tables.
-const CATALOGUES: [&str; 5] = [
-    "pg_",
-    "information_schema.",
-    "mysql.",
-    "performance_schema.",
-    "sys.",
-];
+const CATALOGUES: [&str; 5] =
+    ["pg_", "information_schema.", "mysql.", "performance_schema.", "sys."];
 
 /// Parses a statement that begins with SELECT; `list` is what follows that word.
 fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {
@@ -369,9 +339,7 @@ pub(crate) fn parameters_in(text: &str, literals: Literals) -> u16 {
         match bytes[at] {
             b'?' => count = count.saturating_add(1),
             b'$' if begins => {
-                let digits = bytes[at + 1..]
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_digit());
+                let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit());
                 let end = at + 1 + digits.count();
                 highest = highest.max(text[at + 1..end].parse().unwrap_or(0));
             }
@@ -436,35 +404,20 @@ mod tests {
             names("SELECT a, t.b, c AS d, max(e, f) g, \"H\", count(*), ',' FROM t WHERE x, y"),
             ["a", "b", "d", "g", "h", "count", "n"]
         );
-        assert_eq!(
-            names("WITH x AS (SELECT 1, 2) SELECT a, b FROM x"),
-            ["a", "b"]
-        );
+        assert_eq!(names("WITH x AS (SELECT 1, 2) SELECT a, b FROM x"), ["a", "b"]);
         assert_eq!(names("VALUES (1, f(2, 3), 4), (5, 6, 7)"), ["n", "n", "n"]);
-        assert_eq!(
-            names("INSERT INTO t VALUES (1, 2) RETURNING id, at"),
-            ["id", "at"]
-        );
+        assert_eq!(names("INSERT INTO t VALUES (1, 2) RETURNING id, at"), ["id", "at"]);
         assert_eq!(names("UPDATE t SET a = 1"), [""; 0]);
         assert_eq!(names("-- what, from\nSELECT /* a, */ b FROM t"), ["b"]);
     }
 
     #[test]
     fn the_first_words_decide_the_meaning() {
-        assert_eq!(
-            of("select count(*) from \"T\";").0,
-            Meaning::Count("t".into())
-        );
+        assert_eq!(of("select count(*) from \"T\";").0, Meaning::Count("t".into()));
         assert_eq!(of("select count(*) from t where a").0, Meaning::Read);
-        assert_eq!(
-            of("SELECT n FROM pg_catalog.pg_class c").0,
-            Meaning::Catalogue
-        );
+        assert_eq!(of("SELECT n FROM pg_catalog.pg_class c").0, Meaning::Catalogue);
         assert_eq!(of("delete from t").0, Meaning::Empty("t".into()));
-        assert_eq!(
-            of("delete from t where a").0,
-            Meaning::Change(Change::Delete)
-        );
+        assert_eq!(of("delete from t where a").0, Meaning::Change(Change::Delete));
         assert_eq!(of("BEGIN ISOLATION LEVEL SERIALIZABLE").0, Meaning::Begin);
         assert_eq!(of("ROLLBACK TO SAVEPOINT a").0, Meaning::Other);
         assert_eq!(of("END;").0, Meaning::Commit);
@@ -475,28 +428,17 @@ mod tests {
             is_binary,
         };
         assert_eq!(of("COPY t (a, b) FROM STDIN").0, load("", false));
-        assert_eq!(
-            of("copy t from stdin with (format binary)").0,
-            load("", true)
-        );
+        assert_eq!(of("copy t from stdin with (format binary)").0, load("", true));
         let text = "LOAD DATA LOCAL INFILE '/X' INTO TABLE `t` (a, b)";
         let statement = Statement::of(text, Literals::Backslash);
         assert_eq!(statement.meaning, load("/X", false));
-        let insert = |rows| Meaning::Insert {
-            table: "t".into(),
-            rows,
-        };
+        let insert = |rows| Meaning::Insert { table: "t".into(), rows };
         assert_eq!(of("INSERT INTO t SELECT a FROM u").0, insert(1));
-        assert_eq!(
-            of("insert into T (a, b) values (1, f(2)), (3, 4)").0,
-            insert(2)
-        );
+        assert_eq!(of("insert into T (a, b) values (1, f(2)), (3, 4)").0, insert(2));
     }
 
     fn meanings(text: &str, literals: Literals) -> Vec<Meaning> {
-        statements_in(text, literals)
-            .map(|statement| statement.meaning)
-            .collect()
+        statements_in(text, literals).map(|statement| statement.meaning).collect()
     }
 
     #[test]

@@ -66,10 +66,7 @@ impl Message<'_> {
 
     /// The error for a message that is not valid in this state.
     pub fn unexpected(&self, expected: &str) -> SystemError {
-        SystemError::protocol(
-            expected,
-            format_args!("message '{}'", self.tag.escape_ascii()),
-        )
+        SystemError::protocol(expected, format_args!("message '{}'", self.tag.escape_ascii()))
     }
 }
 
@@ -108,10 +105,7 @@ pub(crate) fn first_among<'a>(
 #[cold]
 fn not_a_message(input: &[u8]) -> SystemError {
     let sample = input[..input.len().min(16)].escape_ascii();
-    SystemError::protocol(
-        "a message of the PostgreSQL protocol 3",
-        format_args!("\"{sample}\""),
-    )
+    SystemError::protocol("a message of the PostgreSQL protocol 3", format_args!("\"{sample}\""))
 }
 
 /// The length of a message to the server that holds `text` and `around_bytes` more bytes.

@@ -44,9 +44,7 @@ impl Bulk {
             text: text.into(),
             columns,
             is_integer: integer_columns(connection, text),
-            is_bytes: (types.iter())
-                .map(|kind| *kind == ColumnType::Bytes)
-                .collect(),
+            is_bytes: (types.iter()).map(|kind| *kind == ColumnType::Bytes).collect(),
             rows: Vec::new(),
             gathered: 0,
             inserted: 0,
@@ -145,9 +143,8 @@ fn insert_row(
 pub(super) fn integer_columns(connection: &Connection, text: &str) -> Vec<bool> {
     columns_of(text)
         .and_then(|(table, columns)| {
-            let mut statement = connection
-                .prepare("SELECT name, type FROM pragma_table_info(?)")
-                .ok()?;
+            let mut statement =
+                connection.prepare("SELECT name, type FROM pragma_table_info(?)").ok()?;
             let declared: Vec<(String, String)> = statement
                 .query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))
                 .ok()?
@@ -175,14 +172,8 @@ pub(super) fn integer(cell: &[u8]) -> Option<i64> {
         _ => false,
     };
     is_plain.then(|| {
-        let number = digits
-            .iter()
-            .fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
-        if digits.len() == cell.len() {
-            number
-        } else {
-            -number
-        }
+        let number = digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+        if digits.len() == cell.len() { number } else { -number }
     })
 }
 

@@ -61,12 +61,8 @@ impl SqliteConnection {
         let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
         let busy_handler = BusyHandler::new(options.busy_timeout);
         let waiting = Arc::clone(&busy_handler);
-        connection
-            .busy_handler(Some(move |tries| waiting.wait(tries)))
-            .map_err(refused)?;
-        connection
-            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
-            .map_err(refused)?;
+        connection.busy_handler(Some(move |tries| waiting.wait(tries))).map_err(refused)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false).map_err(refused)?;
         opening::define_regexp(&connection).map_err(refused)?;
         if options.is_confined {
             confine(&mut connection).map_err(refused)?;
@@ -91,8 +87,7 @@ impl SqliteConnection {
         let capacity = id as usize + 8;
         if self.cached < capacity {
             // All statements of the workload stay cached, with room for a few internal ones.
-            self.connection
-                .set_prepared_statement_cache_capacity(capacity);
+            self.connection.set_prepared_statement_cache_capacity(capacity);
             self.cached = capacity;
         }
         drop(self.connection.prepare_cached(text)?);
@@ -150,19 +145,11 @@ impl Blocking for SqliteConnection {
                 self.operation(request.sql().unwrap_or_default(), answer)
             }
             Request::Execute { id, parameters } => self.execute(id, parameters, answer),
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                types,
-            } => Bulk::begin(&self.connection, text, types).map(|bulk| self.bulk = Some(bulk)),
-            Request::Bulk {
-                form: BulkForm::MultiRow,
-                ..
-            } => {
-                return Err(SystemError::protocol(
-                    "a bulk load in the native form",
-                    "multi-row",
-                ));
+            Request::Bulk { text, form: BulkForm::Native, types } => {
+                Bulk::begin(&self.connection, text, types).map(|bulk| self.bulk = Some(bulk))
+            }
+            Request::Bulk { form: BulkForm::MultiRow, .. } => {
+                return Err(SystemError::protocol("a bulk load in the native form", "multi-row"));
             }
         };
         answer.transaction = self.transaction();
@@ -171,11 +158,7 @@ impl Blocking for SqliteConnection {
             Err(Failure::Driver(error)) => Some(error),
             Err(Failure::Library(error)) => {
                 let is_open = answer.transaction == TransactionStatus::Open;
-                Some(refusal::of(
-                    &error,
-                    self.busy_handler.is_exhausted(),
-                    is_open,
-                ))
+                Some(refusal::of(&error, self.busy_handler.is_exhausted(), is_open))
             }
         };
         Ok(())
@@ -213,10 +196,8 @@ impl Blocking for SqliteConnection {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let (statement, busy_handler) = (
-            self.connection.get_interrupt_handle(),
-            self.busy_handler.clone(),
-        );
+        let (statement, busy_handler) =
+            (self.connection.get_interrupt_handle(), self.busy_handler.clone());
         Some(Box::new(move || {
             busy_handler.cancel();
             statement.interrupt();
@@ -240,13 +221,7 @@ fn count(connection: &Connection, which: c_int) -> Option<u64> {
     // SAFETY: the handle is that of an open connection, borrowed for the duration of the call, and the
     // library writes nothing but the two numbers.
     let status = unsafe {
-        ffi::sqlite3_db_status(
-            connection.handle(),
-            which,
-            &raw mut current,
-            &raw mut highest,
-            keep,
-        )
+        ffi::sqlite3_db_status(connection.handle(), which, &raw mut current, &raw mut highest, keep)
     };
     // The library counts in unsigned 32 bits, but returns a signed integer.
     (status == ffi::SQLITE_OK).then(|| u64::from(current.cast_unsigned()))
@@ -349,9 +324,7 @@ fn cell_type(declared: &str) -> CellType {
         ("datetime", CellType::Timestamp),
         ("json", CellType::Document),
     ];
-    let found = types
-        .iter()
-        .find(|(name, _)| word.eq_ignore_ascii_case(name));
+    let found = types.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
     found.map_or(CellType::Plain, |&(_, cell_type)| cell_type)
 }
 

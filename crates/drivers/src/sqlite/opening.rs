@@ -32,11 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(60),
-            read_only: false,
-            is_confined: false,
-        }
+        Self { busy_timeout: Duration::from_secs(60), read_only: false, is_confined: false }
     }
 }
 
@@ -80,11 +76,7 @@ impl Options {
 }
 
 fn wrong(key: &str, expected: &str, found: &str) -> SystemError {
-    SystemError::new(
-        ErrorClass::Other,
-        "",
-        format!("{key}: expected {expected}, found {found:?}"),
-    )
+    SystemError::new(ErrorClass::Other, "", format!("{key}: expected {expected}, found {found:?}"))
 }
 
 /// Pragmas that name directories, in which the library would then make files.
@@ -97,9 +89,7 @@ pub(super) fn confine(connection: &mut Connection) -> rusqlite::Result<()> {
         AuthAction::Attach { .. } => Authorization::Deny,
         // Its name is known only when the statement runs.
         AuthAction::Unknown { code, .. } if code == ffi::SQLITE_ATTACH => Authorization::Deny,
-        AuthAction::Function {
-            function_name: "load_extension",
-        } => Authorization::Deny,
+        AuthAction::Function { function_name: "load_extension" } => Authorization::Deny,
         AuthAction::Pragma { pragma_name, .. } if is_of_directories(pragma_name) => {
             Authorization::Deny
         }
@@ -108,9 +98,7 @@ pub(super) fn confine(connection: &mut Connection) -> rusqlite::Result<()> {
 }
 
 fn is_of_directories(pragma: &str) -> bool {
-    OF_DIRECTORIES
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(pragma))
+    OF_DIRECTORIES.iter().any(|name| name.eq_ignore_ascii_case(pragma))
 }
 
 /// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
@@ -151,9 +139,7 @@ impl BusyHandler {
     /// The busy handler: waits for the `tries`-th time and returns whether to try again.
     pub(super) fn wait(&self, tries: i32) -> bool {
         let tries = usize::try_from(tries).unwrap_or(usize::MAX);
-        let left = self
-            .limit
-            .saturating_sub(Duration::from_millis(waited_ms(tries)));
+        let left = self.limit.saturating_sub(Duration::from_millis(waited_ms(tries)));
         if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
             self.is_exhausted.store(true, Ordering::Relaxed);
             return false;

@@ -20,12 +20,9 @@ pub(super) fn of(error: &rusqlite::Error, has_waited: bool, is_open: bool) -> Sy
         }
         other => (None, other.to_string()),
     };
-    let class = code.map_or(ErrorClass::Other, |code| {
-        class(code.extended_code, &message, has_waited)
-    });
-    let number = code
-        .map(|code| code.extended_code.to_string())
-        .unwrap_or_default();
+    let class =
+        code.map_or(ErrorClass::Other, |code| class(code.extended_code, &message, has_waited));
+    let number = code.map(|code| code.extended_code.to_string()).unwrap_or_default();
     let found = SystemError::new(class, number, message);
     // An I/O error during commit: whether it reached the disk shows when the file is opened again.
     let is_of_disk = code.is_some_and(|code| code.extended_code & 0xff == ffi::SQLITE_IOERR);
@@ -42,11 +39,7 @@ pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> SystemError {
         Some(ffi::ErrorCode::CannotOpen) => ErrorClass::ConnectionRefused,
         _ => found.class,
     };
-    SystemError::new(
-        class,
-        found.code,
-        format!("{}: {}", path.display(), found.message),
-    )
+    SystemError::new(class, found.code, format!("{}: {}", path.display(), found.message))
 }
 
 fn class(extended_code: i32, message: &str, has_waited: bool) -> ErrorClass {

@@ -33,9 +33,7 @@ pub fn server_model(options: &[(&str, &str)]) -> ServerModel {
 impl Session {
     /// `variant`: a protocol, then options of its driver.
     pub fn open(variant: &str, server_model: &ServerModel, cut: usize) -> Self {
-        let model = server_model
-            .open_session()
-            .expect("the deployment is not full");
+        let model = server_model.open_session().expect("the deployment is not full");
         let mut session = Self {
             wire: wire_of(variant),
             server: server_of(variant, Ok(7)),
@@ -47,18 +45,11 @@ impl Session {
         session.server.connected(&mut session.to_client);
         session.wire.connected(&mut session.to_server);
         let mut answer = Answer::default();
-        let progress = session
-            .exchange(&mut answer)
-            .expect("the session is accepted");
+        let progress = session.exchange(&mut answer).expect("the session is accepted");
         assert_eq!(progress, Progress::Ready);
-        let numbers_sessions = !matches!(
-            session.wire,
-            AnyWire::CassandraWire(_) | AnyWire::MsqlWire(_)
-        );
-        assert_eq!(
-            session.wire.session_id(),
-            if numbers_sessions { 7 } else { 0 }
-        );
+        let numbers_sessions =
+            !matches!(session.wire, AnyWire::CassandraWire(_) | AnyWire::MsqlWire(_));
+        assert_eq!(session.wire.session_id(), if numbers_sessions { 7 } else { 0 });
         session
     }
 
@@ -70,8 +61,7 @@ impl Session {
             loop {
                 end = (end + self.cut).min(self.to_client.len());
                 let (used, progress) =
-                    self.wire
-                        .receive(&self.to_client[..end], &mut self.to_server, answer)?;
+                    self.wire.receive(&self.to_client[..end], &mut self.to_server, answer)?;
                 self.to_client.drain(..used);
                 end -= used;
                 if progress != Progress::NeedMore {
@@ -124,9 +114,7 @@ impl Session {
 
     pub fn ask(&mut self, request: &Request<'_>) -> Answer {
         let mut answer = Answer::new(Keep::Rows);
-        self.wire
-            .request(request, &mut self.to_server)
-            .expect("the protocol can express it");
+        self.wire.request(request, &mut self.to_server).expect("the protocol can express it");
         let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::Ready);
         answer
@@ -138,9 +126,7 @@ impl Session {
 
     fn load(&mut self, text: &str, rows: i64) -> Answer {
         let request = native(text);
-        self.wire
-            .request(&request, &mut self.to_server)
-            .expect("the protocol can express it");
+        self.wire.request(&request, &mut self.to_server).expect("the protocol can express it");
         let mut answer = Answer::new(Keep::Rows);
         let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::BulkReady);
@@ -193,9 +179,7 @@ pub fn cells(answer: &Answer) -> Vec<Vec<String>> {
     let text = |cell: &Option<Box<[u8]>>| {
         String::from_utf8_lossy(cell.as_deref().unwrap_or(b"NULL")).into_owned()
     };
-    (answer.kept.iter())
-        .map(|row| row.iter().map(text).collect())
-        .collect()
+    (answer.kept.iter()).map(|row| row.iter().map(text).collect()).collect()
 }
 
 #[test]
@@ -215,10 +199,9 @@ fn statements_are_answered_however_the_bytes_are_cut() {
             let pieces = &pieces(text);
             let prepared = session.ask(&Request::Prepare { id: 3, pieces });
             assert_eq!(prepared.error, None, "{protocol}");
-            for parameters in [
-                [Value::Int(7), Value::Text("x".into())],
-                [Value::Null, Value::Double(0.5)],
-            ] {
+            for parameters in
+                [[Value::Int(7), Value::Text("x".into())], [Value::Null, Value::Double(0.5)]]
+            {
                 let parameters = &parameters;
                 let answer = session.ask(&Request::Execute { id: 3, parameters });
                 assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
@@ -230,10 +213,8 @@ fn statements_are_answered_however_the_bytes_are_cut() {
                     assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
                 }
             }
-            let prepared = session.ask(&Request::Prepare {
-                id: 0,
-                pieces: &[Piece::Text("BEGIN".into())],
-            });
+            let prepared =
+                session.ask(&Request::Prepare { id: 0, pieces: &[Piece::Text("BEGIN".into())] });
             assert_eq!(prepared.error, None, "{protocol}");
             let parameters = &[];
             session.ask(&Request::Execute { id: 0, parameters });
@@ -272,10 +253,7 @@ fn a_statement_error_leaves_the_session_open() {
         let server_model = server_model(&[("fail", &fail), ("rows", "1")]);
         let mut session = Session::open(protocol, &server_model, 5);
         assert_eq!(session.text("BEGIN").error, None);
-        let error = session
-            .text("SELECT 1")
-            .error
-            .expect("an option makes it fail");
+        let error = session.text("SELECT 1").error.expect("an option makes it fail");
         assert_eq!(error.class, first, "{protocol}");
         assert_eq!(session.text("ROLLBACK").error, None, "{protocol}");
         let text = "INSERT INTO t VALUES (?)";
@@ -320,11 +298,7 @@ fn a_text_of_several_statements_gets_an_answer_for_each() {
         let server_model = server_model(&[("rows", "2")]);
         let mut session = Session::open(protocol, &server_model, 2);
         let answer = session.text("BEGIN; SELECT a FROM t; UPDATE t SET a = ';'; COMMIT");
-        assert_eq!(
-            (answer.error, answer.rows, answer.affected),
-            (None, 2, 1),
-            "{protocol}"
-        );
+        assert_eq!((answer.error, answer.rows, answer.affected), (None, 2, 1), "{protocol}");
     }
 }
 
@@ -338,9 +312,7 @@ fn an_answer_of_many_rows_comes_in_pieces() {
             .wire
             .request(&Request::Text("SELECT a FROM t"), &mut session.to_server)
             .expect("the protocol can express it");
-        session
-            .exchange(&mut answer)
-            .expect("the session stays open");
+        session.exchange(&mut answer).expect("the session stays open");
         assert_eq!(answer.rows, 100_000, "{protocol}");
     }
 }

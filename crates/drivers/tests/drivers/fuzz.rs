@@ -82,22 +82,13 @@ fn every_codec_of_the_registry_is_fuzzed() {
         let target = format!("{protocol}_{side}");
         let text = std::fs::read_to_string(folder.join(format!("{target}.rs"))).unwrap_or_default();
         let calls = format!("wire::{side}(\"{protocol}");
-        assert!(
-            text.contains(&calls),
-            "fuzz/fuzz_targets/{target}.rs: expected {calls}"
-        );
+        assert!(text.contains(&calls), "fuzz/fuzz_targets/{target}.rs: expected {calls}");
         let named = format!("name = \"{target}\"");
-        assert!(
-            manifest.contains(&named),
-            "fuzz/Cargo.toml: expected {named}"
-        );
+        assert!(manifest.contains(&named), "fuzz/Cargo.toml: expected {named}");
     }
     for driver in wires {
         let is_tried = protocols().any(|protocol| protocol == driver);
-        assert!(
-            is_tried,
-            "{driver} has no null server to mutate conversations of"
-        );
+        assert!(is_tried, "{driver} has no null server to mutate conversations of");
     }
 }
 

@@ -39,11 +39,7 @@ fn opened() -> MsqlWire {
         out.clear();
         let received = wire.receive(&bytes, &mut out, &mut answer);
         assert_eq!(received, Ok((bytes.len(), progress)));
-        let expected = if to_server.is_empty() {
-            Vec::new()
-        } else {
-            packets(&[to_server])
-        };
+        let expected = if to_server.is_empty() { Vec::new() } else { packets(&[to_server]) };
         assert_eq!(out, expected);
     }
     assert_eq!(wire.server_version(), "mSQL 1.0.16");
@@ -102,14 +98,8 @@ fn values_are_written_into_the_statement() {
         Piece::Text(" where name = ".into()),
         Piece::Value,
     ];
-    wire.request(
-        &Request::Prepare {
-            id: 0,
-            pieces: &pieces,
-        },
-        &mut out,
-    )
-    .expect("the protocol can express it");
+    wire.request(&Request::Prepare { id: 0, pieces: &pieces }, &mut out)
+        .expect("the protocol can express it");
     assert_eq!(out, packets(&["2:e831"]), "the server cannot prepare");
     let done = packets(&["1"]);
     let received = wire.receive(&done, &mut out, &mut answer);
@@ -118,10 +108,7 @@ fn values_are_written_into_the_statement() {
     let parameters = &[Value::Int(7), Value::Text("it's".into())];
     wire.request(&Request::Execute { id: 0, parameters }, &mut out)
         .expect("the protocol can express it");
-    assert_eq!(
-        out,
-        packets(&["3:update data set val = 7 where name = 'it\\'s'"])
-    );
+    assert_eq!(out, packets(&["3:update data set val = 7 where name = 'it\\'s'"]));
     let refused = packets(&["-1:Unknown table \"data\"\n"]);
     let received = wire.receive(&refused, &mut out, &mut answer);
     assert_eq!(received, Ok((refused.len(), Progress::Ready)));
@@ -181,9 +168,8 @@ fn every_beginning_of_an_answer_is_waited_for() {
     let bytes = packets(&ANSWER);
     for end in 0..bytes.len() {
         let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-        let (_, progress) = asked()
-            .receive(&bytes[..end], &mut out, &mut answer)
-            .expect("the rest may follow");
+        let (_, progress) =
+            asked().receive(&bytes[..end], &mut out, &mut answer).expect("the rest may follow");
         assert_eq!(progress, Progress::NeedMore);
     }
 }

@@ -25,17 +25,11 @@ fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
     let insert = format!("INSERT INTO \"{table}\" (a) VALUES (?)");
     let request = native(&insert);
     let mut answer = Answer::default();
-    session
-        .request(&request, &mut answer)
-        .expect("the session stays open");
+    session.request(&request, &mut answer).expect("the session stays open");
     for _ in 0..rows {
-        session
-            .bulk_row(&Row::new())
-            .expect("the session stays open");
+        session.bulk_row(&Row::new()).expect("the session stays open");
     }
-    session
-        .bulk_end(None, &mut answer)
-        .expect("the session stays open");
+    session.bulk_end(None, &mut answer).expect("the session stays open");
     answer
 }
 
@@ -47,27 +41,15 @@ fn it_accepts_any_statement_and_returns_the_configured_rows() {
         assert_eq!((answer.error, answer.rows), (None, 0), "{nonsense}");
     }
     let answer = text(&mut session, "SELECT * FROM anywhere");
-    assert_eq!(
-        (answer.rows, answer.kept.len(), answer.columns.len()),
-        (3, 3, 1)
-    );
+    assert_eq!((answer.rows, answer.kept.len(), answer.columns.len()), (3, 3, 1));
     let mut answer = Answer::default();
-    let prepare = Request::Prepare {
-        id: 7,
-        pieces: &pieces("WITH x AS (SELECT 1) SELECT * FROM x"),
-    };
-    session
-        .request(&prepare, &mut answer)
-        .expect("the session stays open");
+    let prepare =
+        Request::Prepare { id: 7, pieces: &pieces("WITH x AS (SELECT 1) SELECT * FROM x") };
+    session.request(&prepare, &mut answer).expect("the session stays open");
     for _ in 0..2 {
         answer.clear(Keep::Count);
-        let execute = Request::Execute {
-            id: 7,
-            parameters: &[],
-        };
-        session
-            .request(&execute, &mut answer)
-            .expect("the session stays open");
+        let execute = Request::Execute { id: 7, parameters: &[] };
+        session.request(&execute, &mut answer).expect("the session stays open");
         assert_eq!(answer.rows, 3);
     }
 }
@@ -80,19 +62,12 @@ fn a_load_can_be_verified_by_another_session_of_the_same_deployment() {
     let mut second = open(&[("deployment", "load")]);
     let count = |session: &mut NullConnection| {
         let answer = text(session, "select COUNT(*)\n from bibtab;");
-        answer
-            .kept
-            .first()
-            .map(|row| row[0].clone().expect("a count is not NULL"))
+        answer.kept.first().map(|row| row[0].clone().expect("a count is not NULL"))
     };
     assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
     assert_eq!(count(&mut open(&[("deployment", "elsewhere")])), None);
     text(&mut session, "DELETE FROM bibtab WHERE a = 1");
-    assert_eq!(
-        count(&mut second).as_deref(),
-        Some(&b"12"[..]),
-        "single rows are not tracked"
-    );
+    assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]), "single rows are not tracked");
     assert_eq!(text(&mut session, "DELETE FROM bibtab").affected, 12);
     assert_eq!(count(&mut second).as_deref(), Some(&b"0"[..]));
     text(&mut session, "DROP TABLE IF EXISTS bibtab");
@@ -110,11 +85,7 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
 
     // The whole deployment stalls from 20 ms to 60 ms after it began, which is between these two instants: no statement
     // of any session begins in the stall and ends in it.
-    let options = [
-        ("stall", "40ms@20ms"),
-        ("delay", "constant:1ms"),
-        ("deployment", "stall"),
-    ];
+    let options = [("stall", "40ms@20ms"), ("delay", "constant:1ms"), ("deployment", "stall")];
     let before = Instant::now();
     let (mut first, mut second) = (open(&options), open(&options));
     let after = Instant::now();
@@ -140,55 +111,32 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
 fn the_configured_share_of_statements_fails() {
     // The random stream is seeded, so the count is always the same.
     let failures = |seed: &str| {
-        let mut session = open(&[
-            ("fail", "deadlock@0.25"),
-            ("seed", seed),
-            ("deployment", "shares"),
-        ]);
-        (0..4000)
-            .filter(|_| text(&mut session, "COMMIT").error.is_some())
-            .count()
+        let mut session =
+            open(&[("fail", "deadlock@0.25"), ("seed", seed), ("deployment", "shares")]);
+        (0..4000).filter(|_| text(&mut session, "COMMIT").error.is_some()).count()
     };
     assert!((900..1100).contains(&failures("5")), "{}", failures("5"));
 }
 
 #[test]
 fn failures_and_lost_connections_come_when_configured() {
-    let mut session = open(&[
-        ("fail", "deadlock@#2,too-many-connections@#3"),
-        ("lose", "#5"),
-    ]);
-    let classes: Vec<_> = (0..4)
-        .map(|_| text(&mut session, "COMMIT").error.map(|error| error.class))
-        .collect();
+    let mut session = open(&[("fail", "deadlock@#2,too-many-connections@#3"), ("lose", "#5")]);
+    let classes: Vec<_> =
+        (0..4).map(|_| text(&mut session, "COMMIT").error.map(|error| error.class)).collect();
     use ErrorClass::{Deadlock, LostConnection, TooManyConnections};
-    assert_eq!(
-        classes,
-        [None, Some(Deadlock), Some(TooManyConnections), None]
-    );
+    assert_eq!(classes, [None, Some(Deadlock), Some(TooManyConnections), None]);
     let lost = session.request(&Request::Text("COMMIT"), &mut Answer::default());
     assert_eq!(lost.expect_err("it is lost").class, LostConnection);
 
     let mut session = open(&[("fail", "data@0s"), ("deployment", "once")]);
     assert!(text(&mut session, "COMMIT").error.is_some());
-    assert!(
-        text(&mut session, "COMMIT").error.is_none(),
-        "a failure at a time happens once"
-    );
+    assert!(text(&mut session, "COMMIT").error.is_none(), "a failure at a time happens once");
 }
 
 #[test]
 fn schema_statements_are_neither_delayed_nor_failed() {
-    let mut session = open(&[
-        ("delay", "constant:3600s"),
-        ("fail", "data@#1"),
-        ("lose", "#1"),
-    ]);
-    for schema in [
-        "CREATE TABLE t (a)",
-        "CREATE UNIQUE INDEX i ON t (a)",
-        "DROP TABLE t",
-    ] {
+    let mut session = open(&[("delay", "constant:3600s"), ("fail", "data@#1"), ("lose", "#1")]);
+    for schema in ["CREATE TABLE t (a)", "CREATE UNIQUE INDEX i ON t (a)", "DROP TABLE t"] {
         assert_eq!(text(&mut session, schema).error, None);
     }
     let lost = session.request(&Request::Text("SELECT 1"), &mut Answer::default());
@@ -218,9 +166,7 @@ fn a_long_statement_can_be_cancelled() {
                 cancel();
             }
         });
-        let error = text(&mut session, "SELECT 1")
-            .error
-            .expect("it was cancelled");
+        let error = text(&mut session, "SELECT 1").error.expect("it was cancelled");
         assert_eq!(error.class, ErrorClass::Timeout);
         is_done.store(true, std::sync::atomic::Ordering::Relaxed);
     });

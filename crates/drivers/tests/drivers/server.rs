@@ -44,29 +44,16 @@ impl Server {
         let data = folder.join("data");
         let program = |name: &str| {
             let mut command = as_nobody(&programs.join(name), &folder, "QUIT");
-            command
-                .env_clear()
-                .envs([("LC_ALL", "C"), ("PATH", "/usr/bin:/bin")]);
+            command.env_clear().envs([("LC_ALL", "C"), ("PATH", "/usr/bin:/bin")]);
             command.arg("-D").arg(&data);
             command
         };
         let mut install = program("initdb");
-        install.args([
-            "-U",
-            "postgres",
-            "--auth=trust",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-        ]);
+        install.args(["-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
         finish(install, &folder);
         fs::write(data.join("pg_hba.conf"), HOST_ACCESS).expect("the folder is accessible");
         let mut start = program("postgres");
-        start
-            .arg("-k")
-            .arg(&folder)
-            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"]);
+        start.arg("-k").arg(&folder).args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"]);
         start.args(settings.iter().flat_map(|setting| ["-c", setting]));
         let socket = folder.join(format!(".s.PGSQL.{port}"));
         Some(Self::started(start, folder, port, socket, "QUIT"))
@@ -99,10 +86,7 @@ impl Server {
         let mut own = own_files(&program);
         let (folder, port) = place("mysql");
         let mut install = as_nobody(&program, &folder, "KILL");
-        install
-            .arg("--no-defaults")
-            .args(&own)
-            .arg("--initialize-insecure");
+        install.arg("--no-defaults").args(&own).arg("--initialize-insecure");
         install.arg(format!("--datadir={}", folder.join("data").display()));
         finish(install, &folder);
         own.push("--mysqlx=OFF".to_owned());
@@ -137,14 +121,7 @@ impl Server {
         end: &'static str,
     ) -> Self {
         let process = start.spawn().expect("the program starts");
-        let mut server = Self {
-            port,
-            socket,
-            folder,
-            start,
-            end,
-            process,
-        };
+        let mut server = Self { port, socket, folder, start, end, process };
         server.wait_until_ready();
         server
     }
@@ -166,11 +143,7 @@ impl Server {
         while !self.is_ready() {
             let ended = self.process.try_wait().expect("it is a child");
             let is_late = begun.elapsed() > Duration::from_secs(60);
-            assert!(
-                ended.is_none() && !is_late,
-                "no server: {}",
-                log(&self.folder)
-            );
+            assert!(ended.is_none() && !is_late, "no server: {}", log(&self.folder));
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -254,24 +227,15 @@ fn finish(mut command: Command, folder: &Path) {
 
 /// A program of a server, with its messages in the folder; this signal ends it with the thread that starts it.
 fn as_nobody(program: &Path, folder: &Path, end: &str) -> Command {
-    let log = fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(folder.join("log"));
+    let log = fs::OpenOptions::new().create(true).append(true).open(folder.join("log"));
     let log = log.expect("the folder is writable");
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", end]);
     if is_root() {
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     }
-    command
-        .arg("--")
-        .arg(program)
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    command
-        .stdout(log.try_clone().expect("one more handle"))
-        .stderr(log);
+    command.arg("--").arg(program).current_dir(folder).stdin(Stdio::null());
+    command.stdout(log.try_clone().expect("one more handle")).stderr(log);
     command
 }
 

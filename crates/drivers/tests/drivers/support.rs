@@ -37,11 +37,7 @@ pub fn pieces(marked: &str) -> Vec<Piece> {
 
 /// Begins a load in the protocol's own form, into columns of any types.
 pub fn native(text: &str) -> Request<'_> {
-    Request::Bulk {
-        text,
-        form: BulkForm::Native,
-        types: &[],
-    }
+    Request::Bulk { text, form: BulkForm::Native, types: &[] }
 }
 
 /// Options by their names.
@@ -89,9 +85,7 @@ pub fn local<'a>(
 
 pub fn ask(session: &mut impl Blocking, request: &Request<'_>) -> Answer {
     let mut answer = Answer::new(Keep::Rows);
-    session
-        .request(request, &mut answer)
-        .expect("the session stays open");
+    session.request(request, &mut answer).expect("the session stays open");
     answer
 }
 
@@ -164,13 +158,8 @@ pub struct Replay {
 
 impl Replay {
     pub fn new(events: &[Event], cut: usize) -> Self {
-        let bytes = events
-            .iter()
-            .filter(|event| !matches!(event, Event::Said(_)));
-        Self {
-            events: bytes.cloned().collect(),
-            cut,
-        }
+        let bytes = events.iter().filter(|event| !matches!(event, Event::Said(_)));
+        Self { events: bytes.cloned().collect(), cut }
     }
 
     /// Up to `count` bytes of what the client sends next, or else of what the server does.
@@ -405,10 +394,7 @@ impl<W: Wire> Client<W> {
             self.say(format!("  {}", cells.join(" | ")));
         }
         if answer.rows + answer.affected > 0 {
-            self.say(format!(
-                "  rows {}, affected {}",
-                answer.rows, answer.affected
-            ));
+            self.say(format!("  rows {}, affected {}", answer.rows, answer.affected));
         }
     }
 

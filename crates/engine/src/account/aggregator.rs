@@ -212,11 +212,7 @@ mod tests {
         let mut times = PassTimes::new(true);
         for end_ns in (first..).step_by(step).take(MOST + 5) {
             let client = u32::try_from(first).expect("a small number");
-            times.add(PassTime {
-                client,
-                end_ns,
-                latency_ns: 1,
-            });
+            times.add(PassTime { client, end_ns, latency_ns: 1 });
         }
         times
     }

@@ -23,10 +23,8 @@ impl TimeSpan {
     /// The overlap of both, if any.
     #[must_use]
     pub fn common(&self, other: &Self) -> Option<Self> {
-        let common = Self {
-            from_ns: self.from_ns.max(other.from_ns),
-            to_ns: self.to_ns.min(other.to_ns),
-        };
+        let common =
+            Self { from_ns: self.from_ns.max(other.from_ns), to_ns: self.to_ns.min(other.to_ns) };
         (common.length_ns() > 0).then_some(common)
     }
 
@@ -35,14 +33,8 @@ impl TimeSpan {
     pub fn without(&self, part: &Self) -> [Self; 2] {
         let inside_ns = |at_ns: u64| at_ns.clamp(self.from_ns, self.to_ns);
         [
-            Self {
-                to_ns: inside_ns(part.from_ns),
-                ..*self
-            },
-            Self {
-                from_ns: inside_ns(part.to_ns),
-                ..*self
-            },
+            Self { to_ns: inside_ns(part.from_ns), ..*self },
+            Self { from_ns: inside_ns(part.to_ns), ..*self },
         ]
     }
 }
@@ -73,14 +65,8 @@ impl Completions {
     fn turn_to(&mut self, since_ns: u64) {
         let part = since_ns / PART_NS;
         self.place = usize::try_from(part % PARTS as u64).expect("it is less than ten");
-        self.open = TimeSpan {
-            from_ns: part * PART_NS,
-            to_ns: (part + 1) * PART_NS,
-        };
-        self.parts[self.place].get_or_insert(TimeSpan {
-            from_ns: since_ns,
-            to_ns: since_ns,
-        });
+        self.open = TimeSpan { from_ns: part * PART_NS, to_ns: (part + 1) * PART_NS };
+        self.parts[self.place].get_or_insert(TimeSpan { from_ns: since_ns, to_ns: since_ns });
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -131,10 +117,7 @@ impl CompletionGaps {
     }
 
     fn until(&mut self, to_ns: u64) {
-        let gap = TimeSpan {
-            from_ns: self.last_end_ns,
-            to_ns,
-        };
+        let gap = TimeSpan { from_ns: self.last_end_ns, to_ns };
         if gap.length_ns() >= LEAST_NS {
             self.found.push(gap);
         }
@@ -165,10 +148,7 @@ mod tests {
     }
 
     fn gap(from_ms: u64, to_ms: u64) -> TimeSpan {
-        TimeSpan {
-            from_ns: from_ms * MS,
-            to_ns: to_ms * MS,
-        }
+        TimeSpan { from_ns: from_ms * MS, to_ns: to_ms * MS }
     }
 
     #[test]

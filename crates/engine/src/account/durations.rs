@@ -38,10 +38,7 @@ impl Durations {
     /// Adds one that ended at `end_ns`, on the run's clock.
     #[inline]
     pub fn record(&mut self, end_ns: u64, latency_ns: u64, service_ns: u64) {
-        self.began(First {
-            began_ns: end_ns.saturating_sub(service_ns),
-            latency_ns,
-        });
+        self.began(First { began_ns: end_ns.saturating_sub(service_ns), latency_ns });
         self.latency.record(latency_ns);
         if let Some(open) = &mut self.open {
             open.service.record(service_ns);
@@ -51,10 +48,7 @@ impl Durations {
 
     #[inline]
     fn began(&mut self, other: First) {
-        if self
-            .first
-            .is_none_or(|first| other.began_ns < first.began_ns)
-        {
+        if self.first.is_none_or(|first| other.began_ns < first.began_ns) {
             self.first = Some(other);
         }
     }
@@ -68,10 +62,7 @@ impl Durations {
     pub fn merge(&mut self, other: &Self) {
         if self.open.is_some() || other.open.is_some() {
             let mine = self.open.get_or_insert_with(|| {
-                Box::new(OfOpenLoop {
-                    service: self.latency.clone(),
-                    lag: LatencyHistogram::new(),
-                })
+                Box::new(OfOpenLoop { service: self.latency.clone(), lag: LatencyHistogram::new() })
             });
             mine.service.merge(other.service());
             if let Some(theirs) = &other.open {
@@ -102,9 +93,7 @@ impl Durations {
 
     #[must_use]
     pub fn service(&self) -> &LatencyHistogram {
-        self.open
-            .as_ref()
-            .map_or(&self.latency, |open| &open.service)
+        self.open.as_ref().map_or(&self.latency, |open| &open.service)
     }
 
     /// `None` in a closed loop.
@@ -132,10 +121,7 @@ mod tests {
             let lag = both.lag().map(|lag| (lag.count(), lag.sum_ns()));
             assert_eq!(lag, Some((2, 7_000)));
             let (began_ns, latency_ns) = (3_000, 9_000);
-            let first = First {
-                began_ns,
-                latency_ns,
-            };
+            let first = First { began_ns, latency_ns };
             assert_eq!(both.first(), Some(first), "the one that began first");
         }
     }

@@ -31,12 +31,7 @@ struct Entry {
 
 impl Entry {
     fn first(message: &str, at_ns: u64) -> Self {
-        Self {
-            message: message.to_owned(),
-            count: 1,
-            retried: 0,
-            first_at_ns: at_ns,
-        }
+        Self { message: message.to_owned(), count: 1, retried: 0, first_at_ns: at_ns }
     }
 }
 
@@ -61,12 +56,8 @@ impl ErrorLog {
         transaction_type: Option<u32>,
         at_ns: u64,
     ) {
-        let kind = Kind {
-            class,
-            code: code.to_owned(),
-            certainty: certainty.into(),
-            transaction_type,
-        };
+        let kind =
+            Kind { class, code: code.to_owned(), certainty: certainty.into(), transaction_type };
         self.add(kind, Entry::first(message, at_ns));
     }
 

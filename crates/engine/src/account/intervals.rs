@@ -26,19 +26,14 @@ pub struct OpenSeconds {
 impl OpenSeconds {
     #[must_use]
     pub fn new(groups: usize) -> Self {
-        Self {
-            groups,
-            seconds: BTreeMap::new(),
-        }
+        Self { groups, seconds: BTreeMap::new() }
     }
 
     /// The second at `since_ns` after the start of the measurement.
     #[inline]
     pub fn at(&mut self, since_ns: u64) -> &mut Second {
         let groups = self.groups;
-        self.seconds
-            .entry(since_ns / SECOND_NS)
-            .or_insert_with(|| Second::new(groups))
+        self.seconds.entry(since_ns / SECOND_NS).or_insert_with(|| Second::new(groups))
     }
 
     pub fn close(&mut self, horizon: u64, series: &mut Series) {
@@ -109,9 +104,7 @@ impl Series {
         if number >= self.written() {
             let groups = self.groups.len();
             let handed_over = self.handed_over.entry(number);
-            handed_over
-                .or_insert_with(|| Second::new(groups))
-                .merge(second);
+            handed_over.or_insert_with(|| Second::new(groups)).merge(second);
             return;
         }
         self.gaps.add_late(&second.completions);
@@ -158,10 +151,7 @@ impl Series {
     /// and the times in which none ended.
     #[must_use]
     pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<TimeSpan>) {
-        let last = self
-            .handed_over
-            .last_key_value()
-            .map_or(0, |(number, _)| number + 1);
+        let last = self.handed_over.last_key_value().map_or(0, |(number, _)| number + 1);
         self.write_lines(last);
         let mut lines = std::mem::take(&mut self.lines);
         self.count_connected(&mut lines, 0);
@@ -193,13 +183,8 @@ mod tests {
         open.close(2, &mut series);
         series.write_lines(2);
         let completed = series.take_completed();
-        let completed = completed
-            .iter()
-            .map(|line| (line.second, line.ok, line.clients_connected));
-        assert_eq!(
-            completed.collect::<Vec<_>>(),
-            [(0, 1, 8), (0, 0, 2), (1, 0, 8), (1, 0, 2)]
-        );
+        let completed = completed.iter().map(|line| (line.second, line.ok, line.clients_connected));
+        assert_eq!(completed.collect::<Vec<_>>(), [(0, 1, 8), (0, 0, 2), (1, 0, 8), (1, 0, 2)]);
         assert!(series.take_completed().is_empty());
         // Arrives after its second was written.
         end(&mut open, 0, Outcome::Ok, 200, 7_000_003);
@@ -212,22 +197,13 @@ mod tests {
                 lines.map(|line| (line.second, line.ok, line.failed, line.clients_connected));
             seen.collect::<Vec<_>>()
         };
-        assert_eq!(
-            of_group("0"),
-            [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 0, 5)]
-        );
-        assert_eq!(
-            of_group("1"),
-            [(0, 0, 0, 2), (1, 0, 0, 2), (2, 0, 0, 2), (3, 0, 1, 2)]
-        );
+        assert_eq!(of_group("0"), [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 0, 5)]);
+        assert_eq!(of_group("1"), [(0, 0, 0, 2), (1, 0, 0, 2), (2, 0, 0, 2), (3, 0, 1, 2)]);
         let mut whole = LatencyHistogram::new();
         whole.record(1_000_001);
         whole.record(7_000_003);
         assert_eq!(lines[0].latency, Some(EncodedHistogram::from(&whole)));
-        assert_eq!(
-            (lines[0].max_ns, lines[1].latency.as_ref()),
-            (7_000_003, None)
-        );
+        assert_eq!((lines[0].max_ns, lines[1].latency.as_ref()), (7_000_003, None));
         let gap = gaps.iter().map(|gap| (gap.from_ns, gap.to_ns));
         assert_eq!(gap.collect::<Vec<_>>(), [(200, late_ns)]);
     }

@@ -31,12 +31,7 @@ impl Outages {
             reconnecting: 0,
             gone: 0,
         });
-        Self {
-            groups: groups.collect(),
-            ended: 0,
-            since_ns: None,
-            outages: Vec::new(),
-        }
+        Self { groups: groups.collect(), ended: 0, since_ns: None, outages: Vec::new() }
     }
 
     /// Clients of each group that have a session, or had one when they ended.
@@ -86,19 +81,12 @@ impl Outages {
     /// ended lasts to the end.
     #[must_use]
     pub fn between(&self, began_ns: u64, ended_ns: u64) -> Vec<Outage> {
-        let not_ended = self.since_ns.map(|from_ns| Outage {
-            from_ns,
-            to_ns: ended_ns,
-        });
+        let not_ended = self.since_ns.map(|from_ns| Outage { from_ns, to_ns: ended_ns });
         let outages = self.outages.iter().copied().chain(not_ended);
         let since = |at_ns: u64| at_ns.clamp(began_ns, ended_ns.max(began_ns)) - began_ns;
-        let clipped = outages.map(|outage| Outage {
-            from_ns: since(outage.from_ns),
-            to_ns: since(outage.to_ns),
-        });
-        clipped
-            .filter(|outage| outage.from_ns < outage.to_ns)
-            .collect()
+        let clipped = outages
+            .map(|outage| Outage { from_ns: since(outage.from_ns), to_ns: since(outage.to_ns) });
+        clipped.filter(|outage| outage.from_ns < outage.to_ns).collect()
     }
 }
 

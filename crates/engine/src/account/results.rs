@@ -39,21 +39,13 @@ pub struct Agreement {
 impl ResultLog {
     #[must_use]
     pub fn new(statements: usize) -> Self {
-        Self {
-            statements: vec![Answers::default(); statements],
-        }
+        Self { statements: vec![Answers::default(); statements] }
     }
 
     #[inline]
     pub fn count(&mut self, statement: u32, rows: u64, digest: u64, client: u32, at_ns: u64) {
         let answers = &mut self.statements[statement as usize];
-        let seen = Seen {
-            rows,
-            digest,
-            count: 1,
-            first_client: client,
-            first_at_ns: at_ns,
-        };
+        let seen = Seen { rows, digest, count: 1, first_client: client, first_at_ns: at_ns };
         answers.add(seen);
     }
 
@@ -90,11 +82,7 @@ impl Answers {
     fn agreement(&self) -> Option<Agreement> {
         let first = self.seen.iter().min_by_key(|seen| seen.first_at_ns)?;
         let is_other = |seen: &&Seen| (seen.rows, seen.digest) != (first.rows, first.digest);
-        let second = self
-            .seen
-            .iter()
-            .filter(is_other)
-            .min_by_key(|seen| seen.first_at_ns);
+        let second = self.seen.iter().filter(is_other).min_by_key(|seen| seen.first_at_ns);
         let answers = self.seen.iter().map(|seen| seen.count).sum::<u64>() + self.others;
         Some(Agreement {
             rows: first.rows,
@@ -135,10 +123,7 @@ mod tests {
         one.merge(&other);
         let (_, agreement) = one.agreements().next().expect("there were answers");
 
-        assert_eq!(
-            (agreement.digest, agreement.answers, agreement.differing),
-            (0xb, 5, 3)
-        );
+        assert_eq!((agreement.digest, agreement.answers, agreement.differing), (0xb, 5, 3));
         let difference = agreement.first_difference.expect("answers differ");
         assert!(
             difference.starts_with("client 2 got 5 rows with the digest 000000000000000b"),

@@ -18,9 +18,7 @@ pub struct Waits {
 impl Waits {
     #[must_use]
     pub fn new(types: usize) -> Self {
-        Self {
-            by_type: vec![Vec::new(); types],
-        }
+        Self { by_type: vec![Vec::new(); types] }
     }
 
     /// A client has waited for an answer; to be called in the order in which waits end.
@@ -75,10 +73,7 @@ impl Waits {
         }
         let mut left = union(found.into_iter());
         for suspension in suspensions {
-            left = left
-                .iter()
-                .flat_map(|stall| stall.without(suspension))
-                .collect();
+            left = left.iter().flat_map(|stall| stall.without(suspension)).collect();
         }
         left.retain(|stall| stall.length_ns() >= LEAST_NS);
         left
@@ -108,10 +103,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn s(from_s: u64, to_s: u64) -> TimeSpan {
-        TimeSpan {
-            from_ns: from_s * S,
-            to_ns: to_s * S,
-        }
+        TimeSpan { from_ns: from_s * S, to_ns: to_s * S }
     }
 
     /// Clients waited from 12 s to 20 s on the run's clock; the measurement began at 10 s.

@@ -91,19 +91,8 @@ impl StatementAnswers {
     /// Adds an answer in the transaction of this number; `client` is 0 where clients share a list.
     pub fn compare(&mut self, answer: &Answer, number: u8, client: u32, has_parameters: bool) {
         let rows = rows_of(answer);
-        let RowsDigest {
-            digest,
-            fractions,
-            fraction_sum,
-            ..
-        } = answer.compared;
-        let plain = FirstAnswers {
-            answers: 1,
-            rows,
-            digest,
-            fractions,
-            fraction_sum,
-        };
+        let RowsDigest { digest, fractions, fraction_sum, .. } = answer.compared;
+        let plain = FirstAnswers { answers: 1, rows, digest, fractions, fraction_sum };
         if !has_parameters {
             self.varies |= *self.only.get_or_insert(plain) != plain;
         }
@@ -161,11 +150,7 @@ impl PartialEq for FirstAnswers {
 #[inline]
 #[must_use]
 pub fn rows_of(answer: &Answer) -> u64 {
-    if answer.rows > 0 {
-        answer.rows
-    } else {
-        answer.affected
-    }
+    if answer.rows > 0 { answer.rows } else { answer.affected }
 }
 
 // Takes what the statements of each transaction answered; returns a sum per transaction type that is equal for
@@ -291,11 +276,9 @@ mod tests {
     fn a_sum_depends_on_who_got_which_answer_and_not_on_the_order() {
         let whole = sum(&[(0, 3, 0xa), (1, 2, 0xb)]);
         assert_eq!(whole, sum(&[(1, 2, 0xb), (0, 3, 0xa)]));
-        for other in [
-            [(0, 2, 0xb), (1, 3, 0xa)],
-            [(0, 3, 0xa), (1, 2, 0xc)],
-            [(0, 2, 0xa), (1, 3, 0xb)],
-        ] {
+        for other in
+            [[(0, 2, 0xb), (1, 3, 0xa)], [(0, 3, 0xa), (1, 2, 0xc)], [(0, 2, 0xa), (1, 3, 0xb)]]
+        {
             assert_ne!(whole.digest, sum(&other).digest);
         }
     }

@@ -208,11 +208,7 @@ impl ThreadRecorder {
     pub fn skipped(&mut self, transaction_type: u32, identity: Identity, due_ns: u64) {
         self.mark(Unit::Skipped(transaction_type), due_ns, 0);
         if let Some(log) = &mut self.transaction_log {
-            let row = LoggedTransaction {
-                transaction_type,
-                due_ns,
-                done: None,
-            };
+            let row = LoggedTransaction { transaction_type, due_ns, done: None };
             log.add(identity, row);
         }
     }
@@ -233,12 +229,7 @@ impl ThreadRecorder {
     }
 
     fn mark(&self, unit: Unit, end_ns: u64, duration_ns: u64) {
-        self.put(Sample {
-            unit,
-            end_ns,
-            latency_ns: duration_ns,
-            service_ns: duration_ns,
-        });
+        self.put(Sample { unit, end_ns, latency_ns: duration_ns, service_ns: duration_ns });
     }
 
     #[inline]
@@ -257,10 +248,7 @@ impl ThreadRecorder {
 
     #[cold]
     fn flush(&self, samples: &[Sample]) {
-        let mut aggregator = self
-            .aggregator
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut aggregator = self.aggregator.lock().unwrap_or_else(PoisonError::into_inner);
         aggregator.add(samples, self.began_ns);
     }
 }
@@ -389,11 +377,7 @@ impl Worktime {
     /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
     #[must_use]
     pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
-        Self {
-            measure_ns,
-            stop_ns,
-            ..Self::default()
-        }
+        Self { measure_ns, stop_ns, ..Self::default() }
     }
 
     /// A transaction begins.
@@ -414,10 +398,8 @@ impl Worktime {
             self.carried_over_ns = Some(now_ns - started_ns);
         }
         if now_ns > self.stop_ns && started_ns < self.stop_ns {
-            self.in_flight = Some(RunningTransaction {
-                age_ns: self.stop_ns - started_ns,
-                is_measured,
-            });
+            self.in_flight =
+                Some(RunningTransaction { age_ns: self.stop_ns - started_ns, is_measured });
         }
     }
 

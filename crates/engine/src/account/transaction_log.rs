@@ -51,17 +51,9 @@ impl TransactionLog {
     /// # Errors
     /// If the file cannot be opened, or the thread cannot be started.
     pub fn open(document: &LogDocument, seed: u64, names: &[&str]) -> Result<Self, EngineError> {
-        let shared = Arc::new(LogState {
-            path: document.path.clone(),
-            ..LogState::default()
-        });
+        let shared = Arc::new(LogState { path: document.path.clone(), ..LogState::default() });
         let (to_writer, writer) = Writer::start(document, names, shared.clone())?;
-        Ok(Self {
-            shared,
-            sampling: Sampling::new(seed, document.sample),
-            to_writer,
-            writer,
-        })
+        Ok(Self { shared, sampling: Sampling::new(seed, document.sample), to_writer, writer })
     }
 
     /// The part of one more thread.
@@ -95,10 +87,7 @@ impl TransactionLog {
     pub fn finish(self, began_unix_ns: u64) -> Result<LogReport, EngineError> {
         self.began(began_unix_ns);
         drop(self.to_writer);
-        let report = self
-            .writer
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let report = self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match self.shared.failure.get() {
             Some(failure) => Err(failure.clone()),
             None => Ok(report),
@@ -291,12 +280,7 @@ impl Writer {
             run: document.run,
             names: names.iter().map(|name| field(name)).collect(),
             shared,
-            report: LogReport {
-                sample: document.sample,
-                rows: 0,
-                bytes: 0,
-                cpu_ns: 0,
-            },
+            report: LogReport { sample: document.sample, rows: 0, bytes: 0, cpu_ns: 0 },
         };
         let (sender, receiver) = channel();
         let thread = std::thread::Builder::new()
@@ -373,10 +357,7 @@ fn not_written(path: &Path, error: &std::io::Error) -> EngineError {
     let text = error.to_string();
     let why = text.split(" (os error").next().unwrap_or_default();
     EngineError::Machine {
-        message: format!(
-            "{}: the log of transactions cannot be written: {why}",
-            path.display()
-        ),
+        message: format!("{}: the log of transactions cannot be written: {why}", path.display()),
         hint: Some("free some space there, or log a sample: --log-sample 0.01".to_owned()),
     }
 }

@@ -116,10 +116,7 @@ pub fn delay(
         }
     })?;
     Ok(Delayed {
-        connections: progress
-            .connections
-            .load(Ordering::Relaxed)
-            .saturating_sub(1),
+        connections: progress.connections.load(Ordering::Relaxed).saturating_sub(1),
         processor_ns: cost::processor_ns(),
     })
 }
@@ -140,9 +137,7 @@ fn server_address(document: &DelayDocument) -> Result<Address, EngineError> {
         EngineError::System(error, format!("looking up the host {host}"))
     };
     let places = (host.as_str(), port).to_socket_addrs();
-    let places: Vec<_> = places
-        .map_err(|error| unknown(error.to_string()))?
-        .collect();
+    let places: Vec<_> = places.map_err(|error| unknown(error.to_string()))?.collect();
     let answers = |place: &&SocketAddr| TcpStream::connect_timeout(place, LOOK_FOR).is_ok();
     let place = match places[..] {
         [only] => only,
@@ -154,11 +149,7 @@ fn server_address(document: &DelayDocument) -> Result<Address, EngineError> {
 }
 
 fn tcp(address: SocketAddr) -> Address {
-    Address::Tcp {
-        host: address.ip().to_string(),
-        port: address.port(),
-        places: vec![address],
-    }
+    Address::Tcp { host: address.ip().to_string(), port: address.port(), places: vec![address] }
 }
 
 fn listen(port: u16) -> Result<StdListener, EngineError> {
@@ -201,9 +192,8 @@ fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u32)>
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(LONGEST_SILENCE + 10 * expected))?;
     let fitting = TIMEOUT.as_nanos() / expected.as_nanos().max(1);
-    let count = u32::try_from(fitting)
-        .unwrap_or(u32::MAX)
-        .clamp(LEAST_ROUND_TRIPS, MOST_ROUND_TRIPS);
+    let count =
+        u32::try_from(fitting).unwrap_or(u32::MAX).clamp(LEAST_ROUND_TRIPS, MOST_ROUND_TRIPS);
     let mut taken = Vec::new();
     for _ in 0..=count {
         let began = Instant::now();
@@ -219,10 +209,7 @@ fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u32)>
 /// A time-out, by its name: the system calls it a resource that is unavailable.
 fn silent(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock {
-        let reason = format!(
-            "no echo within {} s: it is too busy",
-            LONGEST_SILENCE.as_secs()
-        );
+        let reason = format!("no echo within {} s: it is too busy", LONGEST_SILENCE.as_secs());
         return io::Error::new(io::ErrorKind::TimedOut, reason);
     }
     error

@@ -75,8 +75,7 @@ impl<'a> Relay<'a> {
         let waker = Waker::new(poll.registry(), WAKER)?;
         for (number, (listener, _)) in routes.iter_mut().enumerate() {
             let token = Token(FIRST_LISTENER + number);
-            poll.registry()
-                .register(listener, token, Interest::READABLE)?;
+            poll.registry().register(listener, token, Interest::READABLE)?;
         }
         let relay = Self {
             poll,
@@ -102,9 +101,7 @@ impl<'a> Relay<'a> {
     pub fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(256);
         let mut ready = Vec::new();
-        self.progress
-            .thread
-            .store(cost::thread_id(), Ordering::Relaxed);
+        self.progress.thread.store(cost::thread_id(), Ordering::Relaxed);
         while !self.progress.is_over.load(Ordering::Relaxed) {
             if let Some(next_ns) = self.timers.next_ns() {
                 self.timer.set(next_ns);
@@ -139,10 +136,8 @@ impl<'a> Relay<'a> {
             WAKER => {}
             Token(token) if token < first_connection => self.accept_all(token - FIRST_LISTENER),
             Token(token) => {
-                let (number, is_server) = (
-                    (token - first_connection) / 2,
-                    (token - first_connection) % 2 == 1,
-                );
+                let (number, is_server) =
+                    ((token - first_connection) / 2, (token - first_connection) % 2 == 1);
                 let Some(Some((connection, _))) = self.connections.get_mut(number) else {
                     return;
                 };

@@ -85,14 +85,7 @@ impl RelayedConnection {
     /// # Errors
     /// If the server cannot be reached, or both directions have ended.
     pub fn pass_on(&mut self, now_ns: u64, scratch: &mut [u8]) -> io::Result<[Option<u64>; 2]> {
-        let Self {
-            client,
-            server: Some(server),
-            up,
-            down,
-            ..
-        } = self
-        else {
+        let Self { client, server: Some(server), up, down, .. } = self else {
             return Ok([None, None]);
         };
         if !self.is_connected {
@@ -107,10 +100,7 @@ impl RelayedConnection {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         // Behind the delivery: a buffer that was full has room again.
-        Ok([
-            up.receive(client, now_ns, scratch),
-            down.receive(server, now_ns, scratch),
-        ])
+        Ok([up.receive(client, now_ns, scratch), down.receive(server, now_ns, scratch)])
     }
 }
 

@@ -14,9 +14,7 @@ impl DriveDocument {
     /// Checks keys against each other.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         let wrong = |key: &str, expected: &str| {
-            Err(EngineError::Document(format!(
-                "the drive document, key `{key}`: {expected}"
-            )))
+            Err(EngineError::Document(format!("the drive document, key `{key}`: {expected}")))
         };
         let Some(groups) = &self.groups else {
             if self.scripts.is_empty() {
@@ -71,9 +69,7 @@ impl DriveDocument {
                 "expected at most one group with deferred arrivals, beside one that queues them",
             );
         }
-        let clients = groups
-            .iter()
-            .map(|group| u64::from(group.work.of_clients()));
+        let clients = groups.iter().map(|group| u64::from(group.work.of_clients()));
         if clients.sum::<u64>() > u64::from(u32::MAX) {
             return wrong("groups", "expected at most 4294967295 clients in total");
         }
@@ -86,16 +82,11 @@ impl GroupDocument {
     pub(super) fn only(document: &DriveDocument) -> Self {
         Self {
             name: String::new(),
-            scripts: (document.scripts.iter())
-                .map(|script| script.name.clone())
-                .collect(),
+            scripts: (document.scripts.iter()).map(|script| script.name.clone()).collect(),
             weights: BTreeMap::new(),
             ends_with: None,
             work: ClientsDocument {
-                stop: StopDocument {
-                    duration_s: None,
-                    ..document.work.stop
-                },
+                stop: StopDocument { duration_s: None, ..document.work.stop },
                 ..document.work.clone()
             },
         }
@@ -104,9 +95,7 @@ impl GroupDocument {
     /// Checks keys against each other; `at` is the path of the group's keys.
     fn check(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
         let wrong = |key: &str, expected: &str| {
-            Err(EngineError::Document(format!(
-                "the drive document, key `{at}{key}`: {expected}"
-            )))
+            Err(EngineError::Document(format!("the drive document, key `{at}{key}`: {expected}")))
         };
         let work = &self.work;
         let stop = &work.stop;
@@ -174,10 +163,7 @@ impl GroupDocument {
                 );
             }
             let own = |name: &String| document.script(name).map_or(0, |script| script.weight);
-            let weights = self
-                .scripts
-                .iter()
-                .map(|name| u64::from(self.weight(name, own(name))));
+            let weights = self.scripts.iter().map(|name| u64::from(self.weight(name, own(name))));
             let total: u64 = weights.sum();
             if total == 0 {
                 return wrong("scripts", "expected one weight above 0 for a mix");
@@ -205,9 +191,8 @@ impl GroupDocument {
     /// Checks that the document has the scripts of this group, and that weights and `read` name only those.
     fn check_names(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
         let unknown = |key: &str, name: &str| {
-            let known: Vec<_> = (document.scripts.iter())
-                .map(|script| script.name.as_str())
-                .collect();
+            let known: Vec<_> =
+                (document.scripts.iter()).map(|script| script.name.as_str()).collect();
             Err(EngineError::Document(format!(
                 "the drive document, key `{at}{key}`: expected names of its scripts ({}), found `{name}`",
                 known.join(", ")

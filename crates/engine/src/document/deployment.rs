@@ -173,9 +173,7 @@ where
 {
     let found = Option::<Vec<DeploymentDocument>>::deserialize(reader)?.unwrap_or_default();
     if found.iter().any(|endpoint| !endpoint.endpoints.is_empty()) {
-        return Err(serde::de::Error::custom(
-            "an endpoint has no endpoints of its own",
-        ));
+        return Err(serde::de::Error::custom("an endpoint has no endpoints of its own"));
     }
     Ok(found)
 }

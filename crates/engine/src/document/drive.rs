@@ -185,10 +185,7 @@ fn lexer<'de, D: Deserializer<'de>>(reader: D) -> Result<Lexer, D::Error> {
     };
     Lexer::named(&name).ok_or_else(|| {
         let names: Vec<&str> = Lexer::ALL.iter().map(|(name, _)| *name).collect();
-        serde::de::Error::custom(format!(
-            "expected one of {}, found {name}",
-            names.join(", ")
-        ))
+        serde::de::Error::custom(format!("expected one of {}, found {name}", names.join(", ")))
     })
 }
 
@@ -249,16 +246,8 @@ pub struct SharedNumbersDocument {
 
 impl From<Reached> for SharedNumbersDocument {
     fn from(reached: Reached) -> Self {
-        let Reached {
-            name,
-            taken,
-            acknowledged,
-        } = reached;
-        Self {
-            name,
-            taken,
-            acknowledged,
-        }
+        let Reached { name, taken, acknowledged } = reached;
+        Self { name, taken, acknowledged }
     }
 }
 
@@ -266,10 +255,6 @@ impl SharedNumbersDocument {
     /// The same for the program.
     #[must_use]
     pub fn reached(&self) -> Reached {
-        Reached {
-            name: self.name.clone(),
-            taken: self.taken,
-            acknowledged: self.acknowledged,
-        }
+        Reached { name: self.name.clone(), taken: self.taken, acknowledged: self.acknowledged }
     }
 }

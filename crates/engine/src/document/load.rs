@@ -68,10 +68,7 @@ pub struct TableDocument {
 
 fn column_types<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Vec<ColumnType>, D::Error> {
     let words: Vec<String> = null_is_default(reader)?;
-    words
-        .iter()
-        .map(|word| word.parse().map_err(serde::de::Error::custom))
-        .collect()
+    words.iter().map(|word| word.parse().map_err(serde::de::Error::custom)).collect()
 }
 
 /// How rows are sent (`BulkForm`), as documents spell it.

@@ -33,10 +33,7 @@ pub enum ArrivalDocument {
 
 /// Arrivals per second: one number, or steps in the order of time.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(
-    untagged,
-    expecting = "expected transactions per second, or steps in time"
-)]
+#[serde(untagged, expecting = "expected transactions per second, or steps in time")]
 pub enum OfferedRate {
     Even(f64),
     Steps(Vec<RateStep>),
@@ -60,11 +57,7 @@ impl OfferedRate {
     pub fn steps(&self) -> Vec<RateStep> {
         match self {
             Self::Steps(steps) => steps.clone(),
-            Self::Even(per_s) => vec![RateStep {
-                from_s: 0.0,
-                per_s: *per_s,
-                to_per_s: None,
-            }],
+            Self::Even(per_s) => vec![RateStep { from_s: 0.0, per_s: *per_s, to_per_s: None }],
         }
     }
 }
@@ -104,10 +97,7 @@ pub struct RetriesDocument {
 
 impl Default for RetriesDocument {
     fn default() -> Self {
-        Self {
-            most: 0,
-            classes: retried_classes(),
-        }
+        Self { most: 0, classes: retried_classes() }
     }
 }
 
@@ -125,10 +115,7 @@ pub struct ReconnectDocument {
 
 impl Default for ReconnectDocument {
     fn default() -> Self {
-        Self {
-            after_loss: false,
-            timeout_s: a_minute(),
-        }
+        Self { after_loss: false, timeout_s: a_minute() }
     }
 }
 
@@ -143,23 +130,18 @@ fn retried_classes() -> Vec<ErrorClass> {
 
 fn class_words<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<ErrorClass>, D::Error> {
     let class = |word: String| {
-        ErrorClass::from_word(&word)
-            .filter(|class| !class.ends_the_session())
-            .ok_or_else(|| {
-                let can = |class: &ErrorClass| !class.ends_the_session();
-                let words: Vec<_> = ErrorClass::ALL.iter().filter(|class| can(class)).collect();
-                let words: Vec<_> = words.iter().map(|class| class.word()).collect();
-                serde::de::Error::custom(format!(
-                    "expected one of {}, found `{word}`",
-                    words.join(", ")
-                ))
-            })
+        ErrorClass::from_word(&word).filter(|class| !class.ends_the_session()).ok_or_else(|| {
+            let can = |class: &ErrorClass| !class.ends_the_session();
+            let words: Vec<_> = ErrorClass::ALL.iter().filter(|class| can(class)).collect();
+            let words: Vec<_> = words.iter().map(|class| class.word()).collect();
+            serde::de::Error::custom(format!(
+                "expected one of {}, found `{word}`",
+                words.join(", ")
+            ))
+        })
     };
     let words = Option::<Vec<String>>::deserialize(reader)?;
-    words.map_or_else(
-        || Ok(retried_classes()),
-        |words| words.into_iter().map(class).collect(),
-    )
+    words.map_or_else(|| Ok(retried_classes()), |words| words.into_iter().map(class).collect())
 }
 
 /// At most one arrival per nanosecond, the resolution of the clock.

@@ -14,15 +14,9 @@ pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, En
         let message = error.inner().to_string();
         let (inner, message) = message.split_once(INNER_KEY).unwrap_or(("", &message));
         let outer = error.path().to_string();
-        let keys = [outer.as_str(), inner]
-            .into_iter()
-            .filter(|key| !["", "."].contains(key));
+        let keys = [outer.as_str(), inner].into_iter().filter(|key| !["", "."].contains(key));
         let key = keys.collect::<Vec<_>>().join(".");
-        let place = if key.is_empty() {
-            String::new()
-        } else {
-            format!(", key `{key}`")
-        };
+        let place = if key.is_empty() { String::new() } else { format!(", key `{key}`") };
         EngineError::Document(format!("{what}{place}: {message}"))
     })?;
     reader.end().map_err(|error| {
@@ -76,10 +70,7 @@ where
     D: Deserializer<'de>,
 {
     let seconds = f64::deserialize(reader)?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| {
-            serde::de::Error::custom(format!("expected seconds above 0, found {seconds}"))
-        })
+    Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero()).ok_or_else(
+        || serde::de::Error::custom(format!("expected seconds above 0, found {seconds}")),
+    )
 }

@@ -51,10 +51,7 @@ pub fn run(
                 Readiness::Ready
             }
             Err(OpenError::Refused(error)) => {
-                recorder
-                    .counts
-                    .errors
-                    .count(&error, None, shared.clock.now_ns());
+                recorder.counts.errors.count(&error, None, shared.clock.now_ns());
                 Readiness::Refused
             }
             Err(OpenError::Failed(failure)) => Readiness::Failed(failure),

@@ -100,14 +100,8 @@ pub fn drive(
     if watched.schedule.is_none() && watched.was_interrupted {
         return Err(EngineError::Interrupted);
     }
-    let mut observation = report::assemble(
-        &shared,
-        watched,
-        accounts,
-        &suspensions,
-        threads,
-        document.digest,
-    );
+    let mut observation =
+        report::assemble(&shared, watched, accounts, &suspensions, threads, document.digest);
     if let Some(log) = shared.transaction_log.take() {
         observation.log = Some(log.finish(observation.started_unix_ns)?);
     }
@@ -151,12 +145,7 @@ fn work(
     endpoints: &Endpoints,
     processors: usize,
 ) -> (Watched, Vec<ThreadRecorder>, Vec<TimeSpan>) {
-    let Supervisor {
-        shared,
-        threads,
-        call_timeouts,
-        ..
-    } = supervisor;
+    let Supervisor { shared, threads, call_timeouts, .. } = supervisor;
     let detector = SuspensionDetector::default();
     let (watched, accounts) = std::thread::scope(|scope| {
         let detecting = detector.start(scope, shared.clock, processors);
@@ -184,11 +173,9 @@ fn work(
             }
         }
         let watched = supervisor.watch();
-        let accounts = at_work.into_iter().map(|thread| {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
+        let accounts = at_work
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let accounts = accounts.collect();
         drop(detecting);
         (watched, accounts)

@@ -86,12 +86,8 @@ impl Shared {
             barrier: StartBarrier::default(),
             signals: Signals::default(),
             clients_running: AtomicU32::new(plan.clients),
-            clients_left: (plan.groups.iter())
-                .map(|group| AtomicU32::new(group.clients))
-                .collect(),
-            buffers: (0..threads)
-                .map(|_| Arc::new(SampleBuffer::new()))
-                .collect(),
+            clients_left: (plan.groups.iter()).map(|group| AtomicU32::new(group.clients)).collect(),
+            buffers: (0..threads).map(|_| Arc::new(SampleBuffer::new())).collect(),
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
             statement_logs: match threads > processors {
                 true => (0..processors).map(|_| log()).collect(),
@@ -204,9 +200,7 @@ impl Shared {
     /// Whether all transactions of the list have been taken.
     #[must_use]
     pub fn is_queue_empty(&self, group: &Group) -> bool {
-        let taken = self.queues[group.number as usize]
-            .taken
-            .load(Ordering::Relaxed);
+        let taken = self.queues[group.number as usize].taken.load(Ordering::Relaxed);
         group.number_of(taken) >= group.work.stop.queue.unwrap_or(0)
     }
 
@@ -229,10 +223,7 @@ impl Shared {
         schedule: Schedule,
         (now_ns, is_measured): (u64, bool),
     ) {
-        let queue = self
-            .deferred
-            .as_ref()
-            .expect("the plan has checked what is deferred");
+        let queue = self.deferred.as_ref().expect("the plan has checked what is deferred");
         let group = &self.plan.groups[queue.group];
         let arrival = queue.push(deferred, group, now_ns, is_measured);
         if let Some(open_loop) = self.open_loop(queue.group, schedule) {
@@ -273,10 +264,8 @@ impl Shared {
     pub fn waited_for_processor_ns(&self) -> u64 {
         // The lock keeps a thread from being counted twice.
         let at_work = self.at_work();
-        let under_way: u64 = at_work
-            .iter()
-            .map(|thread| cost::waited_for_processor_ns(*thread))
-            .sum();
+        let under_way: u64 =
+            at_work.iter().map(|thread| cost::waited_for_processor_ns(*thread)).sum();
         under_way + self.waited_for_processor_ns.load(Ordering::Relaxed)
     }
 
@@ -299,9 +288,7 @@ impl Drop for Presence<'_> {
         let waited_ns = cost::waited_for_processor_ns(*thread);
         let mut at_work = shared.at_work();
         at_work.retain(|other| other != thread);
-        shared
-            .waited_for_processor_ns
-            .fetch_add(waited_ns, Ordering::Relaxed);
+        shared.waited_for_processor_ns.fetch_add(waited_ns, Ordering::Relaxed);
         drop(at_work);
         self.0.threads_left.fetch_sub(1, Ordering::Release);
         self.0.supervisor.unpark();

@@ -44,11 +44,7 @@ impl Need {
     #[must_use]
     pub fn of_load(sessions: usize) -> Self {
         let sessions = sessions as u64;
-        Self {
-            by: Consumer::LoadSessions(sessions),
-            threads: sessions,
-            open_files: 3 * sessions,
-        }
+        Self { by: Consumer::LoadSessions(sessions), threads: sessions, open_files: 3 * sessions }
     }
 
     /// # Errors
@@ -80,10 +76,8 @@ impl Need {
         if needed <= most {
             return Ok(());
         }
-        let message = format!(
-            "{} need {needed} open files, the limit is {most} (RLIMIT_NOFILE)",
-            self.by
-        );
+        let message =
+            format!("{} need {needed} open files, the limit is {most} (RLIMIT_NOFILE)", self.by);
         Err(self.exceeded(message, &format!("raise the limit: ulimit -Hn {needed}")))
     }
 
@@ -92,10 +86,7 @@ impl Need {
             Consumer::Clients(_) => "--clients",
             Consumer::LoadSessions(_) => "--load-sessions",
         };
-        EngineError::Machine {
-            message,
-            hint: Some(format!("use fewer {fewer}, or {fix}")),
-        }
+        EngineError::Machine { message, hint: Some(format!("use fewer {fewer}, or {fix}")) }
     }
 }
 
@@ -113,19 +104,13 @@ pub fn check_load_sessions(sessions: u32) -> Result<(), EngineError> {
 /// clients of a large run. A failure is ignored: too few files are reported when they are needed. Returns the
 /// limit now in force.
 pub fn allow_many_open_files() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid `rlimit`, which the calls only read or write.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) != 0 {
             return 0;
         }
-        let raised = libc::rlimit {
-            rlim_cur: limit.rlim_max,
-            ..limit
-        };
+        let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
         if limit.rlim_cur < limit.rlim_max
             && libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) == 0
         {

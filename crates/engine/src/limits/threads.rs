@@ -59,13 +59,8 @@ impl Limit {
 
 impl fmt::Display for Limit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            name, most, in_use, ..
-        } = self;
-        write!(
-            out,
-            "the limit is {most} ({name}), of which {in_use} are in use"
-        )
+        let Self { name, most, in_use, .. } = self;
+        write!(out, "the limit is {most} ({name}), of which {in_use} are in use")
     }
 }
 
@@ -91,10 +86,7 @@ pub fn narrowest() -> Option<Limit> {
             fix: Fix::File(1),
         })
     });
-    (all.into_iter().flatten())
-        .chain(of_machine)
-        .chain(of_groups)
-        .min_by_key(Limit::left)
+    (all.into_iter().flatten()).chain(of_machine).chain(of_groups).min_by_key(Limit::left)
 }
 
 /// Threads and processes of this user, unless the kernel exempts this process.
@@ -140,10 +132,7 @@ fn of_mappings() -> Option<Limit> {
 
 /// The limit in force; `None` if unlimited.
 fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid `rlimit`, which the call writes.
     let done = unsafe { libc::getrlimit(resource, &raw mut limit) };
     (done == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
@@ -224,10 +213,7 @@ pub fn groups() -> Vec<PathBuf> {
         let (controllers, path) = (parts.next()?, parts.next()?);
         let root = match controllers {
             "" => "/sys/fs/cgroup",
-            _ if controllers
-                .split(',')
-                .any(|controller| controller == "pids") =>
-            {
+            _ if controllers.split(',').any(|controller| controller == "pids") => {
                 "/sys/fs/cgroup/pids"
             }
             _ => return None,

@@ -63,10 +63,7 @@ impl LoadBarrier {
         state.arrived[point] += 1;
         self.changed.notify_all();
         while state.arrived[point] < self.sessions && !self.is_aborted() {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.arrived[point] < self.sessions {
             return Err(Failure::Interrupted);
@@ -167,9 +164,5 @@ impl From<SourceError> for Failure {
 }
 
 pub(super) fn not_aborted() -> SystemError {
-    SystemError::new(
-        ErrorClass::Timeout,
-        "",
-        "the server did not abort the bulk load in time",
-    )
+    SystemError::new(ErrorClass::Timeout, "", "the server did not abort the bulk load in time")
 }

@@ -64,10 +64,7 @@ impl LoadSession<'_> {
             if number.is_multiple_of(ROWS_PER_COUNT) {
                 self.count_bytes(source);
             }
-            if let Some(answer) = self
-                .session
-                .bulk_row(&row, number, &mut self.cancellation)?
-            {
+            if let Some(answer) = self.session.bulk_row(&row, number, &mut self.cancellation)? {
                 checked(answer)?;
             }
         }
@@ -84,12 +81,7 @@ impl LoadSession<'_> {
         self.gauge.begin(number);
         self.sent_before = self.session.bulk_bytes_sent();
         let form = table.form.into();
-        checked(self.session.bulk_begin(
-            &table.bulk,
-            form,
-            &table.types,
-            &mut self.cancellation,
-        )?)?;
+        checked(self.session.bulk_begin(&table.bulk, form, &table.types, &mut self.cancellation)?)?;
         Ok(())
     }
 
@@ -102,8 +94,7 @@ impl LoadSession<'_> {
     }
 
     fn count_bytes(&self, source: &dyn RowSource) {
-        self.gauge
-            .count_bytes(source.bytes_read(), self.session.bulk_bytes_sent());
+        self.gauge.count_bytes(source.bytes_read(), self.session.bulk_bytes_sent());
     }
 
     fn execute(&mut self, statement: &str) -> Result<(), Failure> {
@@ -142,10 +133,7 @@ impl LoadSession<'_> {
         let mut cancellation = Cancellation::new(&mut within_deadline);
         for statement in &self.document.on_error {
             match self.session.run(statement, Keep::Count, &mut cancellation) {
-                Ok(Answer {
-                    error: Some(error), ..
-                })
-                | Err(Halt::System(error)) => {
+                Ok(Answer { error: Some(error), .. }) | Err(Halt::System(error)) => {
                     return Err(error);
                 }
                 Ok(_) | Err(Halt::Interrupted) => {}

@@ -71,8 +71,7 @@ pub fn load_parts(
             let part = move || work.part(number, source, gauge, &ended);
             if let Err(error) = limits::start(scope, &format!("load-{}", number + 1), part) {
                 let who = Consumer::LoadSessions(sessions as u64);
-                work.barrier
-                    .set_error(limits::refused(who, number, sessions, &error));
+                work.barrier.set_error(limits::refused(who, number, sessions, &error));
                 // Sessions that have started notice it at their next check.
                 work.barrier.abort();
                 break;
@@ -94,11 +93,7 @@ pub fn load_parts(
             }
         }
     });
-    let Work {
-        barrier,
-        connected_at,
-        ..
-    } = work;
+    let Work { barrier, connected_at, .. } = work;
     match barrier.into_error() {
         Some(error) => Err(error),
         None => {
@@ -131,8 +126,7 @@ impl Work<'_> {
         let session = match Session::at(self.deployment, &mut cancellation) {
             Ok(session) => session,
             Err(halt) => {
-                self.barrier
-                    .set_error(Failure::from(halt).during("opening a session"));
+                self.barrier.set_error(Failure::from(halt).during("opening a session"));
                 return self.barrier.abort();
             }
         };
@@ -145,9 +139,7 @@ impl Work<'_> {
             sent_before: 0,
         };
         if let Err(failure) = self.barrier.wait(CONNECTED) {
-            return self
-                .barrier
-                .set_error(failure.during("opening the sessions"));
+            return self.barrier.set_error(failure.during("opening the sessions"));
         }
         self.connected_at.get_or_init(Instant::now);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -33,12 +33,7 @@ pub(super) fn prefetch(
         limits::start(scope, "load-rows", move || read(source, &ready, &empty))
             .map_err(|error| Failure::System(no_thread(&error), None))?;
         // Dropped before the scope waits for the thread, which ends when its rows are no longer received.
-        let mut rows = Prefetch {
-            next,
-            spent,
-            batch: Batch::default(),
-            taken: 0,
-        };
+        let mut rows = Prefetch { next, spent, batch: Batch::default(), taken: 0 };
         work(&mut rows)
     })
 }
@@ -99,10 +94,8 @@ impl RowSource for Prefetch {
             if let Some(end) = &self.batch.end {
                 return end.clone().map(|()| None);
             }
-            let next = self
-                .next
-                .recv()
-                .expect("the reading thread sends an end, unless it panicked");
+            let next =
+                self.next.recv().expect("the reading thread sends an end, unless it panicked");
             let spent = std::mem::replace(&mut self.batch, next);
             self.taken = 0;
             // A batch with long rows is not reused, or in time all would hold the memory of the longest.
@@ -161,11 +154,7 @@ mod tests {
     #[test]
     fn rows_come_in_order_and_then_the_end_or_the_error() {
         for (bytes, fails) in [(0, false), (3, true), (10_000, false), (600_000, true)] {
-            let mut source = Rows {
-                left: 1000,
-                bytes,
-                fails,
-            };
+            let mut source = Rows { left: 1000, bytes, fails };
             prefetch(&mut source, |rows| {
                 let mut row = Row::new();
                 for number in (0..1000_i64).rev() {
@@ -184,11 +173,7 @@ mod tests {
 
     #[test]
     fn the_reading_thread_ends_when_no_more_rows_are_received() {
-        let mut source = Rows {
-            left: u64::MAX / 2,
-            bytes: 1,
-            fails: false,
-        };
+        let mut source = Rows { left: u64::MAX / 2, bytes: 1, fails: false };
         prefetch(&mut source, |rows| {
             let mut row = Row::new();
             assert_eq!(rows.next_row(&mut row), Ok(Some(0)));

@@ -136,10 +136,7 @@ fn add(counter: &AtomicU64, more: u64) -> u64 {
 
 /// Sums one counter over all sessions.
 fn sum<'g>(gauges: &'g [Gauge], counter: impl Fn(&'g Gauge) -> &'g AtomicU64) -> u64 {
-    gauges
-        .iter()
-        .map(|gauge| counter(gauge).load(Ordering::Relaxed))
-        .fold(0, u64::wrapping_add)
+    gauges.iter().map(|gauge| counter(gauge).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
 }
 
 pub(super) fn current_progress(
@@ -147,18 +144,12 @@ pub(super) fn current_progress(
     gauges: &[Gauge],
     begun: Instant,
 ) -> LoadProgress {
-    let behind = gauges
-        .iter()
-        .filter_map(|gauge| gauge.table.load(Ordering::Relaxed).checked_sub(1))
-        .min();
+    let behind =
+        gauges.iter().filter_map(|gauge| gauge.table.load(Ordering::Relaxed).checked_sub(1)).min();
     let tables = 0..document.tables.len();
     LoadProgress {
-        table: behind
-            .map(|table| document.tables[table].name.clone())
-            .unwrap_or_default(),
-        rows: tables
-            .map(|table| sum(gauges, |gauge| &gauge.tables[table].rows))
-            .sum(),
+        table: behind.map(|table| document.tables[table].name.clone()).unwrap_or_default(),
+        rows: tables.map(|table| sum(gauges, |gauge| &gauge.tables[table].rows)).sum(),
         bytes_read: sum(gauges, |gauge| &gauge.bytes_read),
         bytes_sent: sum(gauges, |gauge| &gauge.bytes_sent),
         elapsed_s: begun.elapsed().as_secs_f64(),

@@ -48,10 +48,7 @@ impl Listener {
                     .and_then(TcpListener::bind)
                     .map_err(|error| cannot_listen(&place, &error))?;
                 let address = listener.local_addr();
-                Ok(Self::Tcp(
-                    listener,
-                    address.map_err(|error| cannot_listen(&place, &error))?,
-                ))
+                Ok(Self::Tcp(listener, address.map_err(|error| cannot_listen(&place, &error))?))
             }
             _ => Err(EngineError::Document(
                 "the serve document: expected one of `unix` and `port`".to_owned(),
@@ -193,15 +190,7 @@ impl<'a> Acceptor<'a> {
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         listener.watch(poll.registry(), Token(0))?;
-        Ok(Self {
-            listener,
-            poll,
-            server_model,
-            counts,
-            handles,
-            next: 0,
-            spare: spare(),
-        })
+        Ok(Self { listener, poll, server_model, counts, handles, next: 0, spare: spare() })
     }
 
     #[must_use]

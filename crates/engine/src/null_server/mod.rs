@@ -73,11 +73,8 @@ pub fn serve(
     }
     let mut acceptor = Acceptor::new(listener, &server_model, &counts, handles)
         .map_err(|error| starting(&error))?;
-    let listening = Listening {
-        protocol: document.protocol.clone(),
-        open_files_limit,
-        ..acceptor.address()
-    };
+    let listening =
+        Listening { protocol: document.protocol.clone(), open_files_limit, ..acceptor.address() };
     if ready(&listening).is_break() {
         return Err(EngineError::Interrupted);
     }
@@ -110,9 +107,7 @@ fn new_server(protocol: &str) -> Result<NewServer, EngineError> {
 
 fn server_model(document: &ServeDocument) -> Result<Arc<ServerModel>, EngineError> {
     let mut options = document.options.clone();
-    options
-        .entry("rows".to_owned())
-        .or_insert_with(|| "1".to_owned());
+    options.entry("rows".to_owned()).or_insert_with(|| "1".to_owned());
     let server_model = ServerModel::new(&options)
         .map_err(|error| EngineError::System(error, "starting a null server".to_owned()))?;
     Ok(Arc::new(server_model))
@@ -120,9 +115,7 @@ fn server_model(document: &ServeDocument) -> Result<Arc<ServerModel>, EngineErro
 
 fn threads(document: &ServeDocument) -> usize {
     match document.threads as usize {
-        0 => std::thread::available_parallelism()
-            .map_or(1, NonZero::get)
-            .min(MOST_THREADS),
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS),
         threads => threads,
     }
 }

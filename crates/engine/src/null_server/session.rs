@@ -346,10 +346,7 @@ impl Default for Buffers {
     fn default() -> Self {
         // About what a Unix socket delivers at once during a bulk load.
         const INPUT_BYTES: usize = 256 * 1024;
-        Self {
-            input: vec![0; INPUT_BYTES].into(),
-            out: Vec::new(),
-        }
+        Self { input: vec![0; INPUT_BYTES].into(), out: Vec::new() }
     }
 }
 

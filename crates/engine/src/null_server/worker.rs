@@ -64,10 +64,7 @@ impl<'a> Worker<'a> {
             free: Vec::new(),
             statements: 0,
         };
-        let handle = WorkerHandle {
-            new_clients: sender,
-            waker,
-        };
+        let handle = WorkerHandle { new_clients: sender, waker };
         Ok((worker, handle))
     }
 
@@ -94,9 +91,7 @@ impl<'a> Worker<'a> {
             }
             self.wake();
         }
-        self.counts
-            .statements
-            .fetch_add(self.statements, Ordering::Relaxed);
+        self.counts.statements.fetch_add(self.statements, Ordering::Relaxed);
     }
 
     /// Runs `act` on a session; removes the session if it has ended.

@@ -48,10 +48,7 @@ impl ClientCost {
         }
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean needs no more than 53 bits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     pub(crate) fn share_out(&mut self, transactions: u64) {
         if transactions > 0 {
             self.per_transaction_ns = (self.user_ns + self.system_ns) as f64 / transactions as f64;

@@ -151,10 +151,7 @@ pub struct Observation {
     pub ended_by: EndedBy,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -163,8 +160,5 @@ fn is_zero(number: &u64) -> bool {
 #[must_use]
 pub fn schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
-    settings
-        .into_generator()
-        .into_root_schema_for::<Observation>()
-        .to_value()
+    settings.into_generator().into_root_schema_for::<Observation>().to_value()
 }

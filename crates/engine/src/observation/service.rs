@@ -69,10 +69,7 @@ pub struct LittlesLaw {
 impl LittlesLaw {
     /// `at_work_ns` is the time of all clients in the measurement; `in_transactions_ns` of it was spent in
     /// the transactions that ended, and `between_ns` in pauses. `None` if no time passed.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean needs no more than 53 bits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     pub(crate) fn new(
         elapsed_ns: u64,
         at_work_ns: u64,
@@ -84,11 +81,7 @@ impl LittlesLaw {
             return None;
         }
         let each = |total_ns: f64| {
-            if ended == 0 {
-                0.0
-            } else {
-                total_ns / ended as f64
-            }
+            if ended == 0 { 0.0 } else { total_ns / ended as f64 }
         };
         let throughput_per_ns = ended as f64 / elapsed_ns as f64;
         let latency_ns = each(in_transactions_ns);

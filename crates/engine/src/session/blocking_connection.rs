@@ -50,9 +50,7 @@ impl BlockingConnection {
                 other => return other,
             }
         }
-        Err(Halt::System(
-            refusal.expect("an address has at least one place"),
-        ))
+        Err(Halt::System(refusal.expect("an address has at least one place")))
     }
 
     fn open_place(
@@ -130,11 +128,8 @@ impl BlockingConnection {
         types: &[ColumnType],
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let progress = self.send_and_wait(
-            &Request::Bulk { text, form, types },
-            Keep::Count,
-            cancellation,
-        )?;
+        let progress =
+            self.send_and_wait(&Request::Bulk { text, form, types }, Keep::Count, cancellation)?;
         self.scratch.out.clear();
         if progress == Progress::Ready && self.answer.error.is_none() {
             let error = SystemError::protocol("a request for rows", "the answer of a statement");
@@ -181,9 +176,7 @@ impl BlockingConnection {
         abort: Option<&str>,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.connection
-            .wire()
-            .bulk_end(abort, &mut self.scratch.out);
+        self.connection.wire().bulk_end(abort, &mut self.scratch.out);
         if !self.send_bulk(cancellation)? {
             self.finish(cancellation)?;
         }
@@ -213,10 +206,7 @@ impl BlockingConnection {
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Progress, Halt> {
         self.answer.clear(keep);
-        match self
-            .connection
-            .request(request, &mut self.scratch, &mut self.answer)
-        {
+        match self.connection.request(request, &mut self.scratch, &mut self.answer) {
             Ok(Progress::NeedMore) => self.finish(cancellation),
             Ok(answered) => Ok(answered),
             Err(error) if error.class.ends_the_session() => Err(error.into()),
@@ -238,14 +228,8 @@ impl BlockingConnection {
         sent.map_err(|error| self.error_before_close(PollError::Socket(error)))?;
         loop {
             let must_wait = self.connection.has_unsent() || self.connection.wire().bulk_is_full();
-            let wait = if must_wait {
-                CHECK_EVERY
-            } else {
-                Duration::ZERO
-            };
-            let progress = self
-                .poll_once(wait)
-                .map_err(|error| self.error_before_close(error))?;
+            let wait = if must_wait { CHECK_EVERY } else { Duration::ZERO };
+            let progress = self.poll_once(wait).map_err(|error| self.error_before_close(error))?;
             if progress == Progress::Ready {
                 return Ok(true);
             }
@@ -259,9 +243,8 @@ impl BlockingConnection {
     fn finish(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Progress, Halt> {
         let since = Instant::now();
         loop {
-            let progress = self
-                .poll_once(CHECK_EVERY)
-                .map_err(|error| self.error_before_close(error))?;
+            let progress =
+                self.poll_once(CHECK_EVERY).map_err(|error| self.error_before_close(error))?;
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
             }
@@ -276,9 +259,7 @@ impl BlockingConnection {
 
     /// Waits at most `wait` for the socket, then sends and receives what it can.
     fn poll_once(&mut self, wait: Duration) -> Result<Progress, PollError> {
-        self.connection
-            .watch(self.poll.registry(), Token(0))
-            .map_err(PollError::Socket)?;
+        self.connection.watch(self.poll.registry(), Token(0)).map_err(PollError::Socket)?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
                 return Err(PollError::System(out_of_resources(&error)));
@@ -289,9 +270,7 @@ impl BlockingConnection {
         for event in &self.events {
             let is_closed = event.is_read_closed() || event.is_error();
             if event.is_writable() || !self.connection.is_connected() {
-                self.connection
-                    .writable(&mut self.scratch)
-                    .map_err(PollError::Socket)?;
+                self.connection.writable(&mut self.scratch).map_err(PollError::Socket)?;
             }
             if self.connection.is_connected() && (event.is_readable() || is_closed) {
                 progress = self
@@ -306,8 +285,7 @@ impl BlockingConnection {
     fn error_before_close(&mut self, error: PollError) -> SystemError {
         match error {
             PollError::Socket(error) => {
-                self.connection
-                    .error_before_close(&error, &mut self.scratch, &mut self.answer)
+                self.connection.error_before_close(&error, &mut self.scratch, &mut self.answer)
             }
             PollError::System(error) => error,
         }
@@ -352,10 +330,7 @@ pub struct Cancellation<'a> {
 
 impl<'a> Cancellation<'a> {
     pub fn new(go_on: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
-        Self {
-            go_on,
-            next: Instant::now() + CHECK_EVERY,
-        }
+        Self { go_on, next: Instant::now() + CHECK_EVERY }
     }
 
     /// Calls the callback if it is time to.

@@ -93,8 +93,7 @@ impl Session {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        self.bulk_close(Some(reason), &mut Cancellation::new(&mut within_deadline))
-            .map(drop)
+        self.bulk_close(Some(reason), &mut Cancellation::new(&mut within_deadline)).map(drop)
     }
 
     fn bulk_close(

@@ -17,9 +17,7 @@ pub fn unreachable(deployment: &WireDeployment, error: &io::Error) -> SystemErro
     if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
         return out_of_resources(error);
     }
-    let code = error
-        .raw_os_error()
-        .map_or_else(String::new, |number| format!("errno {number}"));
+    let code = error.raw_os_error().map_or_else(String::new, |number| format!("errno {number}"));
     SystemError::new(
         ErrorClass::ConnectionRefused,
         code,
@@ -32,10 +30,7 @@ pub fn connect_timed_out(deployment: &WireDeployment) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "no connection",
-        format!(
-            "{}: no connection within {:?}",
-            deployment.address, deployment.connect_timeout
-        ),
+        format!("{}: no connection within {:?}", deployment.address, deployment.connect_timeout),
     )
 }
 
@@ -67,11 +62,7 @@ pub fn no_answer(deployment: &WireDeployment, longest: Duration) -> SystemError 
 
 /// The client's machine, not the server's, is out of a resource.
 pub fn out_of_resources(error: &io::Error) -> SystemError {
-    SystemError::new(
-        ErrorClass::Resources,
-        "",
-        format!("this machine: {error} (see `ulimit -n`)"),
-    )
+    SystemError::new(ErrorClass::Resources, "", format!("this machine: {error} (see `ulimit -n`)"))
 }
 
 /// This machine cannot start another thread.
@@ -172,10 +163,7 @@ impl HandshakeBytes {
             count if self.is_read => ("", format!("the server sent {count} bytes, then no more")),
             _ => {
                 let first = shown(&self.first);
-                (
-                    "",
-                    format!("the server sent {first}, which is no whole message"),
-                )
+                ("", format!("the server sent {first}, which is no whole message"))
             }
         };
         let message = format!("{address}: no session within {limit:?}; {sent}");

@@ -62,11 +62,7 @@ impl Deployment {
                 Ok(Self::Wire(Box::new(WireDeployment::of(&document, begin)?)))
             }
             SessionKind::Blocking { open, open_files } => {
-                Ok(Self::Local(Box::new(LocalDeployment {
-                    document,
-                    open,
-                    open_files,
-                })))
+                Ok(Self::Local(Box::new(LocalDeployment { document, open, open_files })))
             }
         }
     }
@@ -133,10 +129,7 @@ impl WireDeployment {
         Ok(Self {
             options: ConnectOptions {
                 user: document.user.clone(),
-                password: document
-                    .password
-                    .as_ref()
-                    .map(|password| password.0.clone()),
+                password: document.password.as_ref().map(|password| password.0.clone()),
                 database: document.database.clone(),
                 wants_tls: tls.is_some(),
                 is_private,

@@ -78,17 +78,12 @@ impl Session {
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Self, Halt> {
         let channel = match deployment {
-            Deployment::Wire(deployment) => Channel::Server(Box::new(BlockingConnection::open(
-                deployment,
-                cancellation,
-            )?)),
+            Deployment::Wire(deployment) => {
+                Channel::Server(Box::new(BlockingConnection::open(deployment, cancellation)?))
+            }
             Deployment::Local(deployment) => Channel::Library(Box::new(deployment.open()?)),
         };
-        Ok(Self {
-            channel,
-            state: SessionState::Idle,
-            transaction: TransactionStatus::None,
-        })
+        Ok(Self { channel, state: SessionState::Idle, transaction: TransactionStatus::None })
     }
 
     /// Executes one statement and keeps its rows.
@@ -239,9 +234,7 @@ impl Session {
 }
 
 fn status_after(answer: &Result<Answer, Halt>) -> TransactionStatus {
-    answer
-        .as_ref()
-        .map_or(TransactionStatus::Unknown, |answer| answer.transaction)
+    answer.as_ref().map_or(TransactionStatus::Unknown, |answer| answer.transaction)
 }
 
 fn in_context(halt: Halt, context: &str) -> EngineError {
@@ -255,11 +248,7 @@ fn in_context(halt: Halt, context: &str) -> EngineError {
 fn executing(statement: &str) -> String {
     let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
     let beginning: String = line.chars().take(80).collect();
-    let rest = if beginning.len() < line.len() {
-        " …"
-    } else {
-        ""
-    };
+    let rest = if beginning.len() < line.len() { " …" } else { "" };
     format!("executing `{beginning}{rest}`")
 }
 
@@ -284,10 +273,8 @@ fn request_of_library(
     };
     let (ended, end) = mpsc::channel();
     std::thread::scope(|scope| {
-        limits::start(scope, "statement", move || {
-            ended.send(library.request(request, answer))
-        })
-        .map_err(|error| no_thread(&error))?;
+        limits::start(scope, "statement", move || ended.send(library.request(request, answer)))
+            .map_err(|error| no_thread(&error))?;
         let mut go_on = Ok(());
         loop {
             match end.recv_timeout(CHECK_EVERY) {

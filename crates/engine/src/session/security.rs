@@ -78,10 +78,7 @@ impl Security {
     /// If the client did not offer TLS.
     pub fn begin_handshake(&mut self, cipher: &mut Vec<u8>) -> Result<(), SystemError> {
         let Self::Offered(offer) = self else {
-            return Err(SystemError::protocol(
-                "no TLS",
-                "an answer to a TLS request",
-            ));
+            return Err(SystemError::protocol("no TLS", "an answer to a TLS request"));
         };
         let mut tls = Box::new(TlsLayer::new(offer)?);
         tls.encrypt(&[], cipher);

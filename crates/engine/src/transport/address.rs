@@ -37,21 +37,14 @@ impl Address {
             let error = SystemError::new(ErrorClass::ConnectionRefused, "", reason);
             EngineError::System(error, format!("looking up the host {host}"))
         };
-        let places: Vec<_> = (
-            deployment.host_address.as_ref().unwrap_or(host).as_str(),
-            port,
-        )
+        let places: Vec<_> = (deployment.host_address.as_ref().unwrap_or(host).as_str(), port)
             .to_socket_addrs()
             .map_err(|error| unknown(error.to_string()))?
             .collect();
         if places.is_empty() {
             return Err(unknown("the host has no address".to_owned()));
         }
-        Ok(Self::Tcp {
-            host: host.clone(),
-            port,
-            places,
-        })
+        Ok(Self::Tcp { host: host.clone(), port, places })
     }
 
     /// How many addresses there are to try.
@@ -92,9 +85,7 @@ mod tests {
         let deployment = DeploymentDocument::parse(text).expect("a deployment document");
         let address = Address::resolve(&deployment).expect("an IP address needs no name server");
         assert_eq!(address.to_string(), "db.invalid:5432");
-        let Address::Tcp { places, .. } = address else {
-            panic!("{address}")
-        };
+        let Address::Tcp { places, .. } = address else { panic!("{address}") };
         assert_eq!(places, [SocketAddr::from(([127, 0, 0, 1], 5432))]);
     }
 }

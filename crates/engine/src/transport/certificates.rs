@@ -55,11 +55,7 @@ impl TlsOffer {
             TlsMode::VerifyCa | TlsMode::Verify => {
                 let (roots, listed) = authorities(deployment.ca_file.as_deref())?;
                 let checks_name = deployment.tls == TlsMode::Verify;
-                Trust::Authorities {
-                    roots,
-                    listed,
-                    checks_name,
-                }
+                Trust::Authorities { roots, listed, checks_name }
             }
         };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -155,13 +151,7 @@ fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, EngineError>
 }
 
 fn wrong(path: &str, message: String) -> SourceError {
-    SourceError {
-        message,
-        file: path.to_owned(),
-        line: 0,
-        column: 0,
-        hint: None,
-    }
+    SourceError { message, file: path.to_owned(), line: 0, column: 0, hint: None }
 }
 
 // Takes the certificate that a server presents; returns whether to trust the server.
@@ -203,22 +193,13 @@ impl ServerCertVerifier for Verifier {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let Trust::Authorities {
-            roots,
-            listed,
-            checks_name,
-        } = &self.trust
-        else {
+        let Trust::Authorities { roots, listed, checks_name } = &self.trust else {
             return Ok(ServerCertVerified::assertion());
         };
         let certificate = ParsedCertificate::try_from(end_entity)?;
         let known = self.provider.signature_verification_algorithms.all;
         match verify_server_cert_signed_by_trust_anchor(
-            &certificate,
-            roots,
-            intermediates,
-            now,
-            known,
+            &certificate, roots, intermediates, now, known,
         ) {
             // Its dates were checked before.
             Err(error) if is_ca_as_end_entity(&error) && listed.contains(end_entity) => {}
@@ -251,9 +232,7 @@ impl ServerCertVerifier for Verifier {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -58,10 +58,7 @@ impl TlsLayer {
     pub fn encrypt(&mut self, plain: &[u8], out: &mut Vec<u8>) {
         // TLS buffers a limited number of unsent bytes, so they are passed in pieces.
         for piece in plain.chunks(16 * 1024) {
-            self.connection
-                .writer()
-                .write_all(piece)
-                .expect("the piece fits into TLS's buffer");
+            self.connection.writer().write_all(piece).expect("the piece fits into TLS's buffer");
             self.take_records(out);
         }
         self.take_records(out);
@@ -70,9 +67,7 @@ impl TlsLayer {
     /// Appends what TLS itself has to send (handshake, alerts, changes of keys) to `out`.
     pub fn take_records(&mut self, out: &mut Vec<u8>) {
         while self.connection.wants_write() {
-            self.connection
-                .write_tls(out)
-                .expect("writing to memory is infallible");
+            self.connection.write_tls(out).expect("writing to memory is infallible");
         }
     }
 }
@@ -154,9 +149,7 @@ fn other_host(host: &str, presented: &[String]) -> String {
     }
     // Each is given with its type, as in DnsName("localhost") and IpAddress(10.0.0.7).
     let bare = |name: &String| {
-        let inner = name
-            .split_once('(')
-            .map_or(name.as_str(), |(_, inner)| inner);
+        let inner = name.split_once('(').map_or(name.as_str(), |(_, inner)| inner);
         inner.trim_end_matches(')').trim_matches('"').to_owned()
     };
     let names = presented.iter().map(bare).collect::<Vec<_>>().join(", ");

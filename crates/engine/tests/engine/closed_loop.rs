@@ -15,12 +15,7 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
             let deployment = null_deployment(text, json!({ "delay": "constant:2ms" }));
             let run = driven(deployment, &[text], more);
             let times = &run.transactions[0].latency;
-            (
-                run.elapsed_ns,
-                times.min_ns,
-                times.p50_ns.unwrap(),
-                run.outcomes.ok,
-            )
+            (run.elapsed_ns, times.min_ns, times.p50_ns.unwrap(), run.outcomes.ok)
         };
         for (text, more) in [
             ("\\keying 20ms\nSELECT 1;\n\\think 20ms\n", json!({})),
@@ -34,18 +29,13 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
             let (elapsed_ns, min_ns, p50_ns, ok) = timed(text, more);
             assert_eq!(ok, 10);
             // The last think time is cut off by the end of the run.
-            assert!(
-                elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000,
-                "{elapsed_ns}"
-            );
+            assert!(elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000, "{elapsed_ns}");
             assert!((2_000_000..10_000_000).contains(&min_ns), "{min_ns}");
             assert!(p50_ns < 18_000_000, "{p50_ns}");
         }
         // A pause inside the transaction is part of it.
-        let (_, min_ns, _, _) = timed(
-            "SELECT 1;\n\\sleep 20 ms\n",
-            json!({ "stop": { "transactions": 5 } }),
-        );
+        let (_, min_ns, _, _) =
+            timed("SELECT 1;\n\\sleep 20 ms\n", json!({ "stop": { "transactions": 5 } }));
         assert!(min_ns >= 22_000_000, "{min_ns}");
     });
 }
@@ -61,10 +51,7 @@ fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
                 "stop": { "transactions": 20 },
             }),
         );
-        run.client_ends
-            .iter()
-            .map(|end| end.elapsed_ns / 10_000_000)
-            .collect::<Vec<_>>()
+        run.client_ends.iter().map(|end| end.elapsed_ns / 10_000_000).collect::<Vec<_>>()
     };
     // Other processes may delay a client: one of several attempts must succeed.
     let is_alike = (0..5).any(|_| {
@@ -78,10 +65,7 @@ fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
 #[test]
 fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
     // The first statement of every session fails before the measurement.
-    let deployment = null_deployment(
-        "ramp",
-        json!({ "delay": "constant:5ms", "fail": "data@#1" }),
-    );
+    let deployment = null_deployment("ramp", json!({ "delay": "constant:5ms", "fail": "data@#1" }));
     let run = driven(
         deployment,
         &["SELECT 1;"],
@@ -106,45 +90,23 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
     assert_eq!(outcomes(&run), (0, 0, 0, 0));
     let alone = reports.iter().filter(|(_, running)| *running == 1).count();
     assert!(alone >= 2, "{reports:?}");
-    assert!(
-        reports
-            .iter()
-            .all(|(at_s, running)| *running > 0 || *at_s > 0.5)
-    );
+    assert!(reports.iter().all(|(at_s, running)| *running > 0 || *at_s > 0.5));
 }
 
 #[test]
 fn an_error_in_the_pace_names_its_key() {
     for (key, value, expected) in [
         ("think_time", json!("sometimes"), "constant:1ms"),
-        (
-            "arrival",
-            json!({ "kind": "constant", "offered_rate_per_s": 0 }),
-            "above 0",
-        ),
+        ("arrival", json!({ "kind": "constant", "offered_rate_per_s": 0 }), "above 0"),
         ("arrival", json!({ "kind": "bursty" }), "poisson"),
-        (
-            "retries",
-            json!({ "most": 1, "classes": ["lost connection"] }),
-            "deadlock",
-        ),
-        (
-            "reconnect",
-            json!({ "after_loss": true, "timeout_s": 0 }),
-            "above 0",
-        ),
+        ("retries", json!({ "most": 1, "classes": ["lost connection"] }), "deadlock"),
+        ("reconnect", json!({ "after_loss": true, "timeout_s": 0 }), "above 0"),
         ("latency_limit_s", json!(0), "above 0"),
     ] {
         let more = json!({ key: value });
-        let message = refused_document(&document(
-            null_deployment("no", json!({})),
-            &["SELECT 1;"],
-            more,
-        ));
-        assert!(
-            message.contains(key) && message.contains(expected),
-            "{key}: {message}"
-        );
+        let message =
+            refused_document(&document(null_deployment("no", json!({})), &["SELECT 1;"], more));
+        assert!(message.contains(key) && message.contains(expected), "{key}: {message}");
     }
 }
 
@@ -154,28 +116,17 @@ fn an_error_in_the_pace_names_its_key() {
 fn there_is_a_thread_for_each_processor_or_the_number_asked_for_and_never_more_than_clients() {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let processors = u32::try_from(processors).expect("there are few");
-    for (asked, clients, used) in [
-        (0, 8, processors.min(8)),
-        (0, 1_u32, 1),
-        (1, 8, 1),
-        (3, 8, 3),
-        (3, 2, 2),
-    ] {
+    for (asked, clients, used) in
+        [(0, 8, processors.min(8)), (0, 1_u32, 1), (1, 8, 1), (3, 8, 3), (3, 2, 2)]
+    {
         // Answers that come late leave each thread idle for nearly all of the time.
-        served(
-            "postgresql",
-            json!({ "delay": "constant:2ms" }),
-            |deployment: Value| {
-                let more = json!({
-                    "clients": clients, "threads": asked, "protocol": "prepared",
-                    "stop": { "transactions": 20 },
-                });
-                let run = driven(deployment, &["SELECT 1;"], more);
-                assert_eq!(
-                    (run.threads, run.outcomes.ok),
-                    (used, u64::from(clients) * 20)
-                );
-            },
-        );
+        served("postgresql", json!({ "delay": "constant:2ms" }), |deployment: Value| {
+            let more = json!({
+                "clients": clients, "threads": asked, "protocol": "prepared",
+                "stop": { "transactions": 20 },
+            });
+            let run = driven(deployment, &["SELECT 1;"], more);
+            assert_eq!((run.threads, run.outcomes.ok), (used, u64::from(clients) * 20));
+        });
     }
 }

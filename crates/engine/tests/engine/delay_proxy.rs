@@ -33,14 +33,10 @@ fn delayed(server: &Value, rtt_ms: u32, act: impl FnOnce(&Delaying)) -> Delayed 
                 ready_sender.send(delaying.clone()).unwrap();
                 ControlFlow::Continue(())
             };
-            delay(
-                &document,
-                &mut ready,
-                &mut || match is_over.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                },
-            )
+            delay(&document, &mut ready, &mut || match is_over.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
         });
         let end = EndOnDrop(&is_over);
         let delaying = ready_receiver.recv().unwrap();
@@ -53,9 +49,7 @@ fn delayed(server: &Value, rtt_ms: u32, act: impl FnOnce(&Delaying)) -> Delayed 
 fn connect(delaying: &Delaying) -> TcpStream {
     let stream = TcpStream::connect((delaying.host.as_str(), delaying.port)).unwrap();
     stream.set_nodelay(true).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream
 }
 

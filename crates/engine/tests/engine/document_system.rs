@@ -51,16 +51,9 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
 /// Without transactions no rollback is sent: a failed statement is the last one of its transaction.
 #[test]
 fn without_transactions_nothing_is_sent_after_a_failure() {
-    let deployment = deployment(
-        "no rollback",
-        json!({ "fail": "constraint@#1", "lose": "#2" }),
-    );
+    let deployment = deployment("no rollback", json!({ "fail": "constraint@#1", "lose": "#2" }));
     let text = "{\"update\": \"a\"}\n";
-    let run = observe(&documents(
-        deployment,
-        &[text],
-        json!({ "stop": { "passes": 2 } }),
-    ));
+    let run = observe(&documents(deployment, &[text], json!({ "stop": { "passes": 2 } })));
     // If a rollback were sent, the session would be lost in it, and nothing would be unknown.
     assert_eq!(outcomes(&run), (0, 0, 1, 1));
 }
@@ -78,33 +71,17 @@ fn an_abort_needs_no_transaction() {
 #[test]
 fn a_statement_that_begins_a_transaction_is_an_error_with_its_place() {
     let text = "{\"count\": \"a\"}\n  \\begin\n{\"count\": \"a\"}\n\\commit\n";
-    let error = refused(&documents(
-        deployment("refused", json!({})),
-        &[text],
-        json!({}),
-    ));
-    let EngineError::Script(error) = error else {
-        panic!("{error:?}")
-    };
+    let error = refused(&documents(deployment("refused", json!({})), &[text], json!({})));
+    let EngineError::Script(error) = error else { panic!("{error:?}") };
     assert_eq!((error.line, error.column), (2, 3));
     assert!(error.message.contains("has no transactions"), "{error}");
 }
 
 #[test]
 fn an_unknown_document_is_an_error_of_the_system() {
-    let run = observe(&documents(
-        deployment("unknown", json!({})),
-        &["{\"fly\": 1}"],
-        json!({}),
-    ));
+    let run = observe(&documents(deployment("unknown", json!({})), &["{\"fly\": 1}"], json!({})));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.certainty),
-        ("syntax", Certainty::Undone)
-    );
-    assert!(
-        error.message.contains("expected one of the keys find"),
-        "{error:?}"
-    );
+    assert_eq!((error.class, error.certainty), ("syntax", Certainty::Undone));
+    assert!(error.message.contains("expected one of the keys find"), "{error:?}");
 }

@@ -6,18 +6,12 @@ use serde_json::{Value, json};
 use crate::support::{document, null_deployment};
 
 fn message(document: &Value) -> String {
-    DriveDocument::parse(&document.to_string())
-        .unwrap_err()
-        .to_string()
+    DriveDocument::parse(&document.to_string()).unwrap_err().to_string()
 }
 
 #[test]
 fn the_error_names_the_wrong_key() {
-    let good = document(
-        null_deployment("documents", json!({})),
-        &["SELECT 1;"],
-        json!({}),
-    );
+    let good = document(null_deployment("documents", json!({})), &["SELECT 1;"], json!({}));
     let with = |pointer: &str, value: Value| {
         let mut wrong = good.clone();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -29,11 +23,7 @@ fn the_error_names_the_wrong_key() {
         ("/clients", json!(0), "clients"),
         ("/cleints", json!(8), "cleints"),
         ("/deployment/port", json!(70000), "deployment.port"),
-        (
-            "/deployment/connect_timeout_s",
-            json!(-1),
-            "deployment.connect_timeout_s",
-        ),
+        ("/deployment/connect_timeout_s", json!(-1), "deployment.connect_timeout_s"),
         ("/deployment/tls", json!("sometimes"), "deployment.tls"),
         ("/stop", json!({}), "stop"),
         ("/stop/duration_s", json!(0), "stop.duration_s"),
@@ -42,10 +32,7 @@ fn the_error_names_the_wrong_key() {
         ("/variables", json!([1]), "variables"),
     ] {
         let message = with(pointer, value);
-        assert!(
-            message.contains(&format!("`{expected}`")),
-            "{pointer}: {message}"
-        );
+        assert!(message.contains(&format!("`{expected}`")), "{pointer}: {message}");
     }
 }
 
@@ -73,8 +60,5 @@ fn a_password_is_not_printed() {
 fn an_unknown_driver_is_reported_with_the_known_ones() {
     let deployment = DeploymentDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
     let message = Session::open(&deployment).err().unwrap().to_string();
-    assert!(
-        message.contains("`dbase`") && message.contains("null"),
-        "{message}"
-    );
+    assert!(message.contains("`dbase`") && message.contains("null"), "{message}");
 }

@@ -22,11 +22,7 @@ fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("deadlock", 2));
     assert!(error.message.contains("caused by the option"), "{error:?}");
-    let failed = run
-        .transactions
-        .iter()
-        .find(|report| report.outcome.word() == "failed")
-        .unwrap();
+    let failed = run.transactions.iter().find(|report| report.outcome.word() == "failed").unwrap();
     assert_eq!(failed.count, 2);
     assert_eq!(run.ended_by.word(), "stop");
 }
@@ -68,10 +64,7 @@ fn with_a_session_for_each_transaction_one_that_is_rolled_back_is_closed_too() {
         json!({ "connect_each_transaction": true, "stop": { "passes": 3 } }),
     );
     assert_eq!(outcomes(&run), (0, 0, 3, 0));
-    assert_eq!(
-        (the_error(&run).class, the_error(&run).count),
-        ("constraint", 3)
-    );
+    assert_eq!((the_error(&run).class, the_error(&run).count), ("constraint", 3));
 }
 
 #[test]
@@ -88,14 +81,8 @@ fn an_abort_is_rolled_back_and_is_no_failure() {
 fn after_an_abort_the_pauses_that_end_the_script_are_made() {
     // The rollback comes before the pause: at the pause the session has nothing open.
     for (text, outcome) in [
-        (
-            "BEGIN; UPDATE t SET a = 1;\n\\abort\n\\think 20 ms\n",
-            (0, 3, 0, 0),
-        ),
-        (
-            "BEGIN; UPDATE t SET a = 1;\n\\abort\nSELECT 1;\n\\think 20 ms\n",
-            (0, 3, 0, 0),
-        ),
+        ("BEGIN; UPDATE t SET a = 1;\n\\abort\n\\think 20 ms\n", (0, 3, 0, 0)),
+        ("BEGIN; UPDATE t SET a = 1;\n\\abort\nSELECT 1;\n\\think 20 ms\n", (0, 3, 0, 0)),
         ("SELECT 1;\n\\think 20 ms\n", (3, 0, 0, 0)),
     ] {
         let deployment = null_deployment(text, json!({}));
@@ -109,27 +96,18 @@ fn after_an_abort_the_pauses_that_end_the_script_are_made() {
 #[test]
 fn an_expectation_that_is_not_met_is_a_failure() {
     let deployment = null_deployment("expect", json!({ "rows": "3" }));
-    let scripts = [
-        "SELECT 1;\n\\expect rows 3\n",
-        "SELECT 1;\n\\expect rows 4\n",
-    ];
+    let scripts = ["SELECT 1;\n\\expect rows 3\n", "SELECT 1;\n\\expect rows 4\n"];
     let run = driven(deployment, &scripts, json!({}));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.transaction.as_deref()),
-        ("expectation", Some("B"))
-    );
+    assert_eq!((error.class, error.transaction.as_deref()), ("expectation", Some("B")));
 }
 
 #[test]
 fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue() {
     let deployment = null_deployment("lost", json!({ "lose": "#5" }));
-    let asked = document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 4, "stop": { "passes": 10 } }),
-    );
+    let asked =
+        document(deployment, &["SELECT 1;"], json!({ "clients": 4, "stop": { "passes": 10 } }));
     let run = observe(&asked);
     assert_eq!(outcomes(&run), (16, 0, 0, 4));
     assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 4));
@@ -137,26 +115,14 @@ fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue(
     assert_eq!((error.class, error.count), ("lost connection", 4));
 
     let deployment = null_deployment("one lost", json!({ "lose": "0.02", "seed": "7" }));
-    let asked = document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 8, "stop": { "passes": 40 } }),
-    );
+    let asked =
+        document(deployment, &["SELECT 1;"], json!({ "clients": 8, "stop": { "passes": 40 } }));
     let run = observe(&asked);
     let lost = ended(&run, "lost");
-    assert!(
-        (1..8).contains(&lost),
-        "the seed no longer loses some and not all: {lost}"
-    );
+    assert!((1..8).contains(&lost), "the seed no longer loses some and not all: {lost}");
     assert_eq!(run.outcomes.unknown, lost as u64);
-    assert_eq!(
-        (run.ended_by.word(), ended(&run, "done")),
-        ("stop", 8 - lost)
-    );
-    let done = run
-        .client_ends
-        .iter()
-        .filter(|end| end.state.word() == "done");
+    assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 8 - lost));
+    let done = run.client_ends.iter().filter(|end| end.state.word() == "done");
     assert!(done.clone().all(|end| end.transactions == 40));
 }
 
@@ -178,22 +144,15 @@ fn a_probe_finds_the_first_session_that_is_refused() {
         assay_engine::DeploymentDocument::parse(&null_deployment(name, options).to_string())
             .unwrap()
     };
-    let found = probe(
-        &deployment("probe", json!({ "refuse_after": "7" })),
-        20,
-        &mut || ControlFlow::Continue(()),
-    )
-    .unwrap();
-    assert_eq!((found.opened, found.refused_at), (7, Some(8)));
-    assert_eq!(found.error.unwrap().class, "too many connections");
-    let found = probe(&deployment("open", json!({})), 20, &mut || {
+    let found = probe(&deployment("probe", json!({ "refuse_after": "7" })), 20, &mut || {
         ControlFlow::Continue(())
     })
     .unwrap();
-    assert_eq!(
-        (found.opened, found.refused_at, found.error),
-        (20, None, None)
-    );
+    assert_eq!((found.opened, found.refused_at), (7, Some(8)));
+    assert_eq!(found.error.unwrap().class, "too many connections");
+    let found =
+        probe(&deployment("open", json!({})), 20, &mut || ControlFlow::Continue(())).unwrap();
+    assert_eq!((found.opened, found.refused_at, found.error), (20, None, None));
 }
 
 #[test]
@@ -207,15 +166,9 @@ fn a_statement_that_takes_too_long_ends_its_client() {
     assert_eq!(outcomes(&run), (4, 0, 0, 2));
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("timeout", 2));
-    assert_eq!(
-        (run.ended_by.word(), ended(&run, "lost")),
-        ("all clients failed", 2)
-    );
-    let unknown = run
-        .transactions
-        .iter()
-        .find(|report| report.outcome.word() == "unknown")
-        .unwrap();
+    assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("all clients failed", 2));
+    let unknown =
+        run.transactions.iter().find(|report| report.outcome.word() == "unknown").unwrap();
     assert!(unknown.latency.min_ns >= 200_000_000);
 }
 
@@ -229,28 +182,17 @@ fn a_statement_over_its_limit_is_cancelled_and_its_client_goes_on() {
     );
     assert_eq!(outcomes(&run), (8, 0, 2, 0));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.code.as_str(), error.count),
-        ("timeout", "statement_limit", 2)
-    );
+    assert_eq!((error.class, error.code.as_str(), error.count), ("timeout", "statement_limit", 2));
     assert_eq!((run.ended_by.word(), run.reconnects), ("stop", 0));
 }
 
 #[test]
 fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
-    let deployment = null_deployment(
-        "wrong",
-        json!({ "fail": "syntax@1", "delay": "constant:5ms" }),
-    );
-    let run = driven(
-        deployment,
-        &["SELEKT 1;"],
-        json!({ "clients": 2, "stop": { "duration_s": 3600 } }),
-    );
-    assert_eq!(
-        (run.ended_by.word(), ended(&run, "failed")),
-        ("all clients failed", 2)
-    );
+    let deployment =
+        null_deployment("wrong", json!({ "fail": "syntax@1", "delay": "constant:5ms" }));
+    let run =
+        driven(deployment, &["SELEKT 1;"], json!({ "clients": 2, "stop": { "duration_s": 3600 } }));
+    assert_eq!((run.ended_by.word(), ended(&run, "failed")), ("all clients failed", 2));
     let error = the_error(&run);
     assert_eq!(error.class, "syntax");
     assert!((20..=300).contains(&error.count), "it pauses: {error:?}");
@@ -268,10 +210,7 @@ fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
         0 => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     });
-    assert_eq!(
-        (run.ended_by.word(), ended(&run, "interrupted")),
-        ("interrupted", 3)
-    );
+    assert_eq!((run.ended_by.word(), ended(&run, "interrupted")), ("interrupted", 3));
     // Each could finish its current transaction.
     assert_eq!(outcomes(&run), (run.outcomes.scheduled, 0, 0, 0));
 }
@@ -279,20 +218,14 @@ fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
 #[test]
 fn an_interrupt_does_not_wait_for_an_endless_statement() {
     let deployment = null_deployment("hung", json!({ "stall": "3600s@#2" }));
-    let asked = document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 3, "stop": { "passes": 9 } }),
-    );
+    let asked =
+        document(deployment, &["SELECT 1;"], json!({ "clients": 3, "stop": { "passes": 9 } }));
     let run = watched(&asked, |progress| match progress.done {
         3 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     });
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
-    assert_eq!(
-        (run.ended_by.word(), ended(&run, "interrupted")),
-        ("interrupted", 3)
-    );
+    assert_eq!((run.ended_by.word(), ended(&run, "interrupted")), ("interrupted", 3));
 }
 
 #[test]
@@ -312,13 +245,7 @@ fn scripts_without_a_statement_do_not_block_the_run() {
 fn an_error_in_a_script_has_its_place_and_comes_before_connecting() {
     // A deployment that would refuse every client.
     let deployment = null_deployment("never opened", json!({ "refuse_after": "0" }));
-    let error = refused(&document(
-        deployment,
-        &["SELECT 1;\n\\nonsense\n"],
-        json!({}),
-    ));
-    let EngineError::Script(error) = error else {
-        panic!("{error:?}")
-    };
+    let error = refused(&document(deployment, &["SELECT 1;\n\\nonsense\n"], json!({})));
+    let EngineError::Script(error) = error else { panic!("{error:?}") };
     assert_eq!((error.path.as_str(), error.line), ("A.sql", 2));
 }

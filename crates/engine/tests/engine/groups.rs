@@ -29,9 +29,7 @@ fn group<'o>(run: &'o Observation, name: &str) -> &'o GroupReport {
 /// `scheduled` of each transaction type.
 fn scheduled(group: &GroupReport) -> BTreeMap<&str, u64> {
     let types = group.outcomes_by_transaction.iter();
-    types
-        .map(|report| (report.name.as_str(), report.outcomes.scheduled))
-        .collect()
+    types.map(|report| (report.name.as_str(), report.outcomes.scheduled)).collect()
 }
 
 #[test]
@@ -89,9 +87,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
 fn a_document_without_groups_has_one() {
     let deployment = null_deployment("one group", json!({}));
     let run = driven(deployment, &["SELECT 1;"], json!({ "clients": 3 }));
-    let [only] = &run.groups[..] else {
-        panic!("{:?}", run.groups)
-    };
+    let [only] = &run.groups[..] else { panic!("{:?}", run.groups) };
     assert_eq!((only.name.as_str(), only.clients), ("", 3));
     assert_eq!(only.outcomes, run.outcomes);
 }
@@ -110,23 +106,11 @@ fn an_error_in_a_group_names_its_key() {
         ("/0/clients", json!(0), "groups[0].clients"),
         ("/0/of_clients", json!(0), "groups[0].of_clients"),
         ("/0/stop", json!({}), "groups[0].stop"),
-        (
-            "/0/stop",
-            json!({ "duration_s": 1 }),
-            "groups[0].stop.duration_s",
-        ),
-        (
-            "/0/stop",
-            json!({ "queue": 1, "passes": 1 }),
-            "groups[0].stop.queue",
-        ),
+        ("/0/stop", json!({ "duration_s": 1 }), "groups[0].stop.duration_s"),
+        ("/0/stop", json!({ "queue": 1, "passes": 1 }), "groups[0].stop.queue"),
         ("/0/stop", json!({ "queue": 0 }), "groups[0].stop"),
         ("/1/name", json!("x"), "groups[1].name"),
-        (
-            "/1/arrival",
-            json!({ "kind": "deferred" }),
-            "groups[1].stop",
-        ),
+        ("/1/arrival", json!({ "kind": "deferred" }), "groups[1].stop"),
         ("/0/order", json!("mix"), "groups[0].stop.passes"),
     ] {
         let mut groups = good.clone();
@@ -151,10 +135,8 @@ fn an_error_in_a_group_names_its_key() {
 fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_number() {
     let run = |clients: u32, delay: &str, more: Value| {
         let values = Values::new();
-        let deployment = null_deployment(
-            &format!("queue {clients} {delay}"),
-            json!({ "delay": delay }),
-        );
+        let deployment =
+            null_deployment(&format!("queue {clients} {delay}"), json!({ "delay": delay }));
         let script = format!(
             "\\set v random(1, 1000000)\n{}\nSELECT 1;",
             values.write(":transaction_number:v")
@@ -188,11 +170,7 @@ fn answers_of_the_first_clients_of_each_group_are_compared() {
             "name": "listed", "scripts": ["B"], "clients": 9, "stop": { "queue": 70 },
         },
     ]);
-    let run = observe(&grouped(
-        deployment,
-        groups,
-        json!({ "compare_answers": true }),
-    ));
+    let run = observe(&grouped(deployment, groups, json!({ "compare_answers": true })));
     let firsts = |transaction: &str| {
         let reports = run.answers.iter();
         let mut of_it = reports.filter(|report| report.transaction == transaction);

@@ -25,10 +25,7 @@ impl Database {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let deployment = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
-        let database = Self {
-            _folder: folder,
-            deployment,
-        };
+        let database = Self { _folder: folder, deployment };
         database.execute("CREATE TABLE a (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
         database.execute("CREATE TABLE b (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
         database
@@ -36,11 +33,7 @@ impl Database {
 
     fn execute(&self, statement: &str) -> Vec<Vec<Option<Box<[u8]>>>> {
         let deployment = DeploymentDocument::parse(&self.deployment.to_string()).unwrap();
-        Session::open(&deployment)
-            .unwrap()
-            .execute(statement)
-            .unwrap()
-            .kept
+        Session::open(&deployment).unwrap().execute(statement).unwrap().kept
     }
 
     fn counts(&self) -> (String, String) {
@@ -63,14 +56,10 @@ impl Database {
             "on_error": ["ROLLBACK"],
         });
         let document = LoadDocument::parse(&document.to_string()).unwrap();
-        load(
-            &document,
-            &mut source,
-            &mut |progress| match progress.rows < breaks_at {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            },
-        )
+        load(&document, &mut source, &mut |progress| match progress.rows < breaks_at {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        })
     }
 }
 
@@ -78,11 +67,8 @@ impl Database {
 fn all_rows_arrive_and_are_counted_for_each_table() {
     let database = Database::new();
     let report = database.load(Counting::new(2, 1000), u64::MAX).unwrap();
-    let loaded: Vec<_> = report
-        .tables
-        .iter()
-        .map(|table| (&*table.name, table.rows, table.affected))
-        .collect();
+    let loaded: Vec<_> =
+        report.tables.iter().map(|table| (&*table.name, table.rows, table.affected)).collect();
     assert_eq!(loaded, [("a", 1000, 1000), ("b", 1000, 1000)]);
     assert_eq!(database.counts(), ("1000".into(), "1000".into()));
     let row = &database.execute("SELECT t FROM b WHERE n = 999")[0];
@@ -95,9 +81,7 @@ fn a_row_that_the_system_rejects_leaves_nothing() {
     let mut source = Counting::new(2, 1000);
     source.wrong_at = Some(500);
     let error = database.load(source, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::System(error, context) = error else { panic!("{error:?}") };
     assert_eq!(error.class.word(), "constraint");
     assert!(context.contains("table b"), "{context}");
     assert_eq!(database.counts(), ("0".into(), "0".into()));
@@ -109,9 +93,7 @@ fn a_source_that_fails_leaves_nothing_and_reports_its_place() {
     let mut source = Counting::new(2, 1000);
     source.fails_at = Some(700);
     let error = database.load(source, u64::MAX).unwrap_err();
-    let EngineError::Source(error) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::Source(error) = error else { panic!("{error:?}") };
     assert_eq!((error.file.as_str(), error.line), ("rows.txt", 700));
     assert_eq!(database.counts(), ("0".into(), "0".into()));
 }
@@ -137,12 +119,7 @@ fn a_table_that_the_document_does_not_have_is_an_error() {
 fn an_empty_source_loads_nothing_and_is_no_error() {
     let database = Database::new();
     let report = database.load(Counting::new(0, 0), u64::MAX).unwrap();
-    assert!(
-        report
-            .tables
-            .iter()
-            .all(|table| (table.rows, table.affected) == (0, 0))
-    );
+    assert!(report.tables.iter().all(|table| (table.rows, table.affected) == (0, 0)));
 }
 
 struct Panicking;
@@ -169,9 +146,7 @@ fn a_session_that_panics_ends_the_others() {
     std::thread::spawn(move || {
         let (mut good, mut bad) = (Counting::new(1, 3), Panicking);
         let loaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            load_parts(&document, vec![&mut good, &mut bad], &mut |_| {
-                ControlFlow::Continue(())
-            })
+            load_parts(&document, vec![&mut good, &mut bad], &mut |_| ControlFlow::Continue(()))
         }));
         ended.send(loaded.is_err()).unwrap();
     });
@@ -195,13 +170,8 @@ fn an_error_in_two_pieces_is_one_error() {
     std::thread::scope(|scope| {
         scope.spawn(|| play(listener.accept().unwrap().0));
         let error = try_load(&path);
-        let EngineError::System(error, _) = error else {
-            panic!("{error:?}")
-        };
-        assert_eq!(
-            (error.class.word(), error.message.as_str()),
-            ("data", "invalid syntax")
-        );
+        let EngineError::System(error, _) = error else { panic!("{error:?}") };
+        assert_eq!((error.class.word(), error.message.as_str()), ("data", "invalid syntax"));
     });
 }
 
@@ -236,8 +206,5 @@ fn try_load(socket: &Path) -> EngineError {
     });
     let document = LoadDocument::parse(&document.to_string()).unwrap();
     let mut source = Counting::new(1, 100_000_000);
-    load(&document, &mut source, &mut |_| {
-        std::ops::ControlFlow::Continue(())
-    })
-    .unwrap_err()
+    load(&document, &mut source, &mut |_| std::ops::ControlFlow::Continue(())).unwrap_err()
 }

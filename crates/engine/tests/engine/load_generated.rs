@@ -17,15 +17,10 @@ fn names() -> String {
 fn a_library_returns_the_generated_rows() {
     let folder = tempfile::tempdir().unwrap();
     let deployment = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
-    let columns: Vec<String> = COLUMNS
-        .iter()
-        .map(|(name, of, _)| format!("{name} {of}"))
-        .collect();
+    let columns: Vec<String> = COLUMNS.iter().map(|(name, of, _)| format!("{name} {of}")).collect();
     let mut session =
         Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap();
-    session
-        .execute(&format!("CREATE TABLE t ({})", columns.join(", ")))
-        .unwrap();
+    session.execute(&format!("CREATE TABLE t ({})", columns.join(", "))).unwrap();
     let marks = vec!["?"; COLUMNS.len()].join(", ");
     let loading = Loading {
         deployment: deployment.clone(),
@@ -40,10 +35,7 @@ fn a_library_returns_the_generated_rows() {
     let expected = checksum(&rows);
     assert_eq!(table.checksum.as_ref(), Some(&expected));
     let select = format!("SELECT {} FROM t", names());
-    assert_eq!(
-        digest(&deployment, &select, types(COLUMNS)),
-        (3000, expected)
-    );
+    assert_eq!(digest(&deployment, &select, types(COLUMNS)), (3000, expected));
 }
 
 #[test]
@@ -69,33 +61,20 @@ fn server_type(of: &str) -> &str {
 
 /// By COPY, in three sessions; without types as text.
 fn loading<'a>(server: &Server, bulk: &'a str, types: Vec<&'a str>) -> Loading<'a> {
-    Loading {
-        deployment: server.deployment(),
-        bulk,
-        types,
-        sessions: 3,
-    }
+    Loading { deployment: server.deployment(), bulk, types, sessions: 3 }
 }
 
 fn the_server_returns_the_generated_rows(server: &Server) {
     // All columns except decimals, which are only sent as text.
-    let binary: Vec<_> = COLUMNS
-        .iter()
-        .copied()
-        .filter(|&(_, of, _)| !of.starts_with("decimal"))
-        .collect();
+    let binary: Vec<_> =
+        COLUMNS.iter().copied().filter(|&(_, of, _)| !of.starts_with("decimal")).collect();
     for (columns, is_typed) in [(COLUMNS, true), (COLUMNS, false), (binary.as_slice(), true)] {
-        let declared: Vec<String> = columns
-            .iter()
-            .map(|(name, of, _)| format!("{name} {}", server_type(of)))
-            .collect();
+        let declared: Vec<String> =
+            columns.iter().map(|(name, of, _)| format!("{name} {}", server_type(of))).collect();
         let mut session = server.session();
         session.execute("DROP TABLE IF EXISTS t").unwrap();
         session
-            .execute(&format!(
-                "CREATE TABLE t ({}, PRIMARY KEY (id))",
-                declared.join(", ")
-            ))
+            .execute(&format!("CREATE TABLE t ({}, PRIMARY KEY (id))", declared.join(", ")))
             .unwrap();
         let known = columns.iter().filter(|_| is_typed).map(|&(_, of, _)| of);
         let rows = dataset("20000", columns);
@@ -117,9 +96,7 @@ fn the_server_returns_the_generated_rows(server: &Server) {
 fn empty_table(server: &Server) {
     let mut session = server.session();
     session.execute("DROP TABLE IF EXISTS t").unwrap();
-    session
-        .execute("CREATE TABLE t (id int PRIMARY KEY, n int)")
-        .unwrap();
+    session.execute("CREATE TABLE t (id int PRIMARY KEY, n int)").unwrap();
 }
 
 fn assert_empty(server: &Server) {
@@ -140,9 +117,7 @@ fn a_failing_source_leaves_nothing(server: &Server) {
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::Source(error) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::Source(error) = error else { panic!("{error:?}") };
     assert_eq!(
         error.to_string(),
         "workload.toml:7: the column n in row 29000 of t: division by zero: 1000 / 0"
@@ -157,9 +132,7 @@ fn a_row_that_the_server_rejects_leaves_nothing(server: &Server) {
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::System(error, context) = error else { panic!("{error:?}") };
     assert_eq!(error.class.word(), "constraint");
     assert!(context.contains("in session 3"), "{context}");
     assert_empty(server);
@@ -168,22 +141,15 @@ fn a_row_that_the_server_rejects_leaves_nothing(server: &Server) {
 fn a_value_that_cannot_be_sent_leaves_nothing(server: &Server) {
     empty_table(server);
     let mut session = server.session();
-    session
-        .execute("ALTER TABLE t ALTER n TYPE smallint")
-        .unwrap();
+    session.execute("ALTER TABLE t ALTER n TYPE smallint").unwrap();
     // The document declares other types than the source's.
     let columns = [("id", "int", ":row"), ("n", "int", ":row * 4")];
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "smallint"]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::System(error, context) = error else { panic!("{error:?}") };
     assert_eq!(error.class.word(), "data");
-    assert!(
-        error.message.contains("column 2: expected smallint, found"),
-        "{error:?} {context}"
-    );
+    assert!(error.message.contains("column 2: expected smallint, found"), "{error:?} {context}");
     assert_empty(server);
 }
 
@@ -202,9 +168,7 @@ fn an_address_without_a_server_is_reported(server: &Server) {
     loading.deployment = json!({ "driver": "postgresql", "unix": "/nowhere/at/all" });
     let rows = dataset("3", &[("id", "int", ":row"), ("n", "int", "1")]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::System(error, context) = error else { panic!("{error:?}") };
     assert_eq!(error.class.word(), "connection refused");
     assert_eq!(context, "opening a session");
 }

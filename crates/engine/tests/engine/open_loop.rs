@@ -35,11 +35,7 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
                 assert_eq!(run.outcomes.scheduled, 200);
             } else {
                 // Standard deviation 14: accept six deviations.
-                assert!(
-                    run.outcomes.scheduled.abs_diff(200) < 85,
-                    "{:?}",
-                    run.outcomes
-                );
+                assert!(run.outcomes.scheduled.abs_diff(200) < 85, "{:?}", run.outcomes);
             }
             assert!(run.outcomes.skipped <= 8, "{:?}", run.outcomes);
             assert_eq!(run.arrival.kind.word(), kind);
@@ -58,10 +54,8 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
 fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
     on_a_quiet_machine(|| {
         // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
-        let deployment = null_deployment(
-            "open stall",
-            json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
-        );
+        let deployment =
+            null_deployment("open stall", json!({ "delay": "constant:1ms", "stall": "700ms@#60" }));
         let run = driven(
             deployment,
             &["SELECT 1;"],
@@ -81,10 +75,8 @@ fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
 #[test]
 fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it_are_late() {
     on_a_quiet_machine(|| {
-        let deployment = null_deployment(
-            "limit",
-            json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
-        );
+        let deployment =
+            null_deployment("limit", json!({ "delay": "constant:1ms", "stall": "800ms@#20" }));
         let run = driven(
             deployment,
             &["SELECT 1;", "SELECT 2;"],
@@ -134,11 +126,9 @@ fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
             assert!(the_ok(&run).latency.max_ns > 200_000_000);
             assert!(the_ok(&run).service_time.p50_ns.unwrap() < 100_000_000);
             // Percentiles are of all that was due: most of it was never begun.
-            for latency in [
-                &the_ok(&run).latency,
-                &run.all_ok.latency,
-                &run.groups[0].all_ok.latency,
-            ] {
+            for latency in
+                [&the_ok(&run).latency, &run.all_ok.latency, &run.groups[0].all_ok.latency]
+            {
                 assert_eq!(latency.unanswered, outcomes.skipped);
                 assert_eq!((latency.p50_ns, latency.p99_ns), (None, None));
             }
@@ -179,9 +169,7 @@ fn equal_seeds_make_equal_choices_with_any_number_of_clients() {
         open["scripts"][0]["weight"] = json!(2);
         let run = observe(&open);
         let scheduled = run.outcomes_by_transaction.iter();
-        scheduled
-            .map(|report| report.outcomes.scheduled)
-            .collect::<Vec<_>>()
+        scheduled.map(|report| report.outcomes.scheduled).collect::<Vec<_>>()
     };
     assert_eq!(mix(3, 1), mix(7, 1));
     assert_ne!(mix(3, 1), mix(3, 2));
@@ -215,10 +203,7 @@ fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
             let lag = run.all_ok.schedule_lag.as_ref().unwrap();
             // With its own clients only, each of the 20 slow ones would wait 40 ms longer than the one before: the last
             // 800 ms, and a tenth of all 40 more than 600 ms. A busy machine makes it a quarter of a second.
-            assert!(
-                lag.p90_ns.unwrap() < 500_000_000,
-                "{threads} threads: {lag:?}"
-            );
+            assert!(lag.p90_ns.unwrap() < 500_000_000, "{threads} threads: {lag:?}");
         });
     }
 }

@@ -78,13 +78,8 @@ impl Scripted {
             if tag != *b"Q" {
                 return None;
             }
-            let text = String::from_utf8_lossy(&text)
-                .trim_end_matches(['\0', ';'])
-                .to_owned();
-            self.arrived
-                .lock()
-                .unwrap()
-                .push((text.clone(), Instant::now()));
+            let text = String::from_utf8_lossy(&text).trim_end_matches(['\0', ';']).to_owned();
+            self.arrived.lock().unwrap().push((text.clone(), Instant::now()));
             if let Some((_, path)) = self.announces.as_ref().filter(|(one, _)| *one == text) {
                 std::fs::write(path, "").unwrap();
             }
@@ -193,10 +188,7 @@ fn wait_for(path: &Path) -> String {
 fn other_clients_of_the_thread_go_on_while_a_command_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arrived");
-    let server = Scripted {
-        announces: Some(("SELECT 6", path.clone())),
-        ..Scripted::default()
-    };
+    let server = Scripted { announces: Some(("SELECT 6", path.clone())), ..Scripted::default() };
     let (server, deployment) = server.start();
     let script = format!(
         "\\if :client_id = 0\n{}\n\\setshell n echo 7\n\\else\n\\set n 6\n\\endif\nSELECT :n;",
@@ -251,9 +243,7 @@ fn a_command_of_the_script_is_in_the_latency_and_in_no_statement() {
             &["\\shell sleep 0.3\nSELECT 1;"],
             json!({ "protocol": "simple", "per_statement": true, "allow_shell": true }),
         );
-        let [statement] = &run.per_statement[..] else {
-            panic!("{:?}", run.per_statement)
-        };
+        let [statement] = &run.per_statement[..] else { panic!("{:?}", run.per_statement) };
         let (latency, service) = (run.all_ok.latency.max_ns, statement.service_time.min_ns);
         assert!(latency >= service + 290_000_000, "{latency} {service}");
     }

@@ -15,21 +15,15 @@ const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\
 #[test]
 fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     let deployment = null_deployment("pipeline", json!({}));
-    let run = driven(
-        deployment,
-        &[TEXT],
-        json!({ "protocol": "prepared", "stop": { "passes": 3 } }),
-    );
+    let run =
+        driven(deployment, &[TEXT], json!({ "protocol": "prepared", "stop": { "passes": 3 } }));
     assert_eq!(outcomes(&run), (3, 0, 0, 0));
     assert_eq!(run.statements, 12);
 
     // Statements after the error are not executed; the transaction is rolled back.
     let deployment = null_deployment("pipeline error", json!({ "fail": "constraint@#2" }));
-    let run = driven(
-        deployment,
-        &[TEXT],
-        json!({ "protocol": "extended", "stop": { "passes": 2 } }),
-    );
+    let run =
+        driven(deployment, &[TEXT], json!({ "protocol": "extended", "stop": { "passes": 2 } }));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     assert_eq!(run.statements, 3 + 4);
     assert_eq!(the_error(&run).class, "constraint");
@@ -54,11 +48,7 @@ fn a_server_answers_a_pipeline_in_order() {
         assert_eq!(outcomes(&run), (15, 0, 0, 0));
         assert_eq!(server.value("SELECT count(*) FROM t"), "15");
         assert_eq!(run.statements, 60);
-        let counts: Vec<_> = run
-            .per_statement
-            .iter()
-            .map(|statement| statement.count)
-            .collect();
+        let counts: Vec<_> = run.per_statement.iter().map(|statement| statement.count).collect();
         assert_eq!(counts, [15; 4]);
     }
 }
@@ -73,12 +63,7 @@ fn combined_statements_are_answered_one_by_one() {
         let Some((server, run)) = on_a_server(&[combined], protocol) else {
             return;
         };
-        assert_eq!(
-            outcomes(&run),
-            (15, 0, 0, 0),
-            "{protocol}: {:?}",
-            run.errors
-        );
+        assert_eq!(outcomes(&run), (15, 0, 0, 0), "{protocol}: {:?}", run.errors);
         assert_eq!(server.value("SELECT count(*) FROM t"), "15");
         assert_eq!(run.statements, 15 * 7, "{protocol}");
     }
@@ -132,11 +117,7 @@ fn a_pipeline_whose_commit_fails_is_no_ok_transaction() {
         let run = driven(server.deployment(), &[text], more);
         assert_eq!(outcomes(&run), (0, 0, 400, 0), "{protocol}, {text}");
         let error = the_error(&run);
-        assert_eq!(
-            (error.class, error.count),
-            ("constraint", 400),
-            "{protocol}"
-        );
+        assert_eq!((error.class, error.count), ("constraint", 400), "{protocol}");
         assert_eq!(server.value("SELECT count(*) FROM late"), "0");
     }
 }
@@ -168,17 +149,11 @@ fn every_row_of_a_load_is_acknowledged() {
 
 #[test]
 fn a_row_that_fails_ends_the_load_early() {
-    let served = served(
-        PROTOCOL,
-        json!({ "fail": "resources@#5000" }),
-        |deployment| {
-            let error = try_load(&deployment, 1_000_000).unwrap_err();
-            let EngineError::System(error, _) = error else {
-                panic!("{error:?}")
-            };
-            assert_eq!(error.class.word(), "resources");
-        },
-    );
+    let served = served(PROTOCOL, json!({ "fail": "resources@#5000" }), |deployment| {
+        let error = try_load(&deployment, 1_000_000).unwrap_err();
+        let EngineError::System(error, _) = error else { panic!("{error:?}") };
+        assert_eq!(error.class.word(), "resources");
+    });
     assert!(served.statements < 100_000, "{}", served.statements);
 }
 
@@ -202,9 +177,7 @@ fn an_option_that_the_driver_does_not_have_is_refused_before_any_session() {
     let deployment = json!({ "driver": PROTOCOL, "host": "127.0.0.1", "port": 1,
                        "options": { "consistency": "most" } });
     let error = try_load(&deployment, 1).unwrap_err();
-    let EngineError::Document(message) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::Document(message) = error else { panic!("{error:?}") };
     assert!(message.contains("key `options`"), "{message}");
     assert!(message.contains("expected one of any, one,"), "{message}");
 }

@@ -59,12 +59,8 @@ fn within_a_transaction_that_one_fails_and_the_next_is_served() {
 #[test]
 fn a_statement_is_executed_once_more_and_not_more_often() {
     let server = Scripted::start(|_, asked| {
-        let prepared = [
-            message(b'1', &[]),
-            message(b't', &[0, 0]),
-            message(b'n', &[]),
-            ready(b'I'),
-        ];
+        let prepared =
+            [message(b'1', &[]), message(b't', &[0, 0]), message(b'n', &[]), ready(b'I')];
         match asked {
             Asked::Sync(tags) if tags.contains('P') => prepared.concat(),
             Asked::Sync(_) => [error("26000"), ready(b'I')].concat(),
@@ -74,10 +70,7 @@ fn a_statement_is_executed_once_more_and_not_more_often() {
     let more = json!({ "protocol": "prepared", "stop": { "passes": 2 } });
     let run = driven(server.deployment(), &["UPDATE t SET a = 1;"], more);
     assert_eq!(outcomes(&run), (0, 0, 2, 0));
-    assert_eq!(
-        (the_error(&run).class, the_error(&run).count),
-        ("unknown object", 2)
-    );
+    assert_eq!((the_error(&run).class, the_error(&run).count), ("unknown object", 2));
     // Before the second execution, and after it for the next transaction.
     assert_eq!(run.prepared_again, 4);
 }
@@ -86,9 +79,7 @@ fn a_statement_is_executed_once_more_and_not_more_often() {
 #[test]
 fn an_error_of_the_end_of_a_pipeline_is_that_of_the_transaction() {
     let server = Scripted::start(|number, asked| {
-        let Asked::Sync(tags) = asked else {
-            panic!("expected a pipeline, found {asked:?}")
-        };
+        let Asked::Sync(tags) = asked else { panic!("expected a pipeline, found {asked:?}") };
         let executed = || [message(b'1', &[]), message(b'2', &[]), message(b'n', &[])].concat();
         let mut answer = Vec::new();
         for _ in tags.chars().filter(|tag| *tag == 'E') {
@@ -107,10 +98,7 @@ fn an_error_of_the_end_of_a_pipeline_is_that_of_the_transaction() {
     assert_eq!(outcomes(&run), (1, 0, 0, 0), "{:?}", run.errors);
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (2, 1));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.code.as_str(), error.retried),
-        ("serialization", "40001", 1)
-    );
+    assert_eq!((error.class, error.code.as_str(), error.retried), ("serialization", "40001", 1));
     // The answers of the attempt that was undone do not count.
     let answers: Vec<_> = run.results.iter().map(|result| result.answers).collect();
     assert_eq!(answers, [1, 1]);

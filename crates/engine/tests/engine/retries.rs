@@ -14,10 +14,8 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
     on_a_quiet_machine(|| {
         // BEGIN, the update that fails, ROLLBACK, BEGIN, UPDATE, COMMIT: six statements of 20 ms; one
         // without an error has three.
-        let deployment = null_deployment(
-            "retry",
-            json!({ "delay": "constant:20ms", "fail": "deadlock@#2" }),
-        );
+        let deployment =
+            null_deployment("retry", json!({ "delay": "constant:20ms", "fail": "deadlock@#2" }));
         let run = driven(
             deployment,
             &[TRANSFER],
@@ -30,10 +28,7 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
         assert!(times.max_ns >= 120_000_000, "{times:?}");
         assert!(times.min_ns < 120_000_000, "{times:?}");
         let error = the_error(&run);
-        assert_eq!(
-            (error.class, error.count, error.retried),
-            ("deadlock", 2, 2)
-        );
+        assert_eq!((error.class, error.count, error.retried), ("deadlock", 2, 2));
         let seen: u64 = run.intervals.iter().map(|line| line.retries).sum();
         assert_eq!(seen, 2);
     });
@@ -52,23 +47,11 @@ fn retries_are_limited_to_a_number_and_to_the_given_classes() {
     };
     let deadlocks = run("deadlock", json!({ "most": 2 }));
     assert_eq!(outcomes(&deadlocks), (0, 0, 3, 0));
-    assert_eq!(
-        (deadlocks.outcomes.attempts, deadlocks.outcomes.retries),
-        (9, 6)
-    );
-    assert_eq!(
-        (the_error(&deadlocks).count, the_error(&deadlocks).retried),
-        (9, 6)
-    );
+    assert_eq!((deadlocks.outcomes.attempts, deadlocks.outcomes.retries), (9, 6));
+    assert_eq!((the_error(&deadlocks).count, the_error(&deadlocks).retried), (9, 6));
     let constraints = run("constraint", json!({ "most": 2 }));
-    assert_eq!(
-        (constraints.outcomes.attempts, constraints.outcomes.retries),
-        (3, 0)
-    );
-    let named = run(
-        "constraint",
-        json!({ "most": 1, "classes": ["constraint"] }),
-    );
+    assert_eq!((constraints.outcomes.attempts, constraints.outcomes.retries), (3, 0));
+    let named = run("constraint", json!({ "most": 1, "classes": ["constraint"] }));
     assert_eq!((named.outcomes.attempts, named.outcomes.retries), (6, 3));
 }
 
@@ -86,17 +69,9 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
     }
     let update = |id: u32| format!("UPDATE t SET n = n + 1 WHERE id = {id};\n");
     let both = |first, second| {
-        format!(
-            "BEGIN;\n{}\\sleep 2 ms\n{}COMMIT;\n",
-            update(first),
-            update(second)
-        )
+        format!("BEGIN;\n{}\\sleep 2 ms\n{}COMMIT;\n", update(first), update(second))
     };
-    let texts = [
-        both(1, 2),
-        both(2, 1),
-        "INSERT INTO t VALUES (1, 0);".to_owned(),
-    ];
+    let texts = [both(1, 2), both(2, 1), "INSERT INTO t VALUES (1, 0);".to_owned()];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let run = driven(
         server.deployment(),
@@ -109,10 +84,7 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
     assert_eq!(of("constraint").map(|error| error.count).sum::<u64>(), 32);
     let deadlocks = of("deadlock").map(|error| (error.count, error.retried));
     assert!(deadlocks.clone().all(|(count, retried)| count == retried));
-    assert_eq!(
-        deadlocks.map(|(count, _)| count).sum::<u64>(),
-        run.outcomes.retries
-    );
+    assert_eq!(deadlocks.map(|(count, _)| count).sum::<u64>(), run.outcomes.retries);
     assert_eq!(server.value("SELECT sum(n) FROM t"), "128");
 }
 
@@ -134,11 +106,7 @@ fn a_transaction_whose_first_part_is_durable_is_unknown_and_not_retried() {
     ] {
         let run = retried(text, text, "deadlock@#2");
         assert_eq!(outcomes(&run), (2, 0, 0, 1), "{text}");
-        assert_eq!(
-            (run.outcomes.attempts, run.outcomes.retries),
-            (3, 0),
-            "{text}"
-        );
+        assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 0), "{text}");
         assert_eq!((run.partly_durable, run.not_retried), (1, 1), "{text}");
         assert_eq!((run.errors[0].count, run.errors[0].retried), (1, 0));
     }
@@ -148,18 +116,10 @@ fn a_transaction_whose_first_part_is_durable_is_unknown_and_not_retried() {
     assert_eq!(outcomes(&run), (2, 0, 0, 1));
     assert_eq!((run.partly_durable, run.not_retried), (1, 1));
     // A failure that would not have been retried, and one of the script itself.
-    let run = retried(
-        "constraint",
-        "UPDATE t SET a = 1; UPDATE u SET a = 1;",
-        "constraint@#2",
-    );
+    let run = retried("constraint", "UPDATE t SET a = 1; UPDATE u SET a = 1;", "constraint@#2");
     assert_eq!(outcomes(&run), (2, 0, 0, 1));
     assert_eq!((run.partly_durable, run.not_retried), (1, 0));
-    let run = retried(
-        "expected",
-        "UPDATE t SET a = 1;\n\\expect rows 7\n",
-        "data@#99",
-    );
+    let run = retried("expected", "UPDATE t SET a = 1;\n\\expect rows 7\n", "data@#99");
     assert_eq!(outcomes(&run), (0, 0, 0, 3));
 }
 
@@ -171,10 +131,7 @@ fn what_has_left_nothing_is_retried() {
         ("SET a = 1; BEGIN; UPDATE u SET a = 1; COMMIT;", 2),
         ("BEGIN; UPDATE t SET a = 1; UPDATE u SET a = 1; COMMIT;", 3),
         ("BEGIN; SELECT a FROM t; COMMIT; UPDATE u SET a = 1;", 4),
-        (
-            "BEGIN; UPDATE t SET a = 1; ROLLBACK; UPDATE u SET a = 1;",
-            4,
-        ),
+        ("BEGIN; UPDATE t SET a = 1; ROLLBACK; UPDATE u SET a = 1;", 4),
     ] {
         let run = retried(text, text, &format!("deadlock@#{failing}"));
         assert_eq!(outcomes(&run), (3, 0, 0, 0), "{text}");
@@ -190,18 +147,12 @@ fn the_number_of_a_partly_durable_transaction_is_not_given_again() {
         let run = retried(text, text, fail);
         let reached = &run.shared_numbers[0];
         let reached: Value = serde_json::to_value(reached).unwrap();
-        (
-            reached["taken"].as_u64().unwrap(),
-            reached["acknowledged"].as_u64().unwrap(),
-        )
+        (reached["taken"].as_u64().unwrap(), reached["acknowledged"].as_u64().unwrap())
     };
     let text = "\\next n\nINSERT INTO t VALUES (:n);\nINSERT INTO u VALUES (:n);\n";
     assert_eq!(numbers(text, "constraint@#2"), (3, 0));
     // Nothing stays of a statement that fails itself: the next transaction takes its number.
-    assert_eq!(
-        numbers("\\next n\nINSERT INTO t VALUES (:n);\n", "constraint@#1"),
-        (2, 2)
-    );
+    assert_eq!(numbers("\\next n\nINSERT INTO t VALUES (:n);\n", "constraint@#1"), (2, 2));
     // An abort does not undo what was durable before it.
     let text = "\\next n\nINSERT INTO t VALUES (:n);\n\\abort\n";
     assert_eq!(numbers(text, "data@#99"), (3, 0));

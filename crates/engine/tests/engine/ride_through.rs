@@ -13,11 +13,7 @@ use crate::support::{document, driven, ended, null_deployment, observe, outcomes
 fn while_it_crashes(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<Observation> {
     let mut server = Server::start(&[])?;
     server.session().execute("CREATE TABLE t (n int)").unwrap();
-    let crashing = document(
-        server.deployment(),
-        &["SELECT 1; INSERT INTO t VALUES (1);"],
-        more,
-    );
+    let crashing = document(server.deployment(), &["SELECT 1; INSERT INTO t VALUES (1);"], more);
     let driving = std::thread::spawn(move || observe(&crashing));
     let wait = |seconds| std::thread::sleep(Duration::from_secs_f64(seconds));
     wait(crash_s);
@@ -42,9 +38,7 @@ fn a_run_survives_a_restart_which_shows_as_an_outage() {
         assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 4));
         assert_eq!(run.reconnects, 4);
         assert!((1..=4).contains(&(run.outcomes.unknown + run.outcomes.failed)));
-        let [outage] = run.outages[..] else {
-            panic!("{:?}", run.outages)
-        };
+        let [outage] = run.outages[..] else { panic!("{:?}", run.outages) };
         assert!(outage.to_ns - outage.from_ns > 1_500_000_000, "{outage:?}");
         // A second without a running server from start to end.
         let hole = run.intervals.iter().find(|line| line.ok == 0).unwrap();
@@ -66,11 +60,7 @@ fn in_an_open_loop_an_outage_is_in_the_latency_of_the_arrivals_meanwhile() {
             return;
         };
         assert_eq!(run.outcomes.scheduled, 600);
-        assert!(
-            run.outcomes.unknown + run.outcomes.failed <= 4,
-            "{:?}",
-            run.outcomes
-        );
+        assert!(run.outcomes.unknown + run.outcomes.failed <= 4, "{:?}", run.outcomes);
         assert!(run.outcomes.skipped < 20, "{:?}", run.outcomes);
         // A quarter of all came during the outage, and waited for up to its whole length.
         assert!(run.all_ok.latency.p90_ns.unwrap() > 500_000_000);
@@ -93,11 +83,7 @@ fn clients_that_cannot_reconnect_end_and_their_arrivals_are_skipped() {
         assert!(run.elapsed_ns < 10_000_000_000, "{}", run.elapsed_ns);
         // All arrivals that were due before the last of them ended.
         let due = run.elapsed_ns / 10_000_000;
-        assert!(
-            run.outcomes.scheduled.abs_diff(due) <= 1,
-            "{:?}",
-            run.outcomes
-        );
+        assert!(run.outcomes.scheduled.abs_diff(due) <= 1, "{:?}", run.outcomes);
         assert!(run.outcomes.skipped > 10, "{:?}", run.outcomes);
         assert_eq!(run.outages.len(), 1);
         assert_eq!(run.intervals.last().unwrap().clients_connected, 0);

@@ -20,10 +20,7 @@ impl Drop for EndOnDrop<'_> {
 }
 
 /// Runs `act` with a server of the protocol with these options; returns what it served.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "callers write the JSON in place"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "callers write the JSON in place")]
 pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");
@@ -58,17 +55,13 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
 #[test]
 fn every_statement_of_many_clients_is_answered() {
     for protocol in null_protocols_in("sql") {
-        let served = served(
-            protocol,
-            json!({ "delay": "uniform:0ms..2ms" }),
-            |deployment| {
-                let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
+        let served = served(protocol, json!({ "delay": "uniform:0ms..2ms" }), |deployment| {
+            let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
                                "protocol": "prepared" });
-                let script = "\\set id random(1, 9)\nSELECT a FROM t WHERE id = :id;\n";
-                let observation = driven(deployment, &[script], more);
-                assert_eq!(outcomes(&observation), (2000, 0, 0, 0), "{protocol}");
-            },
-        );
+            let script = "\\set id random(1, 9)\nSELECT a FROM t WHERE id = :id;\n";
+            let observation = driven(deployment, &[script], more);
+            assert_eq!(outcomes(&observation), (2000, 0, 0, 0), "{protocol}");
+        });
         assert_eq!((served.sessions, served.refused), (100, 0), "{protocol}");
         assert_eq!(served.statements, 2000, "{protocol}");
     }

@@ -11,12 +11,8 @@ fn a_server_is_driven_by_an_event_loop() {
         return;
     };
     let mut session = server.session();
-    session
-        .execute("CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL)")
-        .unwrap();
-    session
-        .execute("INSERT INTO t SELECT i, 0 FROM generate_series(1, 1000) i")
-        .unwrap();
+    session.execute("CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL)").unwrap();
+    session.execute("INSERT INTO t SELECT i, 0 FROM generate_series(1, 1000) i").unwrap();
     assert!(session.server_version().contains("15") || !session.server_version().is_empty());
 
     prepared_selects_of_32_clients_on_2_threads(&server);
@@ -65,10 +61,7 @@ fn every_ok_update_is_in_the_database(server: &Server) {
 }
 
 fn sleeps_on_either_side_are_in_the_latency(server: &Server) {
-    let scripts = [
-        "SELECT pg_sleep(0.02);",
-        "SELECT 1;\n\\sleep 15 ms\nSELECT 2;",
-    ];
+    let scripts = ["SELECT pg_sleep(0.02);", "SELECT 1;\n\\sleep 15 ms\nSELECT 2;"];
     let run = driven(
         server.deployment(),
         &scripts,
@@ -87,17 +80,10 @@ fn a_failed_transaction_is_rolled_back(server: &Server) {
         "UPDATE t SET n = 1 WHERE id = 2;",
         "BEGIN;\nUPDATE t SET n = 1 WHERE id = 3;\n\\abort\n",
     ];
-    let run = driven(
-        server.deployment(),
-        &scripts,
-        json!({ "stop": { "passes": 5 } }),
-    );
+    let run = driven(server.deployment(), &scripts, json!({ "stop": { "passes": 5 } }));
     assert_eq!(outcomes(&run), (5, 5, 5, 0));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.code.as_str(), error.count),
-        ("constraint", "23505", 5)
-    );
+    assert_eq!((error.class, error.code.as_str(), error.count), ("constraint", "23505", 5));
     let left = server.value("SELECT string_agg(id::text, ' ' ORDER BY id) FROM t WHERE n = 1");
     assert_eq!(left, "2");
 }
@@ -112,10 +98,7 @@ fn large_answers_agree_among_clients(server: &Server) {
     );
     assert_eq!(outcomes(&run), (12, 0, 0, 0));
     let result = &run.results[0];
-    assert_eq!(
-        (result.rows, result.answers, result.differing),
-        (25_000, 12, 0)
-    );
+    assert_eq!((result.rows, result.answers, result.differing), (25_000, 12, 0));
 }
 
 fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Server) {
@@ -125,10 +108,7 @@ fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Serve
         json!({ "clients": 4, "protocol": "prepared" }),
     );
     let message = crate::support::refused(&unpreparable).to_string();
-    assert!(
-        message.contains("A.sql:2:1") && message.contains("nowhere"),
-        "{message}"
-    );
+    assert!(message.contains("A.sql:2:1") && message.contains("nowhere"), "{message}");
 }
 
 fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
@@ -139,28 +119,16 @@ fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
 
 fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
     let scripts = ["SELECT 1;", "SELECT pg_sleep(600);"];
-    let run = driven(
-        server.deployment(),
-        &scripts,
-        json!({ "clients": 3, "statement_timeout_s": 0.3 }),
-    );
+    let run =
+        driven(server.deployment(), &scripts, json!({ "clients": 3, "statement_timeout_s": 0.3 }));
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
-    assert_eq!(
-        (the_error(&run).class, run.ended_by.word()),
-        ("timeout", "all clients failed")
-    );
+    assert_eq!((the_error(&run).class, run.ended_by.word()), ("timeout", "all clients failed"));
 }
 
 fn a_statement_over_its_limit_is_cancelled(server: &Server) {
     let scripts = ["SELECT pg_sleep(600);", "SELECT 1;"];
-    let run = driven(
-        server.deployment(),
-        &scripts,
-        json!({ "clients": 3, "statement_limit_s": 0.3 }),
-    );
+    let run =
+        driven(server.deployment(), &scripts, json!({ "clients": 3, "statement_limit_s": 0.3 }));
     assert_eq!(outcomes(&run), (3, 0, 3, 0));
-    assert_eq!(
-        (the_error(&run).class, run.ended_by.word()),
-        ("timeout", "stop")
-    );
+    assert_eq!((the_error(&run).class, run.ended_by.word()), ("timeout", "stop"));
 }

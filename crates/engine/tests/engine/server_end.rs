@@ -29,18 +29,8 @@ fn a_server_that_crashes_ends_the_run_as_lost() {
     assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 16));
     assert!(run.outcomes.ok > 100);
     // Transactions that waited for an answer have an unknown outcome.
-    assert!(
-        (1..=16).contains(&run.outcomes.unknown),
-        "{:?}",
-        run.outcomes
-    );
-    assert!(
-        run.errors
-            .iter()
-            .all(|error| error.class == "lost connection"),
-        "{:?}",
-        run.errors
-    );
+    assert!((1..=16).contains(&run.outcomes.unknown), "{:?}", run.outcomes);
+    assert!(run.errors.iter().all(|error| error.class == "lost connection"), "{:?}", run.errors);
 }
 
 #[test]
@@ -53,10 +43,7 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
         &["SELECT 1;"],
         json!({ "clients": 40, "threads": 2, "stop": { "passes": 5 } }),
     );
-    assert_eq!(
-        (run.ended_by.word(), run.outcomes.scheduled),
-        ("refused", 0)
-    );
+    assert_eq!((run.ended_by.word(), run.outcomes.scheduled), ("refused", 0));
     let error = the_error(&run);
     assert_eq!(error.class, "too many connections");
     assert_eq!(error.count, ended(&run, "refused") as u64);
@@ -88,10 +75,7 @@ fn an_address_without_a_server_is_reported() {
 
     let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
     let message = Session::open(&deployment).err().unwrap().to_string();
-    assert!(
-        message.contains("opening a session") && message.contains("socket"),
-        "{message}"
-    );
+    assert!(message.contains("opening a session") && message.contains("socket"), "{message}");
 }
 
 #[test]

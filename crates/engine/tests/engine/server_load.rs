@@ -14,12 +14,8 @@ fn a_server_is_loaded_by_copy() {
         return;
     };
     let mut session = server.session();
-    session
-        .execute("CREATE TABLE a (n int PRIMARY KEY, t text)")
-        .unwrap();
-    session
-        .execute("CREATE TABLE b (n int PRIMARY KEY, t text)")
-        .unwrap();
+    session.execute("CREATE TABLE a (n int PRIMARY KEY, t text)").unwrap();
+    session.execute("CREATE TABLE b (n int PRIMARY KEY, t text)").unwrap();
 
     all_rows_arrive(&server);
     a_wrong_row_leaves_nothing(&server);
@@ -44,14 +40,10 @@ fn try_load(
         "on_error": ["ROLLBACK"],
     });
     let document = LoadDocument::parse(&document.to_string()).unwrap();
-    load(
-        &document,
-        &mut source,
-        &mut |progress| match progress.rows < breaks_at {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        },
-    )
+    load(&document, &mut source, &mut |progress| match progress.rows < breaks_at {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    })
 }
 
 fn counts(server: &Server) -> String {
@@ -61,27 +53,16 @@ fn counts(server: &Server) -> String {
 fn all_rows_arrive(server: &Server) {
     // Several megabytes: far more than all buffers in between.
     let report = try_load(server, Counting::new(2, 200_000), "COMMIT", u64::MAX).unwrap();
-    assert!(
-        report
-            .tables
-            .iter()
-            .all(|table| (table.rows, table.affected) == (200_000, 200_000))
-    );
+    assert!(report.tables.iter().all(|table| (table.rows, table.affected) == (200_000, 200_000)));
     assert!(report.bytes_sent > 8_000_000);
     assert_eq!(counts(server), "200000 200000");
-    assert_eq!(
-        server.value("SELECT t FROM b WHERE n = 199999"),
-        "row 199999 of table 1"
-    );
+    assert_eq!(server.value("SELECT t FROM b WHERE n = 199999"), "row 199999 of table 1");
 }
 
 /// The rows from before the failed load must still be there.
 fn assert_untouched(server: &Server) {
     assert_eq!(counts(server), "200000 200000");
-    assert_eq!(
-        server.value("SELECT count(*) FROM pg_locks WHERE relation = 'b'::regclass"),
-        "0"
-    );
+    assert_eq!(server.value("SELECT count(*) FROM pg_locks WHERE relation = 'b'::regclass"), "0");
 }
 
 fn a_wrong_row_leaves_nothing(server: &Server) {
@@ -89,15 +70,10 @@ fn a_wrong_row_leaves_nothing(server: &Server) {
     let mut source = Counting::new(2, 1_000_000);
     source.wrong_at = Some(1000);
     let error = try_load(server, source, "COMMIT", u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let EngineError::System(error, context) = error else { panic!("{error:?}") };
     assert_eq!(error.class.word(), "data");
     assert!(context.contains("table b"), "{context}");
-    assert!(
-        !context.contains("after 1000000 rows"),
-        "the error was noticed late: {context}"
-    );
+    assert!(!context.contains("after 1000000 rows"), "the error was noticed late: {context}");
     assert_untouched(server);
 }
 
@@ -117,25 +93,15 @@ fn an_interrupt_leaves_nothing(server: &Server) {
 
 fn a_failing_end_leaves_nothing(server: &Server) {
     let after = "SELECT 1 / 0";
-    let error = try_load(server, Counting::new(2, 10), after, u64::MAX)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains(after) && error.contains("division"),
-        "{error}"
-    );
+    let error = try_load(server, Counting::new(2, 10), after, u64::MAX).unwrap_err().to_string();
+    assert!(error.contains(after) && error.contains("division"), "{error}");
     assert_untouched(server);
 }
 
 fn a_closed_session_is_reported(server: &Server) {
     let after = "SELECT pg_terminate_backend(pg_backend_pid())";
     let error = try_load(server, Counting::new(2, 10), after, u64::MAX).unwrap_err();
-    let EngineError::System(error, _) = error else {
-        panic!("{error:?}")
-    };
-    assert_eq!(
-        (error.class.word(), error.code.as_str()),
-        ("lost connection", "57P01")
-    );
+    let EngineError::System(error, _) = error else { panic!("{error:?}") };
+    assert_eq!((error.class.word(), error.code.as_str()), ("lost connection", "57P01"));
     assert_untouched(server);
 }

@@ -25,18 +25,11 @@ fn sessions_are_encrypted_as_requested() {
         // Written to stderr directly, since the test harness hides the output of tests that pass.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr(),
-            concat!(
-                "skipped: no openssl on this machine to create a certificate",
-                "\n"
-            )
-            .as_bytes(),
+            concat!("skipped: no openssl on this machine to create a certificate", "\n").as_bytes(),
         );
         return;
     }
-    let (certificate, key) = (
-        folder.path().join("server.crt"),
-        folder.path().join("server.key"),
-    );
+    let (certificate, key) = (folder.path().join("server.crt"), folder.path().join("server.key"));
     let settings = [
         "ssl=on".to_owned(),
         format!("ssl_cert_file={}", certificate.display()),
@@ -54,11 +47,7 @@ fn sessions_are_encrypted_as_requested() {
     };
 
     for (tls, expected) in [("off", "f"), ("prefer", "t"), ("require", "t")] {
-        assert_eq!(
-            is_encrypted(&deployment(tls, None, "localhost")).unwrap(),
-            expected,
-            "{tls}"
-        );
+        assert_eq!(is_encrypted(&deployment(tls, None, "localhost")).unwrap(), expected, "{tls}");
     }
     let trusted = deployment("verify", Some(&certificate), "localhost");
     assert_eq!(is_encrypted(&trusted).unwrap(), "t");
@@ -72,9 +61,7 @@ fn sessions_are_encrypted_as_requested() {
         deployment("verify-ca", None, "localhost"),
     ] {
         let error = is_encrypted(&wrong).unwrap_err();
-        let EngineError::System(error, _) = error else {
-            panic!("{error:?}")
-        };
+        let EngineError::System(error, _) = error else { panic!("{error:?}") };
         assert_eq!(error.class.word(), "authentication", "{error}");
         assert!(error.message.contains("certificate"), "{error}");
     }
@@ -102,9 +89,7 @@ fn a_server_without_tls_is_rejected_only_if_it_is_required() {
         })
     };
     assert_eq!(is_encrypted(&deployment("prefer")).unwrap(), "f");
-    let message = is_encrypted(&deployment("require"))
-        .unwrap_err()
-        .to_string();
+    let message = is_encrypted(&deployment("require")).unwrap_err().to_string();
     assert!(message.contains("does not offer TLS"), "{message}");
 }
 
@@ -131,21 +116,13 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
             let more = json!({ "lexer": language, "clients": 2, "stop": { "passes": 5 } });
             let trusted = deployment("verify", "localhost", port);
             let run = driven(trusted, &[statement], more);
-            assert_eq!(
-                outcomes(&run),
-                (10, 0, 0, 0),
-                "{protocol}: {:?}",
-                run.errors
-            );
+            assert_eq!(outcomes(&run), (10, 0, 0, 0), "{protocol}: {:?}", run.errors);
             let refused = |deployment: Value| {
                 let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
                 Session::open(&deployment).err().unwrap().to_string()
             };
             let message = refused(deployment("verify", "127.0.0.1", port));
-            assert!(
-                message.contains("certificate is for localhost"),
-                "{message}"
-            );
+            assert!(message.contains("certificate is for localhost"), "{message}");
             let message = refused(deployment("off", "localhost", port));
             assert!(message.contains("begins with TLS"), "{message}");
             let plain = forwarding(unix["unix"].as_str().unwrap());
@@ -160,9 +137,8 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
 /// A port behind which TLS is taken off and the rest goes to the Unix socket.
 fn tls_before(unix: &str, certificate: &Path, key: &Path) -> u16 {
     let pem = |path: &Path| std::fs::read(path).unwrap();
-    let certificates = CertificateDer::pem_slice_iter(&pem(certificate))
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap();
+    let certificates =
+        CertificateDer::pem_slice_iter(&pem(certificate)).collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(&pem(key)).unwrap();
     let ring = Arc::new(rustls::crypto::ring::default_provider());
     let accepted = ServerConfig::builder_with_provider(ring)
@@ -208,10 +184,7 @@ fn each_connection(
 fn exchange(client: &mut (impl Read + Write), mut server: UnixStream) {
     let mut buffer = [0; 4096];
     let is_pause = |error: &io::Error| {
-        matches!(
-            error.kind(),
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-        )
+        matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
     };
     loop {
         let passed = match client.read(&mut buffer) {
@@ -241,9 +214,7 @@ fn is_encrypted(deployment: &Value) -> Result<String, EngineError> {
 
 fn make_certificate(folder: &Path) -> bool {
     let made = Command::new("openssl")
-        .args([
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-        ])
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj"])
         .args(["/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
         // By default openssl creates a certificate of an authority, which is invalid for a server.
         .args(["-addext", "basicConstraints=critical,CA:FALSE", "-out"])
@@ -253,11 +224,7 @@ fn make_certificate(folder: &Path) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    for path in [
-        folder.to_owned(),
-        folder.join("server.crt"),
-        folder.join("server.key"),
-    ] {
+    for path in [folder.to_owned(), folder.join("server.crt"), folder.join("server.key")] {
         if path.exists() {
             give_to_server(&path);
         }

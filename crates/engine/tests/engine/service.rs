@@ -48,10 +48,7 @@ fn littles_law_holds_where_every_client_is_served() {
             }),
         );
         let law = run.littles_law.expect("the loop is closed");
-        assert!(
-            (law.clients_by_law / law.clients - 1.0).abs() < 0.01,
-            "{law:?}"
-        );
+        assert!((law.clients_by_law / law.clients - 1.0).abs() < 0.01, "{law:?}");
         assert!(law.latency_ns >= 4e6 && law.pause_ns >= 4e6, "{law:?}");
         let each = run.transactions_per_client;
         assert_eq!((each.least, each.median, each.most), (60, 60, 60));
@@ -82,19 +79,10 @@ fn a_system_that_answers_no_client_has_stalled() {
             "SELECT 1;",
             json!({ "clients": 4, "stop": { "duration_s": 2.5 } }),
         );
-        let [stall] = run.stalls[..] else {
-            panic!("{:?}", run.stalls)
-        };
-        assert!(
-            (3 * S / 10..9 * S / 10).contains(&stall.from_ns),
-            "{stall:?}"
-        );
+        let [stall] = run.stalls[..] else { panic!("{:?}", run.stalls) };
+        assert!((3 * S / 10..9 * S / 10).contains(&stall.from_ns), "{stall:?}");
         assert!(stall.to_ns - stall.from_ns > 14 * S / 10, "{stall:?}");
-        let in_seconds_ns: u64 = run
-            .intervals
-            .iter()
-            .map(|interval| interval.stalled_ns)
-            .sum();
+        let in_seconds_ns: u64 = run.intervals.iter().map(|interval| interval.stalled_ns).sum();
         assert_eq!(in_seconds_ns, stall.to_ns - stall.from_ns);
         assert!(run.intervals[0].stalled_ns < S, "{:?}", run.intervals[0]);
     });
@@ -109,9 +97,7 @@ fn a_stall_to_the_end_has_an_interval_for_each_of_its_seconds() {
         json!({ "statement_timeout_s": 2.2, "stop": { "duration_s": 1 } }),
     );
     assert_eq!(run.outcomes.ok + 1, run.outcomes.scheduled);
-    let [stall] = run.stalls[..] else {
-        panic!("{:?}", run.stalls)
-    };
+    let [stall] = run.stalls[..] else { panic!("{:?}", run.stalls) };
     assert!(stall.to_ns > 2 * S, "{stall:?}");
     assert!(run.intervals.len() as u64 > stall.to_ns / S);
 }
@@ -124,12 +110,7 @@ fn slow_transactions_and_pauses_are_no_stalls() {
             (json!({}), "SELECT 1;\n\\sleep 1100 ms\n"),
             (json!({}), "SELECT 1;\n\\think 1100 ms\n"),
         ] {
-            let run = run(
-                text,
-                options,
-                text,
-                json!({ "stop": { "transactions": 2 } }),
-            );
+            let run = run(text, options, text, json!({ "stop": { "transactions": 2 } }));
             assert_eq!(run.stalls, [], "{text}");
             assert!(run.elapsed_ns >= S, "{text}");
         }

@@ -17,10 +17,7 @@ fn in_parts(
     more: &Value,
 ) -> (Vec<String>, Vec<Observation>) {
     let values = Values::new();
-    let script = format!(
-        "\\set v random(1, 1000000)\n{}\nSELECT 1;",
-        values.write(":v")
-    );
+    let script = format!("\\set v random(1, 1000000)\n{}\nSELECT 1;", values.write(":v"));
     let part = |(first_client, clients): &(u32, u32)| {
         let mut document = document(deployment.clone(), &[&script, &script], more.clone());
         document["first_client"] = json!(first_client);
@@ -31,9 +28,8 @@ fn in_parts(
     };
     let documents: Vec<Value> = parts.iter().map(part).collect();
     let observed = std::thread::scope(|scope| {
-        let running: Vec<_> = (documents.iter())
-            .map(|document| scope.spawn(|| observe(document)))
-            .collect();
+        let running: Vec<_> =
+            (documents.iter()).map(|document| scope.spawn(|| observe(document))).collect();
         let ended = running.into_iter().map(|thread| thread.join().unwrap());
         ended.collect()
     });
@@ -51,30 +47,24 @@ fn one_process_with_8_clients_and_four_with_2_draw_the_same() {
         json!({ "stop": { "queue": 64 } }),
     ];
     for more in cases {
-        served(
-            "postgresql",
-            json!({ "delay": "constant:3ms" }),
-            |deployment| {
-                let (alone, whole) = in_parts(&deployment, &[(0, 8)], &more);
-                let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
-                let (together, parts) = in_parts(&deployment, &four, &more);
-                assert_eq!(alone.len(), 64, "{more}");
-                assert_eq!(together, alone, "{more}");
-                // On a server with known delays every transaction takes at least as long.
-                let [whole] = &whole[..] else {
-                    panic!("{more}")
-                };
-                let counted: u64 = parts.iter().map(|part| part.all_ok.count).sum();
-                assert_eq!((counted, whole.all_ok.count), (64, 64), "{more}");
-                for part in parts.iter().chain([whole]) {
-                    assert!(part.all_ok.latency.min_ns >= 3_000_000, "{more}");
-                }
-                let numbers: Vec<u32> = (parts.iter())
-                    .flat_map(|part| part.client_ends.iter().map(|end| end.client))
-                    .collect();
-                assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
-            },
-        );
+        served("postgresql", json!({ "delay": "constant:3ms" }), |deployment| {
+            let (alone, whole) = in_parts(&deployment, &[(0, 8)], &more);
+            let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
+            let (together, parts) = in_parts(&deployment, &four, &more);
+            assert_eq!(alone.len(), 64, "{more}");
+            assert_eq!(together, alone, "{more}");
+            // On a server with known delays every transaction takes at least as long.
+            let [whole] = &whole[..] else { panic!("{more}") };
+            let counted: u64 = parts.iter().map(|part| part.all_ok.count).sum();
+            assert_eq!((counted, whole.all_ok.count), (64, 64), "{more}");
+            for part in parts.iter().chain([whole]) {
+                assert!(part.all_ok.latency.min_ns >= 3_000_000, "{more}");
+            }
+            let numbers: Vec<u32> = (parts.iter())
+                .flat_map(|part| part.client_ends.iter().map(|end| end.client))
+                .collect();
+            assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
+        });
     }
 }
 
@@ -125,11 +115,8 @@ fn late_ns(document: &DriveDocument) -> i64 {
 fn nothing_is_run_if_the_caller_cancels_when_clients_are_ready() {
     let deployment = null_deployment("not ready", json!({}));
     let asked = document(deployment, &["SELECT 1;"], json!({}));
-    let cancelled = drive(
-        &parsed(&asked),
-        &mut |_| ControlFlow::Continue(()),
-        &mut || ControlFlow::Break(()),
-    );
+    let cancelled =
+        drive(&parsed(&asked), &mut |_| ControlFlow::Continue(()), &mut || ControlFlow::Break(()));
     assert!(matches!(cancelled, Err(EngineError::Interrupted)));
 }
 

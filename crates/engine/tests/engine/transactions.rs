@@ -29,10 +29,7 @@ fn protocols_with_transactions() -> Vec<&'static str> {
         let driver = DRIVERS.iter().find(|driver| driver.name == *protocol);
         driver.expect("it has a driver").has_transactions
     };
-    let found: Vec<_> = null_protocols_in("sql")
-        .into_iter()
-        .filter(has_transactions)
-        .collect();
+    let found: Vec<_> = null_protocols_in("sql").into_iter().filter(has_transactions).collect();
     assert!(!found.is_empty());
     found
 }
@@ -44,17 +41,8 @@ fn is_rolled_back(deployment: &Value, statement: &str) {
     }
     let texts = failing(statement);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let run = driven(
-        deployment.clone(),
-        &texts,
-        json!({ "stop": { "passes": 3 } }),
-    );
-    assert_eq!(
-        outcomes(&run),
-        (3, 0, 3, 0),
-        "{statement}: {:?}",
-        run.errors
-    );
+    let run = driven(deployment.clone(), &texts, json!({ "stop": { "passes": 3 } }));
+    assert_eq!(outcomes(&run), (3, 0, 3, 0), "{statement}: {:?}", run.errors);
     assert_eq!(the_error(&run).class, "constraint", "{statement}");
     assert_eq!(count(deployment, "t"), "0", "{statement}");
     assert_eq!(count(deployment, "u"), "3", "{statement}");
@@ -101,11 +89,7 @@ fn leaves_a_part(deployment: &Value, statement: &str) {
 
 /// A text of several statements, as a plain file may contain.
 fn in_one_text(deployment: &Value, text: &str) -> Value {
-    let mut plain = document(
-        deployment.clone(),
-        &[text, "INSERT INTO u VALUES (1)"],
-        json!({}),
-    );
+    let mut plain = document(deployment.clone(), &[text, "INSERT INTO u VALUES (1)"], json!({}));
     for script in plain["scripts"].as_array_mut().unwrap() {
         script["is_plain"] = json!(true);
     }
@@ -118,26 +102,17 @@ fn texts_of_several_statements(deployment: &Value) {
     let text = "BEGIN; INSERT INTO t VALUES (7); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), count(deployment, "u")),
-        ("1".into(), "1".into())
-    );
+    assert_eq!((count(deployment, "t"), count(deployment, "u")), ("1".into(), "1".into()));
     // It fails in the transaction that it has started.
     let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), count(deployment, "u")),
-        ("1".into(), "2".into())
-    );
+    assert_eq!((count(deployment, "t"), count(deployment, "u")), ("1".into(), "2".into()));
     // It fails in its second transaction: the first is durable.
     let text = "BEGIN; INSERT INTO t VALUES (8); COMMIT; BEGIN; INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), run.partly_durable),
-        ("2".into(), 1)
-    );
+    assert_eq!((count(deployment, "t"), run.partly_durable), ("2".into(), 1));
 }
 
 #[test]
@@ -176,10 +151,9 @@ fn postgresql_reports_whether_a_transaction_is_open() {
         &deployment,
         "CREATE PROCEDURE half() LANGUAGE plpgsql AS $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
     );
-    for statement in [
-        "CALL half()",
-        "DO $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
-    ] {
+    for statement in
+        ["CALL half()", "DO $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$"]
+    {
         leaves_a_part(&deployment, statement);
     }
     // Within a transaction the server refuses COMMIT.
@@ -188,10 +162,7 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
 
     // Commits by the driver work, and errors of the commit are errors of a statement.
-    execute(
-        &deployment,
-        "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
-    );
+    execute(&deployment, "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
     let scripts = [
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n",
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n\\expect error constraint\n",
@@ -199,11 +170,7 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     ];
     for protocol in ["extended", "prepared"] {
         execute(&deployment, "DELETE FROM late");
-        let run = driven(
-            deployment.clone(),
-            &scripts,
-            json!({ "protocol": protocol }),
-        );
+        let run = driven(deployment.clone(), &scripts, json!({ "protocol": protocol }));
         assert_eq!(outcomes(&run), (3, 0, 0, 0), "{:?}", run.errors);
         assert_eq!(count(&deployment, "late"), "2");
     }
@@ -259,17 +226,11 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         assert_eq!((run.partly_durable, run.not_retried), (is_left, is_left));
     }
     assert_eq!(count(&deployment, "plain"), "1");
-    let run = driven(
-        deployment.clone(),
-        &["BEGIN; INSERT INTO plain VALUES (2);\n\\abort\n"],
-        json!({}),
-    );
+    let run =
+        driven(deployment.clone(), &["BEGIN; INSERT INTO plain VALUES (2);\n\\abort\n"], json!({}));
     assert_eq!((outcomes(&run), run.partly_durable), ((0, 0, 0, 1), 1));
     // Outside a transaction the answer does not say it: the database is known to have such tables.
-    execute(
-        &deployment,
-        "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM",
-    );
+    execute(&deployment, "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM");
     let text = "INSERT INTO plain_key VALUES (1), (1);\n\\atomic\n";
     let known = json!({ "leaves_parts": true, "retries": again["retries"] });
     let run = driven(deployment.clone(), &[text], known);
@@ -289,11 +250,7 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         let retries = json!({ "retries": { "most": 2, "classes": ["constraint", "other"] } });
         let run = driven(deployment.clone(), &[&text], retries);
         assert_eq!(outcomes(&run), (0, 0, 0, 1), "{text}: {:?}", run.errors);
-        assert_eq!(
-            (run.outcomes.attempts, run.partly_durable),
-            (1, 1),
-            "{text}"
-        );
+        assert_eq!((run.outcomes.attempts, run.partly_durable), (1, 1), "{text}");
     }
     assert_eq!(count(&deployment, "t"), "5");
 }
@@ -347,10 +304,7 @@ fn an_unknown_statement_is_never_retried() {
         .collect();
     assert_eq!(
         errors,
-        [
-            ("timeout", Certainty::Undone, 1, 1),
-            ("timeout", Certainty::Unknown, 1, 0)
-        ]
+        [("timeout", Certainty::Undone, 1, 1), ("timeout", Certainty::Unknown, 1, 0)]
     );
 
     // In a transaction that can still be rolled back all of it is undone; at its commit the outcome is
@@ -415,11 +369,6 @@ SELECT count(*) FROM kinds WHERE d = :d AND 1 = :is_kept;
             &[&text],
             json!({ "protocol": protocol, "stop": { "passes": 3 } }),
         );
-        assert_eq!(
-            outcomes(&run),
-            (3, 0, 0, 0),
-            "{protocol}: {:#?}",
-            run.errors
-        );
+        assert_eq!(outcomes(&run), (3, 0, 0, 0), "{protocol}: {:#?}", run.errors);
     }
 }

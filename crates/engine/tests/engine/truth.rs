@@ -24,9 +24,7 @@ fn a_known_delay_is_in_every_percentile() {
         &["SELECT 1;", "SELECT 1; SELECT 2;"],
         json!({ "clients": 2, "stop": { "passes": 20 } }),
     );
-    let [one, two] = &run.transactions[..] else {
-        panic!("{:#?}", run.transactions)
-    };
+    let [one, two] = &run.transactions[..] else { panic!("{:#?}", run.transactions) };
     assert_eq!((one.name.as_str(), one.count), ("A", 40));
     assert_eq!((two.name.as_str(), two.count), ("B", 40));
     for (report, delay_ns) in [(one, 3_000_000), (two, 6_000_000)] {
@@ -60,25 +58,15 @@ fn a_known_delay_is_in_every_percentile() {
         assert!(sum_ns <= end.elapsed_ns);
         assert!(times.last().unwrap().end_ns <= end.elapsed_ns);
     }
-    assert!(
-        run.client_ends
-            .iter()
-            .all(|end| end.elapsed_ns >= 20 * 9_000_000)
-    );
+    assert!(run.client_ends.iter().all(|end| end.elapsed_ns >= 20 * 9_000_000));
     assert!(run.elapsed_ns >= 20 * 9_000_000);
 }
 
 #[test]
 fn a_stall_is_in_the_maximum_and_not_in_the_median() {
-    let deployment = null_deployment(
-        "stall",
-        json!({ "delay": "constant:1ms", "stall": "1.2s@#30" }),
-    );
-    let run = driven(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "stop": { "passes": 60 } }),
-    );
+    let deployment =
+        null_deployment("stall", json!({ "delay": "constant:1ms", "stall": "1.2s@#30" }));
+    let run = driven(deployment, &["SELECT 1;"], json!({ "stop": { "passes": 60 } }));
     let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 1_201_000_000, "{times:?}");
     assert!(times.p50_ns.unwrap() < times.max_ns / 2, "{times:?}");
@@ -92,22 +80,13 @@ fn a_stall_is_in_the_maximum_and_not_in_the_median() {
 
 #[test]
 fn all_clients_begin_together_and_see_the_same_stall() {
-    let deployment = null_deployment(
-        "shared stall",
-        json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }),
-    );
-    let run = driven(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 8, "stop": { "duration_s": 1.5 } }),
-    );
+    let deployment =
+        null_deployment("shared stall", json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }));
+    let run =
+        driven(deployment, &["SELECT 1;"], json!({ "clients": 8, "stop": { "duration_s": 1.5 } }));
     let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 400_000_000, "{times:?}");
-    assert!(
-        run.client_ends
-            .iter()
-            .all(|end| end.elapsed_ns >= 1_500_000_000)
-    );
+    assert!(run.client_ends.iter().all(|end| end.elapsed_ns >= 1_500_000_000));
     assert_eq!(run.ended_by.word(), "stop");
 }
 
@@ -123,17 +102,10 @@ fn every_script_runs_once_a_pass_and_in_order() {
     assert_eq!(outcomes(&run), (15, 0, 3, 0));
     assert_eq!(["A", "B", "C"].map(|name| ok_count(&run, name)), [6, 3, 6]);
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.transaction.as_deref(), error.count),
-        ("data", Some("B"), 3)
-    );
+    assert_eq!((error.class, error.transaction.as_deref(), error.count), ("data", Some("B"), 3));
     // A pass with a failure in it has no latency, but it is counted.
     assert_eq!(run.passes.as_ref().unwrap().count, 3);
-    assert!(
-        run.client_ends
-            .iter()
-            .all(|end| (end.passes, end.transactions) == (2, 6))
-    );
+    assert!(run.client_ends.iter().all(|end| (end.passes, end.transactions) == (2, 6)));
 }
 
 #[test]
@@ -179,11 +151,8 @@ fn warm_up_is_not_measured() {
 #[test]
 fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
     let deployment = null_deployment("duration", json!({ "delay": "constant:40ms" }));
-    let run = driven(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 2, "stop": { "duration_s": 0.5 } }),
-    );
+    let run =
+        driven(deployment, &["SELECT 1;"], json!({ "clients": 2, "stop": { "duration_s": 0.5 } }));
     // A transaction running at the end is finished, and counts.
     assert!(run.elapsed_ns >= 500_000_000);
     assert_eq!(outcomes(&run).3, 0);
@@ -194,35 +163,13 @@ fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
 fn different_answers_are_reported() {
     // Without the table the count is answered by three rows, with it by one.
     let deployment = null_deployment("differing", json!({ "rows": "3" }));
-    let scripts = [
-        "SELECT count(*) FROM t;",
-        "CREATE TABLE t (n int);",
-        "SELECT 1;",
-    ];
-    let run = driven(
-        deployment,
-        &scripts,
-        json!({ "digest": true, "stop": { "passes": 3 } }),
-    );
-    let of = |name: &str| {
-        run.results
-            .iter()
-            .find(|result| result.transaction == name)
-            .unwrap()
-    };
+    let scripts = ["SELECT count(*) FROM t;", "CREATE TABLE t (n int);", "SELECT 1;"];
+    let run = driven(deployment, &scripts, json!({ "digest": true, "stop": { "passes": 3 } }));
+    let of = |name: &str| run.results.iter().find(|result| result.transaction == name).unwrap();
     let differing = of("A");
-    assert_eq!(
-        (differing.rows, differing.answers, differing.differing),
-        (3, 3, 2)
-    );
-    let difference = differing
-        .first_difference
-        .as_deref()
-        .expect("it is described");
-    assert!(
-        difference.contains("3 rows") && difference.contains("1 rows"),
-        "{difference}"
-    );
+    assert_eq!((differing.rows, differing.answers, differing.differing), (3, 3, 2));
+    let difference = differing.first_difference.as_deref().expect("it is described");
+    assert!(difference.contains("3 rows") && difference.contains("1 rows"), "{difference}");
     let same = of("C");
     assert_eq!((same.rows, same.answers, same.differing), (3, 3, 0));
     assert_eq!(same.first_difference, None);
@@ -263,28 +210,17 @@ fn what_clients_have_done_so_far_grows_to_what_they_did() {
 #[test]
 fn progress_counts_up_to_the_total_of_the_observation() {
     let deployment = null_deployment("progress", json!({ "delay": "constant:5ms" }));
-    let asked = document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 2, "stop": { "passes": 100 } }),
-    );
+    let asked =
+        document(deployment, &["SELECT 1;"], json!({ "clients": 2, "stop": { "passes": 100 } }));
     let mut reports = Vec::new();
     let run = watched(&asked, |progress| {
         reports.push(progress.clone());
         ControlFlow::Continue(())
     });
     assert!(!reports.is_empty());
-    assert!(
-        reports
-            .iter()
-            .all(|progress| progress.scheduled == Some(200))
-    );
+    assert!(reports.iter().all(|progress| progress.scheduled == Some(200)));
     assert!(reports.windows(2).all(|pair| pair[0].done <= pair[1].done));
-    assert!(
-        reports
-            .iter()
-            .any(|progress| progress.done > 0 && progress.clients_running == 2)
-    );
+    assert!(reports.iter().any(|progress| progress.done > 0 && progress.clients_running == 2));
     // At most ten times a second, plus one that a slow machine may add.
     let limit = run.elapsed_ns.saturating_add(run.connect_ns) / 100_000_000 + 1;
     assert!(reports.len() as u64 <= limit, "{} > {limit}", reports.len());

@@ -13,23 +13,15 @@ use std::ops::Range;
 
 pub(crate) fn set<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let name = name(reader)?;
-    Ok(Command::Set {
-        name,
-        value: reader.expression()?,
-    })
+    Ok(Command::Set { name, value: reader.expression()? })
 }
 
 pub(crate) fn next<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
-    Ok(Command::Next {
-        name: name(reader)?,
-    })
+    Ok(Command::Next { name: name(reader)? })
 }
 
 pub(crate) fn acknowledged<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
-    Ok(Command::Acknowledged {
-        name: name(reader)?,
-        of: name(reader)?,
-    })
+    Ok(Command::Acknowledged { name: name(reader)?, of: name(reader)? })
 }
 
 /// `script a b`: the script is named as files are, so its name is no token.
@@ -37,10 +29,7 @@ pub(crate) fn defer(text: &str, arguments: Range<usize>) -> Result<Command<'_>, 
     let words = text[arguments.clone()].trim_start();
     let at = arguments.end - words.len();
     let length = words.find(|letter: char| letter.is_ascii_whitespace());
-    let script = Name {
-        at,
-        name: &words[..length.unwrap_or(words.len())],
-    };
+    let script = Name { at, name: &words[..length.unwrap_or(words.len())] };
     if script.name.is_empty() {
         let message = "expected the name of a script, found the end of the line";
         return Err(Defect::new(at, message));
@@ -58,11 +47,7 @@ pub(crate) fn for_loop<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defec
     reader.word("in")?;
     let from = reader.expression()?;
     reader.symbol("..")?;
-    Ok(Command::For {
-        name,
-        from,
-        to: reader.expression()?,
-    })
+    Ok(Command::For { name, from, to: reader.expression()? })
 }
 
 pub(crate) fn prefix<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Defect> {
@@ -91,11 +76,7 @@ pub(crate) fn gset_path(
     let mut reader = Reader::new(tokens(text, end..arguments.end)?);
     let name = name(&mut reader)?;
     reader.end()?;
-    Ok(Some(Command::GsetPath {
-        name,
-        spelled: &text[begin..end],
-        steps,
-    }))
+    Ok(Some(Command::GsetPath { name, spelled: &text[begin..end], steps }))
 }
 
 /// An isolation level is one word or several; the rest of the line names it.
@@ -122,9 +103,7 @@ pub(crate) fn drawn(text: &str, arguments: Range<usize>) -> Result<Option<Durati
 
 pub(crate) fn computed<'a>(reader: &mut Reader<'a>) -> Result<Duration<'a>, Defect> {
     let duration = reader.expression()?;
-    let unit = Unit::ALL
-        .into_iter()
-        .find(|unit| reader.takes_word(unit.symbol()));
+    let unit = Unit::ALL.into_iter().find(|unit| reader.takes_word(unit.symbol()));
     let unit = match (unit, &reader.peek().token) {
         (Some(unit), _) => unit,
         (None, Token::End) => Unit::Seconds,
@@ -149,14 +128,12 @@ pub(crate) fn expect<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect>
 fn error_class<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let at = reader.peek().range.start;
     let found = words(reader).join(" ");
-    class_named(&found)
-        .map(Command::ExpectError)
-        .map_err(|meant| {
-            let found = if found.is_empty() { "none" } else { &found };
-            Defect::new(at, format!("expected a class of errors, found {found}"))
-                .hint(format!("the classes are {}", STATEMENT_CLASSES.join(", ")))
-                .perhaps(meant.map(str::to_owned))
-        })
+    class_named(&found).map(Command::ExpectError).map_err(|meant| {
+        let found = if found.is_empty() { "none" } else { &found };
+        Defect::new(at, format!("expected a class of errors, found {found}"))
+            .hint(format!("the classes are {}", STATEMENT_CLASSES.join(", ")))
+            .perhaps(meant.map(str::to_owned))
+    })
 }
 
 fn words<'a>(reader: &mut Reader<'a>) -> Vec<&'a str> {

@@ -125,15 +125,9 @@ pub(crate) fn command<'a>(
     text: &'a str,
     arguments: Range<usize>,
 ) -> Result<Command<'a>, Defect> {
-    let known = FORMS
-        .iter()
-        .find(|form| name.eq_ignore_ascii_case(form.name));
+    let known = FORMS.iter().find(|form| name.eq_ignore_ascii_case(form.name));
     let form = known.ok_or_else(|| unknown(at, name))?;
-    let usage = || {
-        format!("\\{} {}", form.name, form.arguments)
-            .trim_end()
-            .to_owned()
-    };
+    let usage = || format!("\\{} {}", form.name, form.arguments).trim_end().to_owned();
     read(form, text, arguments).map_err(|defect| defect.or_hint(usage()))
 }
 
@@ -144,10 +138,7 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
     if let Parse::Pause { is_part_of_latency } = form.parse
         && let Some(duration) = drawn(text, arguments.clone())?
     {
-        return Ok(Command::Pause {
-            duration,
-            is_part_of_latency,
-        });
+        return Ok(Command::Pause { duration, is_part_of_latency });
     }
     if let Parse::Defer = form.parse {
         return defer(text, arguments);
@@ -159,18 +150,15 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
     }
     let mut reader = Reader::new(tokens(text, arguments.clone())?);
     let command = match form.parse {
-        Parse::Gset => Command::Gset {
-            prefix: prefix(&mut reader)?,
-        },
+        Parse::Gset => Command::Gset { prefix: prefix(&mut reader)? },
         Tokens(parse) => parse(&mut reader)?,
         Parse::Assert => {
             let spelled = text[arguments].trim();
             Command::Assert(spelled, reader.expression()?)
         }
-        Parse::Pause { is_part_of_latency } => Command::Pause {
-            duration: computed(&mut reader)?,
-            is_part_of_latency,
-        },
+        Parse::Pause { is_part_of_latency } => {
+            Command::Pause { duration: computed(&mut reader)?, is_part_of_latency }
+        }
         Parse::Shell { .. } | Parse::Defer => unreachable!("handled above"),
     };
     reader.end()?;
@@ -187,10 +175,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "timing",
         "\\timing is a command of an interactive client: leave it out, --per-statement shows the time of each statement",
     ),
-    (
-        "echo",
-        "\\echo is a command of an interactive client: leave it out, scripts print nothing",
-    ),
+    ("echo", "\\echo is a command of an interactive client: leave it out, scripts print nothing"),
 ];
 
 fn unknown(at: usize, name: &str) -> Defect {
@@ -204,10 +189,7 @@ fn unknown(at: usize, name: &str) -> Defect {
     if let Some((_, instead)) = ELSEWHERE.iter().find(|(word, _)| *word == name) {
         return Defect::new(at, format!("expected a meta command, found \\{name}")).hint(*instead);
     }
-    let names: Vec<String> = FORMS
-        .iter()
-        .map(|form| format!("\\{}", form.name))
-        .collect();
+    let names: Vec<String> = FORMS.iter().map(|form| format!("\\{}", form.name)).collect();
     let meant = nearest(name, FORMS.iter().map(|form| form.name));
     Defect::new(at, format!("expected a meta command, found \\{name}"))
         .hint(format!("the meta commands are {}", names.join(", ")))

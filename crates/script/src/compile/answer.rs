@@ -53,27 +53,15 @@ impl<'a> Emitter<'_, 'a> {
             }
         }
         let instruction = match command {
-            Command::Gset { prefix } => Instruction::Gather {
-                gather: self.gather(prefix),
-            },
-            Command::GsetPath {
-                name,
-                spelled,
-                steps,
-            } => {
+            Command::Gset { prefix } => Instruction::Gather { gather: self.gather(prefix) },
+            Command::GsetPath { name, spelled, steps } => {
                 let slot = self.assembler.variables.slot(name.name);
                 let paths = &mut self.assembler.program.paths;
                 let path = PathId(short(paths.len()));
-                paths.push(DocumentPath {
-                    spelled: spelled.to_owned(),
-                    steps,
-                    slot,
-                });
+                paths.push(DocumentPath { spelled: spelled.to_owned(), steps, slot });
                 Instruction::GatherPath { path }
             }
-            Command::Aset { prefix } => Instruction::GatherLast {
-                gather: self.gather(prefix),
-            },
+            Command::Aset { prefix } => Instruction::GatherLast { gather: self.gather(prefix) },
             Command::ExpectRows(expected) => {
                 self.assembler.expression(expected)?;
                 Instruction::ExpectRows {}
@@ -82,9 +70,7 @@ impl<'a> Emitter<'_, 'a> {
                 self.assembler.expression(expected)?;
                 Instruction::ExpectValue {}
             }
-            Command::ExpectError(class) => Instruction::ExpectError {
-                class: Class(class),
-            },
+            Command::ExpectError(class) => Instruction::ExpectError { class: Class(class) },
             other => unreachable!("{other:?} does not follow a statement"),
         };
         self.assembler.put(at, instruction);
@@ -122,10 +108,7 @@ impl<'a> Emitter<'_, 'a> {
         let gathers = &mut self.assembler.program.gathers;
         let known = gathers.iter().position(|gather| gather.prefix == prefix);
         let index = known.unwrap_or_else(|| {
-            gathers.push(Gather {
-                prefix: prefix.to_owned(),
-                targets: Vec::new(),
-            });
+            gathers.push(Gather { prefix: prefix.to_owned(), targets: Vec::new() });
             gathers.len() - 1
         });
         GatherId(short(index))

@@ -51,13 +51,7 @@ impl Assembler<'_, '_> {
             Node::Connected(connective, sides) => {
                 let [left, right] = *sides;
                 self.part(left)?;
-                let decide = self.put(
-                    at,
-                    Instruction::Decide {
-                        connective,
-                        target: UNKNOWN,
-                    },
-                );
+                let decide = self.put(at, Instruction::Decide { connective, target: UNKNOWN });
                 self.part(right)?;
                 self.put(at, Instruction::Truth {});
                 self.aim(decide);
@@ -72,13 +66,7 @@ impl Assembler<'_, '_> {
                     self.part(argument)?;
                 }
                 let function = FunctionId(short(index));
-                self.put(
-                    at,
-                    Instruction::Call {
-                        function,
-                        arguments: count,
-                    },
-                );
+                self.put(at, Instruction::Call { function, arguments: count });
             }
             Node::Case(branches, otherwise) => self.case(at, branches, *otherwise)?,
         }

@@ -42,26 +42,15 @@ impl Block {
 
 impl<'p, 'a> Blocks<'p, 'a> {
     pub fn new(lines: &'p Lines<'a>) -> Self {
-        Self {
-            open: Vec::new(),
-            lines,
-        }
+        Self { open: Vec::new(), lines }
     }
 
     pub fn open_if(&mut self, at: usize, skip: usize) {
-        self.open.push(Block::If {
-            at,
-            skip: Some(skip),
-            leaves: Vec::new(),
-        });
+        self.open.push(Block::If { at, skip: Some(skip), leaves: Vec::new() });
     }
 
     pub fn open_for(&mut self, at: usize, enter: usize, variable: Slot) {
-        self.open.push(Block::For {
-            at,
-            enter,
-            variable,
-        });
+        self.open.push(Block::For { at, enter, variable });
     }
 
     /// `\elif` or `\else` ends a branch with the jump `leave`; returns the jump that skips that branch.
@@ -94,9 +83,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
     /// `\endif`: returns all jumps to the end of the block.
     pub fn close_if(&mut self, at: usize) -> Result<Vec<usize>, Defect> {
         match self.open.pop() {
-            Some(Block::If {
-                skip, mut leaves, ..
-            }) => {
+            Some(Block::If { skip, mut leaves, .. }) => {
                 leaves.extend(skip);
                 Ok(leaves)
             }
@@ -110,9 +97,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
     /// `\endfor`: returns the instruction that enters the loop, and the loop's variable.
     pub fn close_for(&mut self, at: usize) -> Result<(usize, Slot), Defect> {
         match self.open.pop() {
-            Some(Block::For {
-                enter, variable, ..
-            }) => Ok((enter, variable)),
+            Some(Block::For { enter, variable, .. }) => Ok((enter, variable)),
             other => {
                 self.open.extend(other);
                 Err(self.mismatch(at, "\\endfor", "\\for"))
@@ -152,10 +137,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
     pub fn all_closed(&self) -> Result<(), Defect> {
         self.open.last().map_or(Ok(()), |block| {
             let (opening, end, at) = block.names();
-            Err(Defect::new(
-                at,
-                format!("this {opening} is not closed: expected {end}"),
-            ))
+            Err(Defect::new(at, format!("this {opening} is not closed: expected {end}")))
         })
     }
 

@@ -57,9 +57,7 @@ pub(crate) fn script<'a>(
 /// A pause that is not part of the latency.
 fn is_rest(item: &Item<'_>) -> bool {
     let is_part_of_latency = match &item.content {
-        Content::Command(Command::Pause {
-            is_part_of_latency, ..
-        }) => *is_part_of_latency,
+        Content::Command(Command::Pause { is_part_of_latency, .. }) => *is_part_of_latency,
         _ => true,
     };
     !is_part_of_latency
@@ -84,9 +82,7 @@ impl<'a> Emitter<'_, 'a> {
     fn rest_begins(&mut self) {
         self.settle();
         let aborts = std::mem::take(&mut self.aborts);
-        aborts
-            .into_iter()
-            .for_each(|abort| self.assembler.aim(abort));
+        aborts.into_iter().for_each(|abort| self.assembler.aim(abort));
     }
 
     fn item(&mut self, item: Item<'a>) -> Result<(), Defect> {
@@ -105,9 +101,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn command(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
-        let Self {
-            assembler, blocks, ..
-        } = self;
+        let Self { assembler, blocks, .. } = self;
         match command {
             Command::Set { name, value } => {
                 assembler.expression(value)?;
@@ -144,19 +138,13 @@ impl<'a> Emitter<'_, 'a> {
                 assembler.aim(blocks.next_branch(at, "\\else", leave)?);
             }
             Command::Endif => {
-                blocks
-                    .close_if(at)?
-                    .into_iter()
-                    .for_each(|jump| assembler.aim(jump));
+                blocks.close_if(at)?.into_iter().for_each(|jump| assembler.aim(jump));
             }
             Command::For { name, from, to } => {
                 assembler.expression(from)?;
                 assembler.expression(to)?;
                 let variable = assembler.variables.slot(name.name);
-                let enter = Instruction::LoopEnter {
-                    variable,
-                    target: UNKNOWN,
-                };
+                let enter = Instruction::LoopEnter { variable, target: UNKNOWN };
                 blocks.open_for(at, assembler.put(at, enter), variable);
             }
             Command::Endfor => {
@@ -165,10 +153,9 @@ impl<'a> Emitter<'_, 'a> {
                 assembler.put(at, Instruction::LoopNext { variable, target });
                 assembler.aim(enter);
             }
-            Command::Pause {
-                duration,
-                is_part_of_latency,
-            } => self.pause(at, duration, is_part_of_latency)?,
+            Command::Pause { duration, is_part_of_latency } => {
+                self.pause(at, duration, is_part_of_latency)?
+            }
             Command::Begin { level } => self.begin(at, &level)?,
             Command::Commit => self.operation(at, StatementKind::Commit, "\\commit")?,
             Command::StartPipeline if self.options.values != Values::Bound => {
@@ -209,10 +196,7 @@ impl<'a> Emitter<'_, 'a> {
         let slots = variables.iter().map(|&name| self.assembler.resolve(name));
         let slots = slots.collect::<Result<_, _>>()?;
         let deferral = DeferralId(short(self.assembler.program.deferrals.len()));
-        self.assembler.program.deferrals.push(Deferral {
-            script: short(number),
-            variables: slots,
-        });
+        self.assembler.program.deferrals.push(Deferral { script: short(number), variables: slots });
         self.assembler.put(at, Instruction::Defer { deferral });
         Ok(())
     }
@@ -230,8 +214,7 @@ impl<'a> Emitter<'_, 'a> {
         let read = &program.instructions[before..];
         let asserted = assertion(spelled, read);
         program.assertions.push(asserted);
-        self.assembler
-            .put(at, Instruction::Assert { assertion: id });
+        self.assembler.put(at, Instruction::Assert { assertion: id });
         Ok(())
     }
 
@@ -280,9 +263,7 @@ impl<'a> Emitter<'_, 'a> {
             Word::Variable(name) => self.assembler.resolve(*name).map(Err),
         };
         let words = shell.words.iter().map(resolve).collect::<Result<_, _>>()?;
-        let into = shell
-            .into
-            .map(|name| self.assembler.variables.slot(name.name));
+        let into = shell.into.map(|name| self.assembler.variables.slot(name.name));
         let shells = &mut self.assembler.program.shells;
         let command = ShellId(short(shells.len()));
         shells.push(Shell { into, words });
@@ -318,10 +299,7 @@ fn assertion(spelled: &str, instructions: &[Instruction]) -> Assertion {
             reads.push(variable);
         }
     }
-    Assertion {
-        spelled: words.join(" "),
-        reads,
-    }
+    Assertion { spelled: words.join(" "), reads }
 }
 
 // Takes one source; returns its statements and meta commands, parsed, with names not yet resolved.
@@ -350,18 +328,12 @@ pub(crate) fn items<'a>(
 ) -> Result<Vec<Item<'a>>, Defect> {
     let text = source.text;
     if text.len() > MOST_BYTES {
-        return Err(
-            Defect::new(0, format!("found {} bytes of script", text.len())).hint(format!(
-                "a script has at most {MOST_BYTES} bytes; data are loaded, not run"
-            )),
-        );
+        return Err(Defect::new(0, format!("found {} bytes of script", text.len()))
+            .hint(format!("a script has at most {MOST_BYTES} bytes; data are loaded, not run")));
     }
     if source.is_plain {
         let written = Written::plain(text);
-        return Ok(vec![Item {
-            at: 0,
-            content: Content::Statement(vec![written]),
-        }]);
+        return Ok(vec![Item { at: 0, content: Content::Statement(vec![written]) }]);
     }
     let mut found = Vec::new();
     let mut combined = Vec::new();
@@ -384,10 +356,7 @@ pub(crate) fn items<'a>(
     }
     found.extend(statement(&mut combined));
     if found.is_empty() {
-        return Err(Defect::new(
-            0,
-            "found no statement and no meta command in this script",
-        ));
+        return Err(Defect::new(0, "found no statement and no meta command in this script"));
     }
     Ok(found)
 }

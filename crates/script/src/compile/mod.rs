@@ -115,23 +115,20 @@ fn always_executed<'a>(
     script: &Script,
 ) -> impl Iterator<Item = &'a Statement> {
     let mut left_out_until = 0;
-    script
-        .instructions
-        .clone()
-        .filter_map(move |at| match program.instructions[at as usize] {
-            Instruction::Jump { target }
-            | Instruction::JumpUnless { target }
-            | Instruction::LoopEnter { target, .. } => {
-                left_out_until = left_out_until.max(target.0);
-                None
-            }
-            Instruction::Execute { statement } | Instruction::Queue { statement }
-                if at >= left_out_until =>
-            {
-                Some(&program.statements[statement.0 as usize])
-            }
-            _ => None,
-        })
+    script.instructions.clone().filter_map(move |at| match program.instructions[at as usize] {
+        Instruction::Jump { target }
+        | Instruction::JumpUnless { target }
+        | Instruction::LoopEnter { target, .. } => {
+            left_out_until = left_out_until.max(target.0);
+            None
+        }
+        Instruction::Execute { statement } | Instruction::Queue { statement }
+            if at >= left_out_until =>
+        {
+            Some(&program.statements[statement.0 as usize])
+        }
+        _ => None,
+    })
 }
 
 fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result<(), ScriptError> {
@@ -167,10 +164,7 @@ impl Program {
     /// If no client would run one of them.
     pub fn check_deferrals(&self, is_run: impl Fn(&str) -> bool) -> Result<(), ScriptError> {
         for (at, instruction) in self.instructions.iter().enumerate() {
-            let Instruction::Defer {
-                deferral: DeferralId(number),
-            } = instruction
-            else {
+            let Instruction::Defer { deferral: DeferralId(number) } = instruction else {
                 continue;
             };
             let name = &self.scripts[self.deferrals[*number as usize].script as usize].name;
@@ -206,15 +200,9 @@ pub(crate) fn store_rows_changed(program: &mut Program, variable: Slot) {
         match *instruction {
             Instruction::Execute { statement } => answered = Some(statement),
             Instruction::Settle {} => {
-                let changes = |statement: u32| {
-                    program.statements[statement as usize]
-                        .rows_changed
-                        .is_some()
-                };
-                if answered
-                    .take()
-                    .is_some_and(|statement| changes(statement.0))
-                {
+                let changes =
+                    |statement: u32| program.statements[statement as usize].rows_changed.is_some();
+                if answered.take().is_some_and(|statement| changes(statement.0)) {
                     *instruction = Instruction::SettleChanged { variable };
                 }
             }

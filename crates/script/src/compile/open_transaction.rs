@@ -84,9 +84,9 @@ pub(crate) fn check(
         hint: Some(HINT.to_owned()),
     };
     match ends.contains(&None) {
-        false => Err(found(
-            "the transaction that begins here is still open at the end of the script",
-        )),
+        false => {
+            Err(found("the transaction that begins here is still open at the end of the script"))
+        }
         true => Ok(Some(found(
             "the transaction that begins here is not ended on every branch of the script",
         ))),
@@ -107,10 +107,7 @@ fn instructions<'a>(
     program: &'a Program,
     script: &Script,
 ) -> impl Iterator<Item = (u32, Instruction)> + 'a {
-    script
-        .instructions
-        .clone()
-        .map(|at| (at, program.instructions[at as usize]))
+    script.instructions.clone().map(|at| (at, program.instructions[at as usize]))
 }
 
 /// The transactions open where the script ends, on any path; `None` if there are too many paths. `defers`: gets
@@ -120,11 +117,7 @@ fn open_at_ends(
     script: &Script,
     defers: &mut BTreeSet<u32>,
 ) -> Option<BTreeSet<Option<u32>>> {
-    let begin = State {
-        at: script.instructions.start,
-        open_since: None,
-        decided: BTreeMap::new(),
-    };
+    let begin = State { at: script.instructions.start, open_since: None, decided: BTreeMap::new() };
     let conditions = Conditions::of(program, script);
     let mut ends = BTreeSet::new();
     let mut seen = BTreeSet::new();
@@ -139,10 +132,8 @@ fn open_at_ends(
         if let Instruction::End {} = program.instructions[state.at as usize] {
             ends.insert(state.open_since);
         } else {
-            let is_defer = matches!(
-                program.instructions[state.at as usize],
-                Instruction::Defer { .. }
-            );
+            let is_defer =
+                matches!(program.instructions[state.at as usize], Instruction::Defer { .. });
             if is_defer && state.open_since.is_some() {
                 defers.insert(state.at);
             }
@@ -175,19 +166,13 @@ fn follow(program: &Program, conditions: &Conditions, mut state: State, to_visit
         Instruction::GatherPath { .. } | Instruction::Shell { .. } => state.decided.clear(),
         Instruction::Jump { target } => state.at = target.0,
         Instruction::JumpUnless { target } => {
-            let skipping = State {
-                at: target.0,
-                ..state.clone()
-            };
+            let skipping = State { at: target.0, ..state.clone() };
             return decide(program, conditions, at, [skipping, state], to_visit);
         }
         Instruction::LoopEnter { variable, target }
         | Instruction::LoopNext { variable, target } => {
             state.forget(variable, conditions);
-            to_visit.push(State {
-                at: target.0,
-                ..state.clone()
-            });
+            to_visit.push(State { at: target.0, ..state.clone() });
         }
         Instruction::Abort { .. } => return,
         _ => {}
@@ -252,11 +237,7 @@ impl Conditions {
             .flat_map(|(number, places)| places.iter().map(move |at| (*at, number)))
             .collect();
         let variables = places.into_keys().map(|one| one.variables).collect();
-        Self {
-            numbers,
-            variables,
-            gathered: gathered(program),
-        }
+        Self { numbers, variables, gathered: gathered(program) }
     }
 }
 
@@ -266,10 +247,7 @@ fn gathered(program: &Program) -> Vec<Slot> {
     let is_any = texts().any(|text| text.contains('*'));
     let is_word = |name: &str| texts().any(|text| has_word(text, name));
     let targets = program.gathers.iter().flat_map(|gather| &gather.targets);
-    targets
-        .filter(|(name, _)| is_any || is_word(name))
-        .map(|(_, slot)| *slot)
-        .collect()
+    targets.filter(|(name, _)| is_any || is_word(name)).map(|(_, slot)| *slot).collect()
 }
 
 /// Whether the text has the word, in letters of either case, other than as a value's place (`:name`).
@@ -311,9 +289,6 @@ impl Condition {
             };
             spelled.push(format!("{} {shown}", instruction.opcode().name));
         }
-        Some(Self {
-            spelled: spelled.join("; "),
-            variables,
-        })
+        Some(Self { spelled: spelled.join("; "), variables })
     }
 }

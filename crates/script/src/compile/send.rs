@@ -49,12 +49,8 @@ impl<'a> Emitter<'_, 'a> {
     /// Following commands may apply to the answer; in a pipeline the answers come only at its end.
     fn await_answer(&mut self, at: usize, sent: Vec<Range<usize>>) {
         if self.blocks.pipeline().is_none() {
-            self.pending_statement = Some(PendingStatement {
-                at,
-                sent,
-                must_be_error: false,
-                must_have_rows: false,
-            });
+            self.pending_statement =
+                Some(PendingStatement { at, sent, must_be_error: false, must_have_rows: false });
         }
     }
 
@@ -74,9 +70,7 @@ impl<'a> Emitter<'_, 'a> {
                 false => format!("the levels known here are {}", levels.join(", ")),
             };
             let meant = nearest(level, levels);
-            return Err(Defect::new(at, message)
-                .hint(hint)
-                .perhaps(meant.map(str::to_owned)));
+            return Err(Defect::new(at, message).hint(hint).perhaps(meant.map(str::to_owned)));
         };
         let levels = &mut self.assembler.program.begun_levels;
         let place = levels.place(short(self.assembler.position.script), level);
@@ -211,11 +205,10 @@ impl<'a> Emitter<'_, 'a> {
                 ":{} is within quotes: it is sent as written, no value is bound there",
                 name.name
             );
-            self.warnings
-                .push(Defect::new(name.at, message).hint(format!(
-                    "write :{} without the quotes, or run with --protocol simple",
-                    name.name
-                )));
+            self.warnings.push(Defect::new(name.at, message).hint(format!(
+                "write :{} without the quotes, or run with --protocol simple",
+                name.name
+            )));
         }
         false
     }
@@ -293,11 +286,7 @@ impl<'p, 'a> Emitter<'p, 'a> {
             by.push((self.assembler.resolve(name)?, short(list.len())));
         }
         let Some(Name { at, .. }) = written.identifiers().next() else {
-            return Ok(Choices {
-                count: 1,
-                choice: None,
-                lists,
-            });
+            return Ok(Choices { count: 1, choice: None, lists });
         };
         let count = lists
             .iter()
@@ -311,11 +300,7 @@ impl<'p, 'a> Emitter<'p, 'a> {
         };
         let choices = &mut self.assembler.program.choices;
         choices.push(Choice { by });
-        Ok(Choices {
-            count,
-            choice: Some(ChoiceId(short(choices.len() - 1))),
-            lists,
-        })
+        Ok(Choices { count, choice: Some(ChoiceId(short(choices.len() - 1))), lists })
     }
 }
 
@@ -333,7 +318,5 @@ fn list<'o>(
     };
     let meant = nearest(name, known.keys().map(String::as_str));
     let defect = Defect::new(at, format!("nothing declares the identifier :{{{name}}}"));
-    Err(defect
-        .hint(hint)
-        .perhaps(meant.map(|meant| format!(":{{{meant}}}"))))
+    Err(defect.hint(hint).perhaps(meant.map(|meant| format!(":{{{meant}}}"))))
 }

@@ -53,9 +53,7 @@ impl<'a> Variables<'a> {
     /// The slot of a built-in variable that some script reads.
     pub fn used_own(&self, sought: Own) -> Option<Slot> {
         let found = self.own.iter().find(|(_, own)| *own == sought);
-        found
-            .map(|&(slot, _)| slot)
-            .filter(|slot| self.used.contains(&slot.0))
+        found.map(|&(slot, _)| slot).filter(|slot| self.used.contains(&slot.0))
     }
 
     pub fn own(&self) -> Vec<(Slot, Own)> {
@@ -96,10 +94,7 @@ impl<'a> Variables<'a> {
             return slot;
         }
         let slot = Slot(u32::try_from(self.slots.len()).expect("the size of scripts is bounded"));
-        self.slots.push(Variable {
-            name: name.to_owned(),
-            initial: None,
-        });
+        self.slots.push(Variable { name: name.to_owned(), initial: None });
         self.by_name.insert(name.to_owned(), slot);
         slot
     }
@@ -113,20 +108,14 @@ impl<'a> Variables<'a> {
             return Ok(slot);
         }
         if self.set.contains_key(name) {
-            return Err(
-                Defect::new(at, format!("the variable :{name} is used before it is set"))
-                    .hint(format!("set it above this line: \\set {name} ...")),
-            );
+            return Err(Defect::new(at, format!("the variable :{name} is used before it is set"))
+                .hint(format!("set it above this line: \\set {name} ...")));
         }
         let known = self.slots.iter().map(|variable| variable.name.as_str());
         let meant = nearest(name, known.chain(self.set.keys().copied()));
-        Err(
-            Defect::new(at, format!("nothing sets the variable :{name}"))
-                .hint(format!(
-                    "set it with \\set {name} ..., or give it with the workload"
-                ))
-                .perhaps(meant.map(|meant| format!(":{meant}"))),
-        )
+        Err(Defect::new(at, format!("nothing sets the variable :{name}"))
+            .hint(format!("set it with \\set {name} ..., or give it with the workload"))
+            .perhaps(meant.map(|meant| format!(":{meant}"))))
     }
 
     /// The slot as [`Variables::resolve`] returns it; `None` if nothing sets the name.
@@ -178,17 +167,12 @@ impl<'a> Variables<'a> {
 
     /// The columns that a `\gset` with this prefix stores: those of the variables that some script uses.
     pub fn gather(&self, prefix: &str) -> Gather {
-        let begin_so = self
-            .by_name
-            .range::<str, _>((Bound::Excluded(prefix), Bound::Unbounded));
+        let begin_so = self.by_name.range::<str, _>((Bound::Excluded(prefix), Bound::Unbounded));
         let targets = begin_so
             .take_while(|(name, _)| name.starts_with(prefix))
             .filter(|(_, slot)| self.used.contains(&slot.0))
             .map(|(name, &slot)| (name[prefix.len()..].to_owned(), slot));
-        Gather {
-            prefix: prefix.to_owned(),
-            targets: targets.collect(),
-        }
+        Gather { prefix: prefix.to_owned(), targets: targets.collect() }
     }
 
     pub fn into_slots(self) -> Vec<Variable> {

@@ -16,11 +16,7 @@ pub(crate) fn folded<'a>(
     constant: &dyn Fn(&str) -> Option<Value>,
 ) -> Result<Expression<'a>, Defect> {
     let is_certain = true;
-    Folding {
-        is_certain,
-        constant,
-    }
-    .folded(expression)
+    Folding { is_certain, constant }.folded(expression)
 }
 
 #[derive(Clone, Copy)]
@@ -32,10 +28,7 @@ struct Folding<'c> {
 
 impl Folding<'_> {
     fn uncertain(self) -> Self {
-        Self {
-            is_certain: false,
-            ..self
-        }
+        Self { is_certain: false, ..self }
     }
 
     fn folded(self, expression: Expression<'_>) -> Result<Expression<'_>, Defect> {
@@ -46,10 +39,9 @@ impl Folding<'_> {
                 Some(value) => Expression::constant(at, value),
                 None => expression,
             }),
-            Node::Debug(operand) => Ok(Expression {
-                at,
-                node: Node::Debug(Box::new(self.folded(*operand)?)),
-            }),
+            Node::Debug(operand) => {
+                Ok(Expression { at, node: Node::Debug(Box::new(self.folded(*operand)?)) })
+            }
             Node::Binary(operator, sides) => {
                 let [left, right] = *sides;
                 self.binary(at, operator, [self.folded(left)?, self.folded(right)?])
@@ -132,10 +124,8 @@ impl Folding<'_> {
             let known: Vec<_> = arguments.iter().map(Expression::known).collect();
             (function.check)(&known).map_err(|Fault(message)| Defect::new(at, message))?;
         }
-        let known: Option<Vec<Value>> = arguments
-            .iter()
-            .map(|argument| argument.known().cloned())
-            .collect();
+        let known: Option<Vec<Value>> =
+            arguments.iter().map(|argument| argument.known().cloned()).collect();
         // This stream is never used for values: random functions are only checked for errors.
         let result = known
             .map(|known| function.apply(Arguments::Values(&known), &mut Random::stream(0, 0)))
@@ -174,9 +164,6 @@ impl Folding<'_> {
         if kept.is_empty() {
             return Ok(otherwise);
         }
-        Ok(Expression {
-            at,
-            node: Node::Case(kept, Box::new(otherwise)),
-        })
+        Ok(Expression { at, node: Node::Case(kept, Box::new(otherwise)) })
     }
 }

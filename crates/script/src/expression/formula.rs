@@ -116,11 +116,9 @@ impl Formula {
             false => format!("the variables known here are {}", names.join(", ")),
         };
         let meant = nearest(name, known.iter().copied());
-        Err(
-            Defect::new(at, format!("nothing sets the variable :{name}"))
-                .hint(hint)
-                .perhaps(meant.map(|meant| format!(":{meant}"))),
-        )
+        Err(Defect::new(at, format!("nothing sets the variable :{name}"))
+            .hint(hint)
+            .perhaps(meant.map(|meant| format!(":{meant}"))))
     }
 
     /// Whether its value depends on the random stream.

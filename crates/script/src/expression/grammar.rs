@@ -80,10 +80,7 @@ impl<'a> Reader<'a> {
             Token::Double(number) => Ok(Expression::constant(at, Value::Double(number))),
             Token::Decimal(number) => Ok(Expression::constant(at, Value::Decimal(number))),
             Token::Text(text) => Ok(Expression::constant(at, Value::Text(text.into()))),
-            Token::Variable(name) => Ok(Expression {
-                at,
-                node: Node::Variable(name),
-            }),
+            Token::Variable(name) => Ok(Expression { at, node: Node::Variable(name) }),
             Token::Word(word) => self.worded(at, word),
             Token::Symbol("(") => {
                 let inner = self.expression()?;
@@ -114,10 +111,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Expression<'a>, Defect> {
         let left = Expression::constant(at, Value::Int(left));
         let right = self.at_least(floor)?;
-        Ok(Expression {
-            at,
-            node: Node::Binary(operator, Box::new([left, right])),
-        })
+        Ok(Expression { at, node: Node::Binary(operator, Box::new([left, right])) })
     }
 
     /// An operand that begins with a word: a constant, NOT, CASE, a function call.
@@ -130,11 +124,8 @@ impl<'a> Reader<'a> {
             "CASE" => self.case(at)?,
             _ if self.takes_symbol("(") => self.call(at, word)?,
             _ => {
-                return Err(
-                    Defect::new(at, format!("expected a value, found {word}")).hint(format!(
-                        "a variable is written :{word}, a function {word}(...)"
-                    )),
-                );
+                return Err(Defect::new(at, format!("expected a value, found {word}"))
+                    .hint(format!("a variable is written :{word}, a function {word}(...)")));
             }
         };
         Ok(Expression { at, node })
@@ -171,9 +162,7 @@ impl<'a> Reader<'a> {
                 return Err(self.expected(", or )"));
             }
         }
-        let known = FUNCTIONS
-            .iter()
-            .position(|function| word.eq_ignore_ascii_case(function.name));
+        let known = FUNCTIONS.iter().position(|function| word.eq_ignore_ascii_case(function.name));
         let index = known.ok_or_else(|| unknown_function(at, word))?;
         let function = &FUNCTIONS[index];
         if !function.takes(arguments.len()) {
@@ -184,18 +173,13 @@ impl<'a> Reader<'a> {
                 (fewest, most) if fewest == most => format!("{most} argument{plural}"),
                 (fewest, most) => format!("{fewest} or {most} arguments"),
             };
-            let message = format!(
-                "{} expects {expected}, found {}",
-                function.name,
-                arguments.len()
-            );
+            let message =
+                format!("{} expects {expected}, found {}", function.name, arguments.len());
             let form = format!("{}({})", function.name, function.parameters);
             return Err(Defect::new(at, message).hint(form));
         }
         if word.eq_ignore_ascii_case("debug") {
-            let operand = arguments
-                .pop()
-                .expect("the number of arguments was checked");
+            let operand = arguments.pop().expect("the number of arguments was checked");
             return Ok(Node::Debug(Box::new(operand)));
         }
         if arguments.len() == function.seed_after && function.seed_after > 0 {
@@ -218,11 +202,7 @@ impl<'a> Reader<'a> {
             (Test::IsNull, true)
         } else {
             let is_negated = self.takes_word("NOT");
-            let tests = [
-                ("NULL", Test::IsNull),
-                ("TRUE", Test::IsTrue),
-                ("FALSE", Test::IsFalse),
-            ];
+            let tests = [("NULL", Test::IsNull), ("TRUE", Test::IsTrue), ("FALSE", Test::IsFalse)];
             let found = tests.into_iter().find(|(word, _)| self.takes_word(word));
             let (_, test) = found.ok_or_else(|| self.expected("NULL, TRUE or FALSE"))?;
             (test, is_negated)
@@ -275,13 +255,9 @@ fn infix(token: &Token<'_>) -> Option<(u8, Infix)> {
 }
 
 fn unknown_function(at: usize, word: &str) -> Defect {
-    let known_alias = OTHER_NAMES
-        .iter()
-        .find(|(alias, _)| word.eq_ignore_ascii_case(alias));
+    let known_alias = OTHER_NAMES.iter().find(|(alias, _)| word.eq_ignore_ascii_case(alias));
     let names: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
-    let meant = known_alias
-        .map(|&(_, name)| name)
-        .or_else(|| nearest(word, names.iter().copied()));
+    let meant = known_alias.map(|&(_, name)| name).or_else(|| nearest(word, names.iter().copied()));
     Defect::new(at, format!("expected a function, found {word}"))
         .hint(format!("the functions are {}", names.join(", ")))
         .perhaps(meant.map(str::to_owned))
@@ -297,11 +273,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// `tokens` ends with [`Token::End`], which is never passed.
     pub fn new(tokens: Vec<Placed<'a>>) -> Self {
-        Self {
-            tokens,
-            next: 0,
-            depth: 0,
-        }
+        Self { tokens, next: 0, depth: 0 }
     }
 
     pub fn peek(&self) -> &Placed<'a> {
@@ -330,19 +302,11 @@ impl<'a> Reader<'a> {
     }
 
     pub fn symbol(&mut self, symbol: &str) -> Result<(), Defect> {
-        if self.takes_symbol(symbol) {
-            Ok(())
-        } else {
-            Err(self.expected(symbol))
-        }
+        if self.takes_symbol(symbol) { Ok(()) } else { Err(self.expected(symbol)) }
     }
 
     pub fn word(&mut self, word: &str) -> Result<(), Defect> {
-        if self.takes_word(word) {
-            Ok(())
-        } else {
-            Err(self.expected(word))
-        }
+        if self.takes_word(word) { Ok(()) } else { Err(self.expected(word)) }
     }
 
     /// An error at the next token: what was expected there.
@@ -371,10 +335,7 @@ impl Placed<'_> {
             Token::Symbol(symbol) => (*symbol).to_owned(),
             Token::End => "the end of the line".to_owned(),
         };
-        Defect::new(
-            self.range.start,
-            format!("expected {expected}, found {found}"),
-        )
+        Defect::new(self.range.start, format!("expected {expected}, found {found}"))
     }
 }
 
@@ -403,10 +364,7 @@ pub(crate) enum Node<'a> {
 
 impl Expression<'_> {
     pub fn constant(at: usize, value: Value) -> Self {
-        Self {
-            at,
-            node: Node::Constant(value),
-        }
+        Self { at, node: Node::Constant(value) }
     }
 
     /// The value, if it is constant.

@@ -61,10 +61,7 @@ impl Number {
     }
 
     /// Rounds to the nearest integer, halves to even.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the bounds are checked before"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked before")]
     pub fn int(self) -> Result<i64, Fault> {
         const BOUND: f64 = 9_223_372_036_854_775_808.0;
         let whole = match self {
@@ -104,11 +101,7 @@ impl Number {
 /// One without digits after the point is an integer, if it fits.
 impl From<Decimal> for Number {
     fn from(decimal: Decimal) -> Self {
-        let whole = if decimal.scale() == 0 {
-            decimal.whole()
-        } else {
-            None
-        };
+        let whole = if decimal.scale() == 0 { decimal.whole() } else { None };
         whole.map_or(Self::Decimal(decimal), Self::Int)
     }
 }
@@ -146,10 +139,7 @@ pub(crate) fn boolean(value: &Value) -> Result<Option<bool>, Fault> {
         Value::Null => Ok(None),
         Value::Bool(truth) => Ok(Some(*truth)),
         Value::Text(text) if spelled_truth(text).is_some() => Ok(spelled_truth(text)),
-        _ => Err(Fault::of(format!(
-            "expected TRUE or FALSE, found {}",
-            shown(value)
-        ))),
+        _ => Err(Fault::of(format!("expected TRUE or FALSE, found {}", shown(value)))),
     }
 }
 

@@ -60,10 +60,7 @@ impl Operator {
 
     pub(crate) fn compares(self) -> bool {
         use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-        matches!(
-            self,
-            Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual
-        )
+        matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
     }
 
     pub(crate) fn apply(self, left: &Value, right: &Value) -> Result<Value, Fault> {
@@ -117,9 +114,7 @@ impl Operator {
     }
 
     fn integers(self, left: i64, right: i64) -> Result<Value, Fault> {
-        self.whole(left, right)
-            .map(Value::Int)
-            .ok_or_else(|| self.no_integer(left, right))
+        self.whole(left, right).map(Value::Int).ok_or_else(|| self.no_integer(left, right))
     }
 
     /// Why [`Operator::whole`] has no value.
@@ -146,10 +141,7 @@ impl Operator {
             }
             _ => None,
         };
-        Ok(exact.map_or_else(
-            || self.doubles(left.double(), right.double()),
-            Value::Decimal,
-        ))
+        Ok(exact.map_or_else(|| self.doubles(left.double(), right.double()), Value::Decimal))
     }
 
     fn doubles(self, left: f64, right: f64) -> Value {
@@ -295,10 +287,7 @@ pub(crate) fn member(of: &Value, key: &Value) -> Result<Value, Fault> {
 }
 
 fn expected(found: &Value) -> Fault {
-    Fault::of(format!(
-        "expected a document or a list before ->, found {}",
-        shown(found)
-    ))
+    Fault::of(format!("expected a document or a list before ->, found {}", shown(found)))
 }
 
 fn place(index: i64, count: usize) -> Option<usize> {

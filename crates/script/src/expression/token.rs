@@ -69,10 +69,7 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed<'_>>,
                 None => symbol(text, at)?,
             },
         };
-        found.push(Placed {
-            token,
-            range: at..end,
-        });
+        found.push(Placed { token, range: at..end });
         if found.len() > MOST_TOKENS {
             return Err(Defect::new(
                 at,
@@ -81,10 +78,7 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed<'_>>,
         }
         at = end;
     }
-    found.push(Placed {
-        token: Token::End,
-        range: range.end..range.end,
-    });
+    found.push(Placed { token: Token::End, range: range.end..range.end });
     Ok(found)
 }
 
@@ -117,14 +111,9 @@ fn number(text: &str, start: usize) -> Result<(Token<'static>, usize), Defect> {
     }
     let spelled = &text[start..end];
     if is_double {
-        let number: f64 = spelled
-            .parse()
-            .expect("digits with a dot or an exponent are a double");
+        let number: f64 = spelled.parse().expect("digits with a dot or an exponent are a double");
         if number.is_infinite() {
-            return Err(Defect::new(
-                start,
-                format!("{spelled} is too large for a double"),
-            ));
+            return Err(Defect::new(start, format!("{spelled} is too large for a double")));
         }
         // A double keeps some 16 digits; one with more is written because they count.
         let exact = Decimal::parse(spelled)
@@ -134,11 +123,8 @@ fn number(text: &str, start: usize) -> Result<(Token<'static>, usize), Defect> {
     match spelled.parse::<u64>() {
         Ok(number) if number == 1 << 63 => Ok((Token::SmallestInt, end)),
         Ok(number) if number < 1 << 63 => Ok((Token::Int(number.cast_signed()), end)),
-        _ => Err(Defect::new(
-            start,
-            format!("{spelled} does not fit into an integer of 64 bits"),
-        )
-        .hint(format!("as a double it is written {spelled}.0"))),
+        _ => Err(Defect::new(start, format!("{spelled} does not fit into an integer of 64 bits"))
+            .hint(format!("as a double it is written {spelled}.0"))),
     }
 }
 
@@ -146,14 +132,10 @@ fn quoted(text: &str, open: usize) -> Result<(Token<'static>, usize), Defect> {
     let mut content = String::new();
     let mut at = open + 1;
     loop {
-        let Some(length) = text[at..]
-            .find(['\'', '\n'])
-            .filter(|&length| text.as_bytes()[at + length] == b'\'')
+        let Some(length) =
+            text[at..].find(['\'', '\n']).filter(|&length| text.as_bytes()[at + length] == b'\'')
         else {
-            return Err(Defect::new(
-                open,
-                "this text is not closed on its line: expected '",
-            ));
+            return Err(Defect::new(open, "this text is not closed on its line: expected '"));
         };
         content.push_str(&text[at..at + length]);
         at += length + 1;
@@ -166,20 +148,12 @@ fn quoted(text: &str, open: usize) -> Result<(Token<'static>, usize), Defect> {
 }
 
 fn symbol(text: &str, at: usize) -> Result<(Token<'static>, usize), Defect> {
-    if let Some(symbol) = SYMBOLS
-        .iter()
-        .find(|&&symbol| text[at..].starts_with(symbol))
-    {
+    if let Some(symbol) = SYMBOLS.iter().find(|&&symbol| text[at..].starts_with(symbol)) {
         return Ok((Token::Symbol(symbol), at + symbol.len()));
     }
-    let letter = text[at..]
-        .chars()
-        .next()
-        .expect("the caller saw a byte here");
-    let defect = Defect::new(
-        at,
-        format!("found {}, which no expression contains", visible(letter)),
-    );
+    let letter = text[at..].chars().next().expect("the caller saw a byte here");
+    let defect =
+        Defect::new(at, format!("found {}, which no expression contains", visible(letter)));
     Err(match letter {
         ';' => defect.hint("a meta command ends with its line, without ;"),
         '"' => defect.hint("a text is written '...'"),
@@ -189,9 +163,5 @@ fn symbol(text: &str, at: usize) -> Result<(Token<'static>, usize), Defect> {
 }
 
 fn visible(letter: char) -> String {
-    if letter.is_control() {
-        letter.escape_default().to_string()
-    } else {
-        letter.to_string()
-    }
+    if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
 }

@@ -19,10 +19,7 @@ pub(super) fn cut<'a>(
     values: Values,
 ) -> Result<Written<'a>, Defect> {
     let bytes = text.as_bytes();
-    let mut written = Written {
-        at: range.start,
-        parts: Vec::new(),
-    };
+    let mut written = Written { at: range.start, parts: Vec::new() };
     let mut surroundings = Surroundings::default();
     let (mut at, mut copied) = (range.start, range.start);
     while at < range.end {
@@ -51,10 +48,7 @@ pub(super) fn cut<'a>(
                         surroundings.take_parameter(at, before, at - copied, name.name)?;
                     }
                     written.parts.push(match is_slice {
-                        true => Part::Perhaps {
-                            name,
-                            is_quoted: false,
-                        },
+                        true => Part::Perhaps { name, is_quoted: false },
                         false => Part::Value(name),
                     });
                     (at, copied) = (end, end);
@@ -82,10 +76,7 @@ fn quoted<'a>(text: &'a str, range: Range<usize>, written: &mut Written<'a>) {
         let (name, end) = variable(&text[..range.end], at + colon);
         if let Some(name) = name {
             written.text(&text[copied..at + colon]);
-            written.parts.push(Part::Perhaps {
-                name,
-                is_quoted: true,
-            });
+            written.parts.push(Part::Perhaps { name, is_quoted: true });
             copied = end;
         }
         at = end;
@@ -196,9 +187,7 @@ fn first_word(text: &str) -> &str {
 fn split_last_word(text: &str) -> (&str, &str) {
     let text = text.trim_end();
     let start = text.rfind(|letter| !is_name_letter(letter));
-    let start = start.map_or(0, |at| {
-        at + text[at..].chars().next().map_or(0, char::len_utf8)
-    });
+    let start = start.map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
     text.split_at(start)
 }
 

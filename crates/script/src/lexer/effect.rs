@@ -23,138 +23,24 @@ const EXECUTES: &[&str] = &["call", "declare", "do", "exec", "execute"];
 
 /// Words before a parenthesis that are no functions, or functions that change nothing, in lower case.
 const KNOWN: &[&str] = &[
-    "abs",
-    "all",
-    "and",
-    "any",
-    "array",
-    "array_agg",
-    "as",
-    "avg",
-    "between",
-    "by",
-    "case",
-    "cast",
-    "ceil",
-    "ceiling",
-    "char",
-    "char_length",
-    "coalesce",
-    "concat",
-    "convert",
-    "count",
-    "cube",
-    "date",
-    "date_part",
-    "date_trunc",
-    "datediff",
-    "day",
-    "decimal",
-    "dense_rank",
-    "distinct",
-    "else",
-    "except",
-    "exists",
-    "exp",
-    "extract",
-    "filter",
-    "first_value",
-    "floor",
-    "from",
-    "greatest",
-    "group_concat",
-    "having",
-    "hour",
-    "if",
-    "ifnull",
-    "in",
-    "intersect",
-    "is",
-    "join",
-    "lag",
-    "last_value",
-    "lateral",
-    "lead",
-    "least",
-    "left",
-    "length",
-    "like",
-    "limit",
-    "ln",
-    "log",
-    "lower",
-    "ltrim",
-    "materialized",
-    "max",
-    "md5",
-    "min",
-    "minute",
-    "mod",
-    "month",
-    "not",
-    "now",
-    "ntile",
-    "nullif",
-    "numeric",
-    "offset",
-    "on",
-    "or",
-    "over",
-    "percentile_cont",
-    "pg_sleep",
-    "position",
-    "power",
-    "rand",
-    "random",
-    "rank",
-    "replace",
-    "right",
-    "rollup",
-    "round",
-    "row",
-    "row_number",
-    "rtrim",
-    "select",
-    "sets",
-    "sign",
-    "sleep",
-    "some",
-    "sqrt",
-    "stddev",
-    "stddev_samp",
-    "string_agg",
-    "substr",
-    "substring",
-    "sum",
-    "then",
-    "to_char",
-    "trim",
-    "union",
-    "upper",
-    "using",
-    "values",
-    "var_samp",
-    "varchar",
-    "variance",
-    "when",
-    "where",
-    "with",
-    "within",
-    "year",
+    "abs", "all", "and", "any", "array", "array_agg", "as", "avg", "between", "by", "case", "cast",
+    "ceil", "ceiling", "char", "char_length", "coalesce", "concat", "convert", "count", "cube",
+    "date", "date_part", "date_trunc", "datediff", "day", "decimal", "dense_rank", "distinct",
+    "else", "except", "exists", "exp", "extract", "filter", "first_value", "floor", "from",
+    "greatest", "group_concat", "having", "hour", "if", "ifnull", "in", "intersect", "is", "join",
+    "lag", "last_value", "lateral", "lead", "least", "left", "length", "like", "limit", "ln",
+    "log", "lower", "ltrim", "materialized", "max", "md5", "min", "minute", "mod", "month", "not",
+    "now", "ntile", "nullif", "numeric", "offset", "on", "or", "over", "percentile_cont",
+    "pg_sleep", "position", "power", "rand", "random", "rank", "replace", "right", "rollup",
+    "round", "row", "row_number", "rtrim", "select", "sets", "sign", "sleep", "some", "sqrt",
+    "stddev", "stddev_samp", "string_agg", "substr", "substring", "sum", "then", "to_char", "trim",
+    "union", "upper", "using", "values", "var_samp", "varchar", "variance", "when", "where",
+    "with", "within", "year",
 ];
 
 /// Words that make a reading statement one that changes data or a server's settings, wherever they stand.
-const CHANGES: &[&str] = &[
-    "insert",
-    "delete",
-    "merge",
-    "into",
-    "call",
-    "analyze",
-    "global",
-    "persist",
-    "persist_only",
-];
+const CHANGES: &[&str] =
+    &["insert", "delete", "merge", "into", "call", "analyze", "global", "persist", "persist_only"];
 
 /// What a single statement of SQL, or several in one text, may leave.
 pub(super) fn of_sql_text(text: &str, lexer: Lexer) -> Effect {
@@ -170,10 +56,7 @@ pub(super) fn of_sql_text(text: &str, lexer: Lexer) -> Effect {
         return Effect::CommitsItself;
     }
     // `INSERT OR FAIL` stops at the row that fails, and keeps those before it.
-    match words
-        .windows(2)
-        .any(|two| two[0].text == "or" && two[1].text == "fail")
-    {
+    match words.windows(2).any(|two| two[0].text == "or" && two[1].text == "fail") {
         true => Effect::Partial,
         false => Effect::Atomic,
     }
@@ -188,9 +71,8 @@ fn executes(words: &[Word]) -> bool {
 }
 
 fn only_reads(text: &str, lexer: Lexer, words: &[Word]) -> bool {
-    const FIRST: [&str; 10] = [
-        "select", "values", "table", "with", "show", "explain", "describe", "desc", "set", "use",
-    ];
+    const FIRST: [&str; 10] =
+        ["select", "values", "table", "with", "show", "explain", "describe", "desc", "set", "use"];
     let Some(first) = words.first().filter(|one| FIRST.contains(&&*one.text)) else {
         return false;
     };
@@ -236,10 +118,7 @@ mod tests {
     #[test]
     fn a_statement_that_may_leave_something_is_not_taken_for_a_reading_one() {
         for (text, expected) in [
-            (
-                "SELECT a, count(*) FROM t WHERE a IN (1, 2) AND b = 'f(x); insert'",
-                Nothing,
-            ),
+            ("SELECT a, count(*) FROM t WHERE a IN (1, 2) AND b = 'f(x); insert'", Nothing),
             ("SELECT a FROM t FOR NO KEY UPDATE", Nothing),
             ("WITH d AS (SELECT 1) SELECT max(a) FROM t", Nothing),
             ("SHOW TABLES", Nothing),
@@ -257,10 +136,7 @@ mod tests {
             ("CALL p()", CommitsItself),
             ("DO $$ BEGIN COMMIT; END $$", CommitsItself),
             ("EXECUTE IMMEDIATE 'CALL p()'", CommitsItself),
-            (
-                "BEGIN NOT ATOMIC INSERT INTO t VALUES (1); END",
-                CommitsItself,
-            ),
+            ("BEGIN NOT ATOMIC INSERT INTO t VALUES (1); END", CommitsItself),
             ("INSERT INTO t VALUES (1); CALL p()", CommitsItself),
             ("INSERT INTO call VALUES ('; call p()')", Atomic),
             ("CREATE PROCEDURE q() BEGIN SELECT 1; CALL p(); END", Atomic),
@@ -271,14 +147,8 @@ mod tests {
         }
         for (text, expected) in [
             (r#"{"find": "t", "filter": {}}"#, Nothing),
-            (
-                r#"{"aggregate": "t", "pipeline": [{"$group": {"_id": 1}}]}"#,
-                Nothing,
-            ),
-            (
-                r#"{"aggregate": "t", "pipeline": [{"$merge": "u"}]}"#,
-                Atomic,
-            ),
+            (r#"{"aggregate": "t", "pipeline": [{"$group": {"_id": 1}}]}"#, Nothing),
+            (r#"{"aggregate": "t", "pipeline": [{"$merge": "u"}]}"#, Atomic),
             (r#"{"insert": "t", "documents": []}"#, Atomic),
         ] {
             assert_eq!(of_json_text(text), expected, "{text}");

@@ -24,10 +24,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
         match bytes[at] {
             b'{' => {
                 let end = document_end(text, at)?;
-                found.push(Part::Statement {
-                    range: at..end,
-                    is_joined: false,
-                });
+                found.push(Part::Statement { range: at..end, is_joined: false });
                 at = end;
             }
             b'\\' => {
@@ -42,11 +39,10 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
             byte if byte.is_ascii_whitespace() => at += 1,
             _ => {
                 let found = beginning(&text[at..]);
-                return Err(
-                    Defect::new(at, format!("expected a JSON document, found `{found}`")).hint(
+                return Err(Defect::new(at, format!("expected a JSON document, found `{found}`"))
+                    .hint(
                         "each statement is one document: {\"find\": \"accounts\", \"id\": :id}",
-                    ),
-                );
+                    ));
             }
         }
     }
@@ -58,11 +54,7 @@ fn beginning(text: &str) -> String {
     const MOST: usize = 40;
     let line = text.lines().next().unwrap_or_default().trim_end();
     let shown: String = line.chars().take(MOST).collect();
-    if shown.len() < line.len() {
-        format!("{shown} …")
-    } else {
-        shown
-    }
+    if shown.len() < line.len() { format!("{shown} …") } else { shown }
 }
 
 /// The offset after the brace that closes the one at `open`.
@@ -106,10 +98,7 @@ fn string_end(bytes: &[u8], open: usize) -> Result<usize, Defect> {
 /// Cuts one document at its values and names.
 pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect> {
     let bytes = text.as_bytes();
-    let mut written = Written {
-        at: range.start,
-        parts: Vec::new(),
-    };
+    let mut written = Written { at: range.start, parts: Vec::new() };
     // The document with a plain value of the same length for each `:name`, so that errors keep their offsets.
     let mut example = String::with_capacity(range.len());
     let (mut at, mut copied, mut follows_string) = (range.start, range.start, false);
@@ -164,13 +153,7 @@ fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> 
 
 /// Whether the first key is a command that changes documents.
 pub(super) fn changes_rows(text: &str) -> bool {
-    const COMMANDS: [&str; 5] = [
-        "insert",
-        "update",
-        "delete",
-        "findAndModify",
-        "findandmodify",
-    ];
+    const COMMANDS: [&str; 5] = ["insert", "update", "delete", "findAndModify", "findandmodify"];
     let first = text.split('"').nth(1);
     first.is_some_and(|first| COMMANDS.contains(&first))
 }
@@ -218,10 +201,7 @@ pub(super) fn check(text: &str, start: usize) -> Result<(), Defect> {
 fn value(at: usize, found: &str) -> Defect {
     let letters = found.find(|letter: char| !letter.is_alphanumeric() && !"-+.$_".contains(letter));
     let word = match letters {
-        Some(0) => found
-            .chars()
-            .next()
-            .map_or("", |first| &found[..first.len_utf8()]),
+        Some(0) => found.chars().next().map_or("", |first| &found[..first.len_utf8()]),
         length => &found[..length.unwrap_or(found.len())],
     };
     let defect = Defect::new(at, format!("expected a JSON value, found {word}"));
@@ -316,23 +296,13 @@ mod tests {
             Part::Statement { range, .. } => range.clone(),
             Part::Command { name, arguments } => name.start..arguments.end,
         };
-        parts
-            .iter()
-            .map(|part| text[range(part)].to_owned())
-            .collect()
+        parts.iter().map(|part| text[range(part)].to_owned()).collect()
     }
 
     #[test]
     fn a_document_ends_with_its_brace_and_a_colon_after_a_string_is_json() {
         let text = "-- one {\n{\"a\" : :x, \"b:{\": [true, :y]} {\"c\": {}};\n\\set x 1\n";
-        assert_eq!(
-            texts(text),
-            [
-                "{\"a\" : :x, \"b:{\": [true, :y]}",
-                "{\"c\": {}}",
-                "set x 1"
-            ]
-        );
+        assert_eq!(texts(text), ["{\"a\" : :x, \"b:{\": [true, :y]}", "{\"c\": {}}", "set x 1"]);
         let document = "{\"find\": :{table}, \"key\": :id, \"is\":true, \"o\": [:id,{\"p\"::id}]}";
         let written =
             cut(document, 0..document.len()).unwrap_or_else(|_| panic!("the document is valid"));

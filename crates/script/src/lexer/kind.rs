@@ -19,16 +19,8 @@ pub enum StatementKind {
 
 /// Each kind, its name, and the statements it covers.
 pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
-    (
-        StatementKind::Begin,
-        "begin",
-        "`\\begin`; `BEGIN`, `START TRANSACTION`",
-    ),
-    (
-        StatementKind::Commit,
-        "commit",
-        "`\\commit`; `COMMIT`, `END`, `PREPARE TRANSACTION`",
-    ),
+    (StatementKind::Begin, "begin", "`\\begin`; `BEGIN`, `START TRANSACTION`"),
+    (StatementKind::Commit, "commit", "`\\commit`; `COMMIT`, `END`, `PREPARE TRANSACTION`"),
     (StatementKind::Rollback, "rollback", "`ROLLBACK`, `ABORT`"),
     (
         StatementKind::Rows,
@@ -44,9 +36,8 @@ pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
 ];
 
 /// Statements that read or change rows.
-const ROWS: [&str; 9] = [
-    "select", "insert", "update", "delete", "merge", "replace", "values", "table", "with",
-];
+const ROWS: [&str; 9] =
+    ["select", "insert", "update", "delete", "merge", "replace", "values", "table", "with"];
 
 pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
     use StatementKind::{Begin, Commit, Other, Rollback, Rows};
@@ -238,10 +229,7 @@ mod tests {
             ("WITH d AS (SELECT 1) REPLACE INTO t SELECT 2", true),
             ("WITH d AS (SELECT 1) SELECT a FROM t FOR UPDATE", false),
             ("WITH d AS (SELECT 1) SELECT 2 FOR NO KEY UPDATE", false),
-            (
-                "WITH d AS (SELECT replace(a, 'b', 'c') FROM t) SELECT 2",
-                false,
-            ),
+            ("WITH d AS (SELECT replace(a, 'b', 'c') FROM t) SELECT 2", false),
         ] {
             let lexer = Lexer::Sql(crate::LiteralStyle::default());
             assert_eq!(changes_rows(text, lexer), expected, "{text}");
@@ -284,12 +272,8 @@ mod tests {
 
     #[test]
     fn a_batch_is_one_statement() {
-        assert!(is_open_batch(
-            "BEGIN UNLOGGED BATCH INSERT INTO t (a) VALUES (1)"
-        ));
-        assert!(!is_open_batch(
-            "BEGIN BATCH // begun\n INSERT INTO t (a) VALUES (1); APPLY BATCH"
-        ));
+        assert!(is_open_batch("BEGIN UNLOGGED BATCH INSERT INTO t (a) VALUES (1)"));
+        assert!(!is_open_batch("BEGIN BATCH // begun\n INSERT INTO t (a) VALUES (1); APPLY BATCH"));
         assert!(!is_open_batch("SELECT 1"));
         assert_eq!(of_cql("SELECT a FROM t // all"), Rows);
         assert_eq!(of_cql("BEGIN BATCH DELETE FROM t; APPLY BATCH"), Other);

@@ -52,25 +52,19 @@ impl LiteralStyle {
         let found = match bytes[at] {
             quote @ (b'\'' | b'"') => {
                 let escapes = self == Self::Backslash || (quote == b'\'' && follows_e(bytes, at));
-                Passage::Quoted {
-                    end: self.quoted(bytes, at, escapes)?,
-                }
+                Passage::Quoted { end: self.quoted(bytes, at, escapes)? }
             }
-            b'`' => Passage::Quoted {
-                end: self.quoted(bytes, at, false)?,
-            },
+            b'`' => Passage::Quoted { end: self.quoted(bytes, at, false)? },
             b'$' if self == Self::Doubled && !follows_name(bytes, at) => {
                 let Some(end) = dollar_quoted(text, at)? else {
                     return Ok(None);
                 };
                 Passage::Quoted { end }
             }
-            b'-' if self.is_dash_comment(bytes, at) => Passage::Comment {
-                end: line_end(bytes, at),
-            },
-            b'#' if self == Self::Backslash => Passage::Comment {
-                end: line_end(bytes, at),
-            },
+            b'-' if self.is_dash_comment(bytes, at) => {
+                Passage::Comment { end: line_end(bytes, at) }
+            }
+            b'#' if self == Self::Backslash => Passage::Comment { end: line_end(bytes, at) },
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 let end = self.block_comment(bytes, at)?;
                 match bytes[at + 2] {
@@ -107,15 +101,9 @@ impl LiteralStyle {
             b'\'' => ("literal", '\''),
             other => ("quoted identifier", char::from(other)),
         };
-        let hint = if self == Self::Backslash {
-            ""
-        } else {
-            ", a backslash escapes nothing"
-        };
-        Err(
-            Defect::new(open, format!("this {what} is not closed: expected {quote}"))
-                .hint(format!("a {quote} inside is written twice{hint}")),
-        )
+        let hint = if self == Self::Backslash { "" } else { ", a backslash escapes nothing" };
+        Err(Defect::new(open, format!("this {what} is not closed: expected {quote}"))
+            .hint(format!("a {quote} inside is written twice{hint}")))
     }
 
     fn block_comment(self, bytes: &[u8], open: usize) -> Result<usize, Defect> {
@@ -136,11 +124,7 @@ impl LiteralStyle {
 
 fn unclosed_comment(open: usize, nests: bool) -> Defect {
     let defect = Defect::new(open, "this comment is not closed: expected */");
-    if nests {
-        defect.hint("comments nest: every /* inside needs its own */")
-    } else {
-        defect
-    }
+    if nests { defect.hint("comments nest: every /* inside needs its own */") } else { defect }
 }
 
 /// Where the `$tag$…$tag$` that opens at `open` ends; `None` if none opens there (`$1`, `$`).
@@ -155,18 +139,12 @@ fn dollar_quoted(text: &str, open: usize) -> Result<Option<usize>, Defect> {
     let mark = &text[open..body];
     match text[body..].find(mark) {
         Some(length) => Ok(Some(body + length + mark.len())),
-        None => Err(Defect::new(
-            open,
-            format!("this literal is not closed: expected {mark}"),
-        )),
+        None => Err(Defect::new(open, format!("this literal is not closed: expected {mark}"))),
     }
 }
 
 fn line_end(bytes: &[u8], at: usize) -> usize {
-    bytes[at..]
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .map_or(bytes.len(), |length| at + length)
+    bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
 
 /// Whether the quote at `at` follows an `E` that is a word of its own.
@@ -204,11 +182,8 @@ impl Default for Lexer {
 
 impl Lexer {
     /// All languages, by their names in workload files.
-    pub const ALL: [(&str, Self); 3] = [
-        ("sql", Self::Sql(LiteralStyle::Doubled)),
-        ("cql", Self::Cql),
-        ("json", Self::Json),
-    ];
+    pub const ALL: [(&str, Self); 3] =
+        [("sql", Self::Sql(LiteralStyle::Doubled)), ("cql", Self::Cql), ("json", Self::Json)];
 
     /// The language of that name.
     #[must_use]

@@ -160,9 +160,7 @@ fn paste_double(number: f64, text: &mut String) {
     }
     let start = text.len();
     write!(text, "{number:.14e}").expect("writing to memory is infallible");
-    let mark = text
-        .rfind('e')
-        .expect("the scientific form has an exponent");
+    let mark = text.rfind('e').expect("the scientific form has an exponent");
     let exponent: i32 = text[mark + 1..].parse().expect("it is a whole number");
     match usize::try_from(DIGITS - 1 - exponent) {
         Ok(decimals) if decimals <= MOST_DECIMALS => {

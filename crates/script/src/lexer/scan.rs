@@ -18,10 +18,7 @@ pub(crate) enum Part {
         is_joined: bool,
     },
     /// The name without the backslash, and the rest of the line.
-    Command {
-        name: Range<usize>,
-        arguments: Range<usize>,
-    },
+    Command { name: Range<usize>, arguments: Range<usize> },
 }
 
 /// Statements end with `;` outside parentheses, with the backslash of a meta command (as in pgbench, so
@@ -118,10 +115,8 @@ fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Pa
 fn all_closed(parentheses: &[usize]) -> Result<(), Defect> {
     match parentheses.first() {
         None => Ok(()),
-        Some(&open) => Err(
-            Defect::new(open, "this parenthesis is not closed: expected )")
-                .hint("within parentheses ; does not end a statement"),
-        ),
+        Some(&open) => Err(Defect::new(open, "this parenthesis is not closed: expected )")
+            .hint("within parentheses ; does not end a statement")),
     }
 }
 
@@ -131,10 +126,7 @@ pub(super) fn command(text: &str, backslash: usize) -> Part {
     let word = &line[1..];
     let length = word.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let name_end = backslash + 1 + length.unwrap_or(word.len());
-    Part::Command {
-        name: backslash + 1..name_end,
-        arguments: name_end..backslash + line.len(),
-    }
+    Part::Command { name: backslash + 1..name_end, arguments: name_end..backslash + line.len() }
 }
 
 pub(super) fn command_end(command: &Part) -> usize {
@@ -149,9 +141,7 @@ fn logical_line_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     while at < bytes.len() {
         if bytes[at] == b'\n' {
-            let before = bytes[start + 1..at]
-                .strip_suffix(b"\r")
-                .unwrap_or(&bytes[start + 1..at]);
+            let before = bytes[start + 1..at].strip_suffix(b"\r").unwrap_or(&bytes[start + 1..at]);
             if !before.ends_with(b"\\") {
                 return at;
             }
@@ -190,11 +180,7 @@ pub fn split_statements(
     let ranges = ranges(text, style).map_err(|defect| defect.locate(source.path, &lines))?;
     let statement = |(start, end): (usize, usize)| {
         let place = lines.place(start);
-        FileStatement {
-            text: text[start..end].to_owned(),
-            line: place.line,
-            column: place.column,
-        }
+        FileStatement { text: text[start..end].to_owned(), line: place.line, column: place.column }
     };
     Ok(ranges.into_iter().map(statement).collect())
 }

@@ -31,10 +31,7 @@ pub(crate) struct Name<'a> {
 impl<'a> Written<'a> {
     /// A statement that is sent unchanged.
     pub fn plain(text: &str) -> Self {
-        Self {
-            at: 0,
-            parts: vec![Part::Text(text.to_owned())],
-        }
+        Self { at: 0, parts: vec![Part::Text(text.to_owned())] }
     }
 
     pub fn identifiers(&self) -> impl Iterator<Item = Name<'a>> {

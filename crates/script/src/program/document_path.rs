@@ -51,9 +51,7 @@ pub(crate) fn steps(text: &str, range: Range<usize>) -> Result<(Vec<Step>, usize
                 at = end;
             }
             Some(b'[') => {
-                let length = text[at..]
-                    .find(']')
-                    .ok_or_else(|| expected(at, "[ with its ]"))?;
+                let length = text[at..].find(']').ok_or_else(|| expected(at, "[ with its ]"))?;
                 let index = text[at + 1..at + length].trim().parse();
                 let index = index.map_err(|_| expected(at + 1, "an index from 0"))?;
                 steps.push(Step::Index(index));
@@ -76,13 +74,10 @@ impl DocumentPath {
         };
         let document: Json = serde_json::from_slice(cell)
             .map_err(|error| format!("\\gset path expects a JSON document: {error}"))?;
-        let found = self
-            .steps
-            .iter()
-            .try_fold(&document, |at, step| match step {
-                Step::Key(key) => at.get(key),
-                Step::Index(index) => at.get(index),
-            });
+        let found = self.steps.iter().try_fold(&document, |at, step| match step {
+            Step::Key(key) => at.get(key),
+            Step::Index(index) => at.get(index),
+        });
         Ok(found.map_or(Value::Null, of_json))
     }
 }
@@ -96,10 +91,7 @@ mod tests {
         let key = |key: &str| Step::Key(key.to_owned());
         for (text, expected) in [
             ("$", vec![]),
-            (
-                "$.a.b_1[0][12] x",
-                vec![key("a"), key("b_1"), Step::Index(0), Step::Index(12)],
-            ),
+            ("$.a.b_1[0][12] x", vec![key("a"), key("b_1"), Step::Index(0), Step::Index(12)]),
             ("$.\"a \\\"b\".é x", vec![key("a \"b"), key("é")]),
         ] {
             let read = steps(text, 0..text.len());

@@ -17,10 +17,7 @@ impl Program {
         let mut out = String::new();
         for (index, script) in self.scripts.iter().enumerate() {
             let gap = if index == 0 { "" } else { "\n" };
-            put(
-                &mut out,
-                format_args!("{gap}script {} ({})\n", script.name, script.path),
-            );
+            put(&mut out, format_args!("{gap}script {} ({})\n", script.name, script.path));
             self.explain_instructions(script, &mut out);
             self.explain_statements(script, &mut out);
         }
@@ -35,12 +32,7 @@ impl Program {
                 let instruction = self.instructions[number as usize];
                 let place = self.places[number as usize];
                 let place = format!("{}:{}", place.line, place.column);
-                (
-                    number,
-                    place,
-                    instruction.opcode(),
-                    operands(instruction, self),
-                )
+                (number, place, instruction.opcode(), operands(instruction, self))
             })
             .collect();
         let width = |of: fn(&(u32, String, &'static Opcode, String)) -> usize| {
@@ -86,8 +78,7 @@ impl Program {
 }
 
 fn put(out: &mut String, arguments: std::fmt::Arguments<'_>) {
-    out.write_fmt(arguments)
-        .expect("writing to memory is infallible");
+    out.write_fmt(arguments).expect("writing to memory is infallible");
 }
 
 /// The operands of an instruction: names, values, places.
@@ -112,10 +103,7 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
         Operand::StatementId(id) => {
             let statement = &program.statements[id.0 as usize];
             let names = statement.parameters.iter();
-            let names = joined(
-                names.map(|parameter| variable(parameter.slot, program)),
-                ", ",
-            );
+            let names = joined(names.map(|parameter| variable(parameter.slot, program)), ", ");
             format!("#{} ({names})", id.0)
         }
         // Only the variables that some script uses.
@@ -129,16 +117,11 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
         }
         Operand::ChoiceId(id) => {
             let by = program.choices[id.0 as usize].by.iter();
-            joined(
-                by.map(|&(slot, count)| format!("{} of {count}", variable(slot, program))),
-                ", ",
-            )
+            joined(by.map(|&(slot, count)| format!("{} of {count}", variable(slot, program))), ", ")
         }
         Operand::ShellId(id) => {
             let shell = &program.shells[id.0 as usize];
-            let into = shell
-                .into
-                .map(|slot| format!("{} = ", variable(slot, program)));
+            let into = shell.into.map(|slot| format!("{} = ", variable(slot, program)));
             let words = shell.words.iter().map(|word| match word {
                 Ok(text) => text.clone(),
                 Err(slot) => variable(*slot, program),

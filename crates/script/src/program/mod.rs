@@ -214,10 +214,7 @@ impl Program {
 
     /// The place of an instruction as messages show it: `path:line:column`.
     pub(crate) fn place_of(&self, instruction: u32) -> String {
-        let script = self
-            .scripts
-            .iter()
-            .find(|script| script.instructions.contains(&instruction));
+        let script = self.scripts.iter().find(|script| script.instructions.contains(&instruction));
         let path = script.map_or("", |script| &script.path);
         let Place { line, column } = self.places[instruction as usize];
         format!("{path}:{line}:{column}")
@@ -226,9 +223,7 @@ impl Program {
     /// What a system says of a statement that it does not understand, with the statement and its place.
     #[must_use]
     pub fn said_of_statement(&self, statement: u32, message: &str) -> String {
-        let Statement {
-            script, line, text, ..
-        } = &self.statements[statement as usize];
+        let Statement { script, line, text, .. } = &self.statements[statement as usize];
         let path = &self.scripts[*script as usize].path;
         // A statement can have 200 MB.
         let mut shown: String = text.chars().take(LONGEST_SHOWN + 1).collect();

@@ -91,10 +91,9 @@ impl ShellCommand {
     #[must_use]
     pub fn run(&self, children: &Children) -> ShellResult {
         match children.run(&self.line, self.into.is_some()) {
-            Ok((status, _)) if !status.success() => ShellResult(Err(Fault::of(format!(
-                "the command {} failed: {status}",
-                self.line
-            )))),
+            Ok((status, _)) if !status.success() => {
+                ShellResult(Err(Fault::of(format!("the command {} failed: {status}", self.line))))
+            }
             Ok((_, printed)) => ShellResult(self.stored(printed.as_deref())),
             Err(error) => self.not_started(&error),
         }

@@ -42,10 +42,7 @@ impl Registers {
 
     /// Whether nothing of the script is left.
     pub fn is_at_end(&self, program: &Program) -> bool {
-        matches!(
-            program.instructions[self.next as usize],
-            Instruction::End {}
-        )
+        matches!(program.instructions[self.next as usize], Instruction::End {})
     }
 
     /// Passes the end of a statement whose answer the script does not look at; returns false where it does.
@@ -137,10 +134,7 @@ impl Registers {
                 self.drop_whole(2);
                 self.stack.push(Value::Int(number));
             }
-            Instruction::Call {
-                function,
-                arguments,
-            } => {
+            Instruction::Call { function, arguments } => {
                 let count = arguments.0 as usize;
                 let taken = &self.stack[self.stack.len() - count..];
                 let function = &FUNCTIONS[function.0 as usize];
@@ -193,10 +187,7 @@ impl Registers {
                 let right = self.pop();
                 self.stack.push(Connective::by_right(&right)?);
             }
-            Instruction::Call {
-                function,
-                arguments,
-            } => {
+            Instruction::Call { function, arguments } => {
                 let count = arguments.0 as usize;
                 let function = &FUNCTIONS[function.0 as usize];
                 let taken = &self.stack[self.stack.len() - count..];
@@ -218,10 +209,7 @@ impl Registers {
             Instruction::LoopEnter { variable, target } => self.loop_enter(variable, target)?,
             Instruction::LoopNext { variable, target } => {
                 if self.loop_next(variable, target)? {
-                    return Ok(Some(Stop::Sleep {
-                        duration_ns: 0,
-                        is_part_of_latency: true,
-                    }));
+                    return Ok(Some(Stop::Sleep { duration_ns: 0, is_part_of_latency: true }));
                 }
             }
             Instruction::Choose { choice } => {
@@ -350,9 +338,7 @@ fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
 }
 
 fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
-    difference.map_or(Ok(()), |message| {
-        Err(Failure::of(ErrorClass::Expectation.word(), &message))
-    })
+    difference.map_or(Ok(()), |message| Err(Failure::of(ErrorClass::Expectation.word(), &message)))
 }
 
 /// How many rows a statement changed.
@@ -371,10 +357,7 @@ pub(crate) fn duration_ns(value: &Value, unit: Unit) -> Result<u64, Fault> {
     if (0.0..u64::MAX as f64).contains(&duration_ns) {
         Ok(duration_ns as u64)
     } else {
-        Err(Fault::of(format!(
-            "expected a duration of zero or more, found {}",
-            shown(value)
-        )))
+        Err(Fault::of(format!("expected a duration of zero or more, found {}", shown(value))))
     }
 }
 
@@ -387,10 +370,7 @@ impl Registers {
         reply: &Reply<'_>,
     ) -> Result<(), Box<Failure>> {
         let Some(cells) = reply.first_row.filter(|_| reply.rows == 1) else {
-            return met(Some(format!(
-                "\\gset expects one row, found {}",
-                reply.rows
-            )));
+            return met(Some(format!("\\gset expects one row, found {}", reply.rows)));
         };
         self.gather_row(program, gather, reply, cells);
         Ok(())
@@ -413,11 +393,8 @@ impl Registers {
         let columns = reply.columns;
         for (name, slot) in &program.gather(gather).targets {
             let exact = columns.iter().position(|column| column == name);
-            let found = exact.or_else(|| {
-                columns
-                    .iter()
-                    .position(|column| column.eq_ignore_ascii_case(name))
-            });
+            let found = exact
+                .or_else(|| columns.iter().position(|column| column.eq_ignore_ascii_case(name)));
             if let Some((index, cell)) = found.and_then(|index| Some((index, cells.get(index)?))) {
                 let of = reply.types.get(index).copied().unwrap_or_default();
                 self.write(*slot, of.value(cell.as_deref()));
@@ -464,10 +441,7 @@ impl Failure {
     }
 
     pub fn ending(self) -> Ending {
-        Ending::Failed {
-            class: self.class,
-            message: self.message,
-        }
+        Ending::Failed { class: self.class, message: self.message }
     }
 }
 

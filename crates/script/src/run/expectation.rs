@@ -15,19 +15,11 @@ pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>
         return Ok(None);
     }
     let expected = number(expected)?.int()?;
-    let found = if reply.rows > 0 {
-        reply.rows
-    } else {
-        reply.affected
-    };
+    let found = if reply.rows > 0 { reply.rows } else { reply.affected };
     if u64::try_from(expected) == Ok(found) {
         return Ok(None);
     }
-    let changed = if reply.rows == 0 && found > 0 {
-        " changed"
-    } else {
-        ""
-    };
+    let changed = if reply.rows == 0 && found > 0 { " changed" } else { "" };
     let rows = |is_single: bool| if is_single { "row" } else { "rows" };
     Ok(Some(format!(
         "expected {expected} {}, found {found} {}{changed}",
@@ -82,13 +74,11 @@ fn shortened(cell: &str) -> String {
 /// Compares the statement's error with the expected class.
 pub(crate) fn error(expected: &str, reply: &Reply<'_>) -> Option<String> {
     match reply.error {
-        None => Some(format!(
-            "expected an error of the class {expected}, the statement succeeded"
-        )),
+        None => Some(format!("expected an error of the class {expected}, the statement succeeded")),
         Some((class, _)) if class == expected => None,
-        Some((class, message)) => Some(format!(
-            "expected an error of the class {expected}, found {class}: {message}"
-        )),
+        Some((class, message)) => {
+            Some(format!("expected an error of the class {expected}, found {class}: {message}"))
+        }
     }
 }
 

@@ -84,13 +84,7 @@ impl Machine {
     #[must_use]
     pub fn new(program: Arc<Program>, seed: u64, client: u32) -> Self {
         let registers = Registers::new(&program, seed, client);
-        Self {
-            program,
-            state: State::Resting,
-            registers,
-            is_aborted: false,
-            values: Vec::new(),
-        }
+        Self { program, state: State::Resting, registers, is_aborted: false, values: Vec::new() }
     }
 
     /// Moves the client to the beginning of a transaction, whatever its state. Its variables keep their
@@ -112,8 +106,7 @@ impl Machine {
     /// If the program has no such script.
     pub fn begin_numbered(&mut self, script: u32, random: Random, number: u64) {
         let script = &self.program.scripts[script as usize];
-        self.registers
-            .begin_numbered(script.instructions.start, random, number);
+        self.registers.begin_numbered(script.instructions.start, random, number);
         self.started();
     }
 
@@ -124,8 +117,7 @@ impl Machine {
     pub fn begin_deferred(&mut self, deferred: &Deferred, random: Random, number: u64) {
         let script = &self.program.scripts[deferred.script as usize];
         let instruction = script.instructions.start;
-        self.registers
-            .begin_deferred(instruction, random, number, &deferred.values);
+        self.registers.begin_deferred(instruction, random, number, &deferred.values);
         self.started();
     }
 
@@ -159,22 +151,16 @@ impl Machine {
     pub fn step(&mut self) -> Step<'_> {
         let mut values = std::mem::take(&mut self.values);
         let stopped = match self.step_with(&mut values) {
-            Step::Execute {
-                statement,
-                is_pipelined,
-                ..
-            } => Ok((StatementId(statement), is_pipelined)),
+            Step::Execute { statement, is_pipelined, .. } => {
+                Ok((StatementId(statement), is_pipelined))
+            }
             Step::Sync => Err(Step::Sync),
             Step::RollBack => Err(Step::RollBack),
             Step::Defer(deferred) => Err(Step::Defer(deferred)),
             Step::Run(command) => Err(Step::Run(command)),
-            Step::Sleep {
-                duration_ns,
-                is_part_of_latency,
-            } => Err(Step::Sleep {
-                duration_ns,
-                is_part_of_latency,
-            }),
+            Step::Sleep { duration_ns, is_part_of_latency } => {
+                Err(Step::Sleep { duration_ns, is_part_of_latency })
+            }
             Step::End(ending) => Err(Step::End(ending)),
         };
         self.values = values;
@@ -206,15 +192,9 @@ impl Machine {
                 self.state = State::Syncing;
                 return Step::Sync;
             }
-            Stop::Sleep {
-                duration_ns,
-                is_part_of_latency,
-            } => {
+            Stop::Sleep { duration_ns, is_part_of_latency } => {
                 self.state = State::Running;
-                return Step::Sleep {
-                    duration_ns,
-                    is_part_of_latency,
-                };
+                return Step::Sleep { duration_ns, is_part_of_latency };
             }
             Stop::Defer(deferred) => {
                 self.state = State::Running;
@@ -308,9 +288,7 @@ impl Machine {
             State::Ended(_) => return,
             _ => panic!("an answer of a pipeline needs a pipeline that was sent"),
         }
-        let dealt_with = self
-            .registers
-            .answer_of_pipeline(&self.program, statement, &reply);
+        let dealt_with = self.registers.answer_of_pipeline(&self.program, statement, &reply);
         if let Err(failure) = dealt_with {
             self.state = State::Ended(Box::new(failure.ending()));
         }
@@ -321,10 +299,7 @@ impl Machine {
     /// # Panics
     /// If no command was to be run.
     pub fn ran(&mut self, result: ShellResult) {
-        assert!(
-            matches!(self.state, State::InCommand),
-            "the end of a command needs one that runs"
-        );
+        assert!(matches!(self.state, State::InCommand), "the end of a command needs one that runs");
         self.state = match self.registers.ran(&self.program, result) {
             Ok(()) => State::Running,
             Err(failure) => State::Ended(Box::new(failure.ending())),

@@ -82,12 +82,8 @@ impl Registers {
         let is_number = |(_, own): &&(Slot, Own)| *own == Own::TransactionNumber;
         let number = program.own.iter().find(is_number).map(|&(slot, _)| slot);
         let random = Random::stream(seed, u64::from(client));
-        let start = Start {
-            is_kept: false,
-            instruction: 0,
-            variables: Vec::new(),
-            random: random.clone(),
-        };
+        let start =
+            Start { is_kept: false, instruction: 0, variables: Vec::new(), random: random.clone() };
         Self {
             next: 0,
             initial: variables.clone(),
@@ -188,9 +184,7 @@ impl Registers {
     }
 
     pub fn pop(&mut self) -> Value {
-        self.stack
-            .pop()
-            .expect("the compiler pushes every value before it is popped")
+        self.stack.pop().expect("the compiler pushes every value before it is popped")
     }
 
     /// Pops `count` integers. They own no memory, so dropping them needs no call for each.
@@ -270,10 +264,7 @@ impl Registers {
 
     /// Returns whether the engine must act before the loop continues.
     pub fn loop_next(&mut self, variable: Slot, target: Target) -> Result<bool, Fault> {
-        let turn = self
-            .loops
-            .last_mut()
-            .expect("a loop was entered before it is repeated");
+        let turn = self.loops.last_mut().expect("a loop was entered before it is repeated");
         if turn.now == turn.last {
             self.loops.pop();
             return Ok(false);
@@ -282,9 +273,7 @@ impl Registers {
         let now = turn.now;
         self.turns += 1;
         if self.turns > MOST_TURNS {
-            return Err(Fault::of(format!(
-                "{MOST_TURNS} repetitions without a statement"
-            )));
+            return Err(Fault::of(format!("{MOST_TURNS} repetitions without a statement")));
         }
         self.write_whole(variable, now);
         self.worked(self.next.saturating_sub(target.0));
@@ -304,9 +293,7 @@ fn before(number: u64) -> i64 {
 
 fn unset(program: &Program, slot: Slot) -> Fault {
     let name = &program.variable(slot).name;
-    Fault::of(format!(
-        "the variable :{name} has no value: no command has set it so far"
-    ))
+    Fault::of(format!("the variable :{name} has no value: no command has set it so far"))
 }
 
 /// An unchanged text is not copied.

@@ -203,13 +203,7 @@ fn every_mistake_is_reported_with_its_place_and_its_fix() {
 
 #[test]
 fn a_deeply_nested_expression_is_refused_and_does_not_overflow_the_stack() {
-    for (open, close) in [
-        ("(", ")"),
-        ("-", ""),
-        ("NOT ", ""),
-        ("abs(", ")"),
-        ("~", ""),
-    ] {
+    for (open, close) in [("(", ")"), ("-", ""), ("NOT ", ""), ("abs(", ")"), ("~", "")] {
         let text = format!("\\set x {}1{}", open.repeat(200), close.repeat(200));
         let message = try_compile(&text).unwrap_err().message;
         assert!(message.contains("more than 100 levels deep"), "{message}");
@@ -222,21 +216,9 @@ fn a_deeply_nested_expression_is_refused_and_does_not_overflow_the_stack() {
 #[test]
 fn an_error_names_the_script_it_is_in() {
     use assay_script::{Options, Source, compile};
-    let good = Source {
-        name: "good",
-        path: "good.sql",
-        text: "\\set a 1\nSELECT :a;",
-        is_plain: false,
-    };
-    let bad = Source {
-        name: "bad",
-        path: "bad.sql",
-        text: "SELECT :a, :b;",
-        is_plain: false,
-    };
+    let good =
+        Source { name: "good", path: "good.sql", text: "\\set a 1\nSELECT :a;", is_plain: false };
+    let bad = Source { name: "bad", path: "bad.sql", text: "SELECT :a, :b;", is_plain: false };
     let error = compile(&[good, bad], &Options::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "bad.sql:1:12: nothing sets the variable :b"
-    );
+    assert_eq!(error.to_string(), "bad.sql:1:12: nothing sets the variable :b");
 }

@@ -7,12 +7,7 @@ use assay_values::{Piece, Value};
 use std::sync::Arc;
 
 fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
-    let source = Source {
-        name: "documents",
-        path: "documents.json",
-        text,
-        is_plain: false,
-    };
+    let source = Source { name: "documents", path: "documents.json", text, is_plain: false };
     let options = Options {
         lexer: Lexer::Json,
         values,
@@ -61,12 +56,7 @@ fn an_identifier_may_be_a_key() {
 "#;
     let program = try_documents(text, Values::Bound).unwrap();
     assert_eq!(program.statements.len(), 4);
-    let values = |pieces: &[Piece]| {
-        pieces
-            .iter()
-            .filter(|&piece| *piece == Piece::Value)
-            .count()
-    };
+    let values = |pieces: &[Piece]| pieces.iter().filter(|&piece| *piece == Piece::Value).count();
     assert_eq!(values(&program.statements[0].pieces), 3);
 }
 
@@ -74,17 +64,11 @@ fn an_identifier_may_be_a_key() {
 fn in_the_protocol_simple_values_are_substituted_as_json() {
     let mut machine = Machine::new(Arc::new(try_documents(TEXT, Values::Pasted).unwrap()), 1, 0);
     machine.begin(0);
-    let reply = Reply {
-        rows: 1,
-        first_row: Some(&[]),
-        ..Reply::default()
-    };
+    let reply = Reply { rows: 1, first_row: Some(&[]), ..Reply::default() };
     let mut seen = Vec::new();
     loop {
         match machine.step() {
-            Step::Execute {
-                text, parameters, ..
-            } => {
+            Step::Execute { text, parameters, .. } => {
                 assert_eq!(parameters, &[] as &[Value]);
                 seen.push(text.to_owned());
                 machine.answered(reply);
@@ -106,18 +90,10 @@ fn in_the_protocol_simple_values_are_substituted_as_json() {
 #[test]
 fn an_invalid_document_is_refused_at_its_place() {
     for (text, place, expected) in [
-        (
-            "SELECT 1;",
-            (1, 1),
-            "expected a JSON document, found `SELECT 1;`",
-        ),
+        ("SELECT 1;", (1, 1), "expected a JSON document, found `SELECT 1;`"),
         ("{\"a\": 1", (1, 1), "this document is not closed"),
         ("{\"a: 1}", (1, 2), "this string is not closed"),
-        (
-            "\\set x 1\n{\"a\": :x,\n \"é\": :x, b}",
-            (3, 11),
-            "invalid JSON: key must be a string",
-        ),
+        ("\\set x 1\n{\"a\": :x,\n \"é\": :x, b}", (3, 11), "invalid JSON: key must be a string"),
         (
             "{\"a\": {\"b\": 1, \"c\": 2,\n  \"b\": 3}}",
             (2, 3),
@@ -126,11 +102,7 @@ fn an_invalid_document_is_refused_at_its_place() {
         ("{\"a\": [NaN]}", (1, 8), "expected a JSON value, found NaN"),
         ("{\"a\": :}", (1, 7), "expected the name of a variable"),
         ("{\"a\": :{table}", (1, 1), "not closed"),
-        (
-            "{\"a\": :unknown}",
-            (1, 7),
-            "nothing sets the variable :unknown",
-        ),
+        ("{\"a\": :unknown}", (1, 7), "nothing sets the variable :unknown"),
     ] {
         let error = try_documents(text, Values::Bound).unwrap_err();
         assert_eq!((error.line, error.column), place, "{text}: {error}");

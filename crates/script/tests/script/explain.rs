@@ -105,26 +105,12 @@ script test (test.sql)
 fn the_reference_lists_the_whole_language() {
     let reference = reference();
     let row = |name: &str| {
-        let beginnings = [
-            format!("| `{name}`"),
-            format!("| `{name} "),
-            format!("| `{name}("),
-        ];
-        let is_of = |line: &&str| {
-            beginnings
-                .iter()
-                .any(|beginning| line.starts_with(beginning))
-        };
-        let found = reference
-            .lines()
-            .find(is_of)
-            .unwrap_or_else(|| panic!("{name} is missing"));
+        let beginnings = [format!("| `{name}`"), format!("| `{name} "), format!("| `{name}(")];
+        let is_of = |line: &&str| beginnings.iter().any(|beginning| line.starts_with(beginning));
+        let found = reference.lines().find(is_of).unwrap_or_else(|| panic!("{name} is missing"));
         // No cell is empty, and a bar within a cell does not split it.
         let cells = found.replace("\\|", "").matches('|').count();
-        assert!(
-            found.len() > name.len() + 20 && (3..=4).contains(&cells),
-            "{found}"
-        );
+        assert!(found.len() > name.len() + 20 && (3..=4).contains(&cells), "{found}");
     };
     let commands = "abort aset begin elif else endfor endif endpipeline expect for gset if keying set \
         setshell shell sleep startpipeline syncpipeline think";
@@ -146,20 +132,14 @@ fn the_reference_lists_the_whole_language() {
     for name in names.filter_map(|line| line.split_whitespace().nth(2)) {
         row(name);
     }
-    assert!(
-        STATEMENT_CLASSES
-            .iter()
-            .all(|class| reference.contains(&format!("`{class}`")))
-    );
+    assert!(STATEMENT_CLASSES.iter().all(|class| reference.contains(&format!("`{class}`"))));
 }
 
 /// Compiles every command and function of the reference.
 #[test]
 fn the_compiler_knows_every_row_of_the_reference() {
     let reference = reference();
-    let usages = reference
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let usages = reference.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let mut tried = 0;
     for usage in usages {
         let text = match usage.split_once('(') {
@@ -168,9 +148,7 @@ fn the_compiler_knows_every_row_of_the_reference() {
             None => continue,
         };
         tried += 1;
-        let message = crate::support::try_compile(&text)
-            .err()
-            .map(|error| error.message);
+        let message = crate::support::try_compile(&text).err().map(|error| error.message);
         let is_unknown = |message: String| {
             message.contains("expected a function") || message.contains("expected a meta command")
         };

@@ -4,11 +4,7 @@ use assay_script::expression::{Formula, Origin, compile};
 use assay_values::{Random, Row, Value};
 
 fn formula(text: &str) -> Formula {
-    let origin = Origin {
-        path: "t.toml",
-        line: 3,
-        column: 9,
-    };
+    let origin = Origin { path: "t.toml", line: 3, column: 9 };
     let constants = [("scale".to_owned(), Value::Int(10))];
     compile(text, &["row", "name"], &constants, origin).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -43,15 +39,9 @@ fn text_functions_return_the_documented_values() {
         ("substr('Ärger', -1, 3)", "'Ä'"),
         ("substr('Ärger', 9, 3)", "''"),
         ("substr(12345, 2, 3)", "'234'"),
-        (
-            "format('%d|%5d|%-5d|%05d|%d', 1, 2, 3, -4, 2.5)",
-            "'1|    2|3    |-0004|2'",
-        ),
+        ("format('%d|%5d|%-5d|%05d|%d', 1, 2, 3, -4, 2.5)", "'1|    2|3    |-0004|2'"),
         ("format('%s|%4s|%-4s|%s', 'a', 'é', 'c', NULL)", "NULL"),
-        (
-            "format('%s|%4s|%-4s|%s', 'a', 'é', 'c', TRUE)",
-            "'a|   é|c   |TRUE'",
-        ),
+        ("format('%s|%4s|%-4s|%s', 'a', 'é', 'c', TRUE)", "'a|   é|c   |TRUE'"),
         (
             "format('%f|%.2f|%08.3f|%x|%04x|100%%', 1.5, 2, -3.14159, 255, 10)",
             "'1.500000|2.00|-003.142|ff|000a|100%'",
@@ -59,10 +49,7 @@ fn text_functions_return_the_documented_values() {
         ("lastname(0)", "'BARBARBAR'"),
         ("lastname(371)", "'PRICALLYOUGHT'"),
         ("lastname(999)", "'EINGEINGEING'"),
-        (
-            "numeral(35, 4, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
-            "'000Z'",
-        ),
+        ("numeral(35, 4, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')", "'000Z'"),
         ("numeral(5, 4, '01')", "'0101'"),
         ("hash_text(7, 0, 'ab')", "''"),
         ("substr(sealed('abc', 13, 5), 1, 2)", "'ab'"),
@@ -130,41 +117,24 @@ fn random_texts_have_their_lengths_and_all_their_letters() {
 #[test]
 fn nurand_has_the_distribution_of_tpc_c() {
     let numbers = |text| {
-        drawn(text, 20_000)
-            .iter()
-            .map(|text| text.parse::<usize>().unwrap())
-            .collect::<Vec<_>>()
+        drawn(text, 20_000).iter().map(|text| text.parse::<usize>().unwrap()).collect::<Vec<_>>()
     };
     let mut counts = vec![0_i32; 1000];
-    numbers("nurand(255, 0, 999, 0)")
-        .iter()
-        .for_each(|&number| counts[number] += 1);
+    numbers("nurand(255, 0, 999, 0)").iter().for_each(|&number| counts[number] += 1);
     let with_ones = counts[255] + counts[511] + counts[767];
     let with_zeros = counts[256] + counts[512] + counts[768];
-    assert!(
-        with_ones > 20 * (with_zeros + 1),
-        "{with_ones} {with_zeros}"
-    );
+    assert!(with_ones > 20 * (with_zeros + 1), "{with_ones} {with_zeros}");
     let mut shifted = vec![0_i32; 1000];
-    numbers("nurand(255, 0, 999, 100)")
-        .iter()
-        .for_each(|&number| shifted[number] += 1);
+    numbers("nurand(255, 0, 999, 100)").iter().for_each(|&number| shifted[number] += 1);
     assert_eq!(counts[255], shifted[355]);
-    assert!(
-        numbers("nurand(8191, 1, 100000)")
-            .iter()
-            .all(|number| (1..=100_000).contains(number))
-    );
+    assert!(numbers("nurand(8191, 1, 100000)").iter().all(|number| (1..=100_000).contains(number)));
 }
 
 #[test]
 fn a_consistent_hash_moves_only_to_new_numbers() {
     let of = |count: i64| -> Vec<i64> {
         let text = format!("hash_consistent(:row, {count}, 3)");
-        drawn(&text, 10_000)
-            .iter()
-            .map(|text| text.parse().unwrap())
-            .collect()
+        drawn(&text, 10_000).iter().map(|text| text.parse().unwrap()).collect()
     };
     let (ten, eleven) = (of(10), of(11));
     for number in 0..10 {
@@ -188,20 +158,13 @@ fn pick_chooses_all_arguments_equally_often() {
 
 #[test]
 fn each_distribution_favours_its_own_values() {
-    for text in [
-        "random_exponential(1, 9, 2.5)",
-        "random_gaussian(1, 9, 2.5)",
-        "random_zipfian(1, 9, 1.5)",
-    ] {
-        let numbers: Vec<i64> = drawn(text, 3000)
-            .iter()
-            .map(|text| text.parse().unwrap())
-            .collect();
+    for text in
+        ["random_exponential(1, 9, 2.5)", "random_gaussian(1, 9, 2.5)", "random_zipfian(1, 9, 1.5)"]
+    {
+        let numbers: Vec<i64> =
+            drawn(text, 3000).iter().map(|text| text.parse().unwrap()).collect();
         let count = |value| numbers.iter().filter(|&&number| number == value).count();
-        assert!(
-            numbers.iter().all(|number| (1..=9).contains(number)),
-            "{text}"
-        );
+        assert!(numbers.iter().all(|number| (1..=9).contains(number)), "{text}");
         let favourite = if text.contains("gaussian") { 5 } else { 1 };
         assert!(
             (1..=9).all(|value| value == favourite || count(value) < count(favourite)),
@@ -214,72 +177,33 @@ fn each_distribution_favours_its_own_values() {
 fn a_formula_reports_its_dependencies() {
     let constant_scale = formula(":row + 100000 * :scale");
     assert!(
-        (
-            constant_scale.uses(0),
-            constant_scale.uses(1),
-            constant_scale.is_random()
-        ) == (true, false, false)
+        (constant_scale.uses(0), constant_scale.uses(1), constant_scale.is_random())
+            == (true, false, false)
     );
     let random_case = formula("CASE WHEN :scale = 10 THEN text(1, 2) ELSE :name END");
     assert!(
-        (
-            random_case.uses(0),
-            random_case.uses(1),
-            random_case.is_random()
-        ) == (false, false, true)
+        (random_case.uses(0), random_case.uses(1), random_case.is_random()) == (false, false, true)
     );
     let mut random = Random::stream(1, 1);
     let values = [Value::Int(4), Value::Null];
-    assert_eq!(
-        constant_scale.evaluate(&values, &mut random),
-        Ok(Value::Int(1_000_004))
-    );
-    let fault = formula("1 / :row")
-        .evaluate(&[Value::Int(0)], &mut random)
-        .unwrap_err();
+    assert_eq!(constant_scale.evaluate(&values, &mut random), Ok(Value::Int(1_000_004)));
+    let fault = formula("1 / :row").evaluate(&[Value::Int(0)], &mut random).unwrap_err();
     assert_eq!(fault.to_string(), "division by zero: 1 / 0");
 }
 
 #[test]
 fn a_wrong_formula_is_reported_at_its_place_in_the_file() {
-    let origin = Origin {
-        path: "w.toml",
-        line: 3,
-        column: 9,
-    };
+    let origin = Origin { path: "w.toml", line: 3, column: 9 };
     for (text, place, message, hint) in [
-        (
-            ":rwo + 1",
-            "3:9",
-            "nothing sets the variable :rwo",
-            "did you mean :row?",
-        ),
-        (
-            "1 +\n  foo",
-            "4:3",
-            "expected a value, found foo",
-            "a variable is written :foo",
-        ),
-        (
-            "now()",
-            "3:9",
-            "the same value every time, found now()",
-            "the time as a parameter",
-        ),
-        (
-            ":row + 1 2",
-            "3:18",
-            "expected the end of the line, found 2",
-            "",
-        ),
+        (":rwo + 1", "3:9", "nothing sets the variable :rwo", "did you mean :row?"),
+        ("1 +\n  foo", "4:3", "expected a value, found foo", "a variable is written :foo"),
+        ("now()", "3:9", "the same value every time, found now()", "the time as a parameter"),
+        (":row + 1 2", "3:18", "expected the end of the line, found 2", ""),
         ("", "3:9", "expected a value, found the end of the line", ""),
         ("text(2, 1)", "3:9", "expected 0 <= min <= max", ""),
     ] {
         let error = compile(text, &["row"], &[], origin).unwrap_err();
-        assert!(
-            error.to_string().starts_with(&format!("w.toml:{place}: ")),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with(&format!("w.toml:{place}: ")), "{error}");
         assert!(error.message.contains(message), "{error}");
         assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
     }
@@ -293,10 +217,7 @@ fn typed_values_convert_and_compare() {
         ("date(date('2011-03-04') + 1)", "'2011-03-05'"),
         ("date(timestamp('2011-03-04 17:53:38.25'))", "'2011-03-04'"),
         ("timestamp(date('2011-03-04'))", "'2011-03-04 00:00:00'"),
-        (
-            "timestamp('2011-03-04 17:53:38.25')",
-            "'2011-03-04 17:53:38.25'",
-        ),
+        ("timestamp('2011-03-04 17:53:38.25')", "'2011-03-04 17:53:38.25'"),
         ("time('01:02:03.5') * 2", "7447.0"),
         ("time(3723)", "'01:02:03'"),
         ("decimal('1.50')", "'1.50'"),
@@ -316,11 +237,7 @@ fn typed_values_convert_and_compare() {
         ("date(0) = '1970-01-01'", "true"),
         ("concat(date(0), ' ', decimal('1.0'))", "'1970-01-01 1.0'"),
     ] {
-        assert_eq!(
-            value_of(expression, &[]).as_deref(),
-            Ok(expected),
-            "{expression}"
-        );
+        assert_eq!(value_of(expression, &[]).as_deref(), Ok(expected), "{expression}");
     }
     for (expression, expected) in [
         ("date('tomorrow')", "expected a number"),
@@ -338,24 +255,10 @@ fn typed_values_convert_and_compare() {
 /// `numeral` of a permutation: every text once; `hash_text`: as many texts as numbers, each always the same.
 #[test]
 fn texts_of_numbers_are_distinct_and_repeatable() {
-    let unique = drawn(
-        "numeral(permute(:row, 1296, 3), 2, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
-        1296,
-    );
-    assert_eq!(
-        unique
-            .iter()
-            .collect::<std::collections::HashSet<_>>()
-            .len(),
-        1296
-    );
+    let unique =
+        drawn("numeral(permute(:row, 1296, 3), 2, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')", 1296);
+    assert_eq!(unique.iter().collect::<std::collections::HashSet<_>>().len(), 1296);
     let repeated = drawn("hash_text(:row % 100, 20, '01234567', 4)", 1000);
-    assert_eq!(
-        repeated
-            .iter()
-            .collect::<std::collections::HashSet<_>>()
-            .len(),
-        100
-    );
+    assert_eq!(repeated.iter().collect::<std::collections::HashSet<_>>().len(), 100);
     assert_eq!(repeated[..100], repeated[900..]);
 }

@@ -28,9 +28,7 @@ fn values_depend_on_the_number_and_not_on_the_client() {
         values(machine)
     };
     let mut first_client = Machine::new(program.clone(), 1, 0);
-    let first: Vec<_> = (0..5)
-        .map(|number| begun(&mut first_client, number))
-        .collect();
+    let first: Vec<_> = (0..5).map(|number| begun(&mut first_client, number)).collect();
     let mut second_client = Machine::new(program, 1, 7);
     second_client.keep_start(true);
     for number in [3, 0, 4, 1, 2] {

@@ -48,9 +48,7 @@ fn expressions_have_the_values_that_pgbench_gives_them() {
         let (expression, printed) = line.split_once('\t').expect("a tab separates the two");
         let found = value_of(expression, &[]);
         if !OURS.contains(&expression) && !is_same(printed, &found) {
-            different.push(format!(
-                "{expression}\n  pgbench: {printed}\n  assay: {found:?}"
-            ));
+            different.push(format!("{expression}\n  pgbench: {printed}\n  assay: {found:?}"));
         }
     }
     assert!(recorded.lines().count() > 1000);

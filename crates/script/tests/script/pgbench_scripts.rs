@@ -103,10 +103,7 @@ fn the_other_examples_of_the_manual_compile() {
             "select '12:34'::time, ':aid', \":aid\", $$:aid$$, e'\\':aid' -- :aid\n, array[1:2], x::int /* :aid */;",
             1,
         ),
-        (
-            "CREATE RULE r AS ON DELETE TO t DO (DELETE FROM a; DELETE FROM b);\nSELECT 1;",
-            2,
-        ),
+        ("CREATE RULE r AS ON DELETE TO t DO (DELETE FROM a; DELETE FROM b);\nSELECT 1;", 2),
         (
             "SELECT extract(year FROM :scale::timestamp), substring('a' FROM :scale), 1 IS DISTINCT FROM :scale LIMIT :scale;",
             1,

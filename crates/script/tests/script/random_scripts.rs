@@ -145,9 +145,7 @@ fn random_scripts_never_panic() {
     let mut compiled = 0;
     for _ in 0..15_000 {
         let length = 1 + index(&mut random, 14);
-        let text: String = (0..length)
-            .map(|_| PIECES[index(&mut random, PIECES.len())])
-            .collect();
+        let text: String = (0..length).map(|_| PIECES[index(&mut random, PIECES.len())]).collect();
         compiled += usize::from(script(&text));
     }
     // Otherwise only error paths would have been tested.
@@ -159,9 +157,8 @@ fn random_bytes_never_panic() {
     let mut random = Random::stream(20_110_902, 0);
     for _ in 0..8_000 {
         let length = index(&mut random, 40);
-        let bytes: Vec<u8> = (0..length)
-            .map(|_| u8::try_from(random.between(0, 255)).expect("a byte"))
-            .collect();
+        let bytes: Vec<u8> =
+            (0..length).map(|_| u8::try_from(random.between(0, 255)).expect("a byte")).collect();
         script(&String::from_utf8_lossy(&bytes));
     }
 }
@@ -222,9 +219,7 @@ fn random_expressions_never_panic() {
     let mut compiled = 0;
     for _ in 0..40_000 {
         let length = 1 + index(&mut random, 9);
-        let text: String = (0..length)
-            .map(|_| PIECES[index(&mut random, PIECES.len())])
-            .collect();
+        let text: String = (0..length).map(|_| PIECES[index(&mut random, PIECES.len())]).collect();
         compiled += usize::from(expression(&text));
     }
     assert!(compiled > 200, "{compiled} expressions compiled");

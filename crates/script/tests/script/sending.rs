@@ -5,10 +5,8 @@ use assay_values::{CellType, Value};
 
 fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells: Vec<Option<Box<[u8]>>> = cells
-        .iter()
-        .map(|cell| Some(cell.as_bytes().into()))
-        .collect();
+    let cells: Vec<Option<Box<[u8]>>> =
+        cells.iter().map(|cell| Some(cell.as_bytes().into())).collect();
     let cells = &*cells.leak();
     Reply {
         rows: 1,
@@ -20,10 +18,7 @@ fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
 }
 
 fn error(class: &'static str) -> Reply<'static> {
-    Reply {
-        error: Some((class, "no")),
-        ..Reply::default()
-    }
+    Reply { error: Some((class, "no")), ..Reply::default() }
 }
 
 fn failed(ending: Ending) -> (&'static str, String) {
@@ -37,20 +32,8 @@ fn failed(ending: Ending) -> (&'static str, String) {
 fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
     let text = "A;\n\\startpipeline\n\\for i in 1..2\nB :i;\n\\endfor\n\\syncpipeline\n\\sleep 1 us\nC;\n\\endpipeline\nD;";
     let (seen, ending) = Client::of(text).run();
-    let expected = [
-        "A []",
-        "B ? [1]",
-        "B ? [2]",
-        "sync",
-        "sleep 1000",
-        "C []",
-        "sync",
-        "D []",
-    ];
-    assert_eq!(
-        (seen.as_slice(), ending),
-        (expected.map(str::to_owned).as_slice(), Ending::Done)
-    );
+    let expected = ["A []", "B ? [1]", "B ? [2]", "sync", "sleep 1000", "C []", "sync", "D []"];
+    assert_eq!((seen.as_slice(), ending), (expected.map(str::to_owned).as_slice(), Ending::Done));
 }
 
 #[test]
@@ -84,25 +67,16 @@ fn gset_applies_to_the_last_of_combined_statements_and_aset_to_all() {
     let needs = compiled("A \\; B \\gset\nC :b;").statements;
     let needs: Vec<Need> = needs.iter().map(|statement| statement.need).collect();
     assert_eq!(needs, [Need::Count, Need::Rows, Need::Count]);
-    let many = |_| Reply {
-        rows: 2,
-        ..one_row_reply()
-    };
+    let many = |_| Reply { rows: 2, ..one_row_reply() };
     let (class, message) = failed(Client::of("A \\; B \\gset\nC :b;").run_with(many).1);
     assert_eq!(class, "expectation");
-    assert!(
-        message.starts_with("test.sql:1:6: \\gset expects one row, found 2"),
-        "{message}"
-    );
+    assert!(message.starts_with("test.sql:1:6: \\gset expects one row, found 2"), "{message}");
 }
 
 #[test]
 fn aset_stores_the_last_row_and_changes_nothing_without_rows() {
-    let several = Reply {
-        rows: 2,
-        first_row: row(&["a"], &["1"]).first_row,
-        ..row(&["a"], &["2"])
-    };
+    let several =
+        Reply { rows: 2, first_row: row(&["a"], &["1"]).first_row, ..row(&["a"], &["2"]) };
     let text = "\\set p_a 9\nA \\aset p_\nB :p_a;";
     assert_eq!(Client::of(text).run_with(|_| several).0[1], "B ? [2]");
     let none = |_| Reply::default();
@@ -113,21 +87,11 @@ fn aset_stores_the_last_row_and_changes_nothing_without_rows() {
 fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statements() {
     let text = "\\begin\nA;\n\\commit\n\\expect error serialization\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\commit\n\\endpipeline\n\\abort";
     let expected = [
-        "\\begin []",
-        "A []",
-        "\\commit []",
-        "SET LEVEL []",
-        "BEGIN []",
-        "BEGIN []",
-        "\\commit []",
+        "\\begin []", "A []", "\\commit []", "SET LEVEL []", "BEGIN []", "BEGIN []", "\\commit []",
         "sync",
     ];
     let refused = |number| {
-        if number == 2 {
-            error("serialization")
-        } else {
-            one_row_reply()
-        }
+        if number == 2 { error("serialization") } else { one_row_reply() }
     };
     let (seen, ending) = Client::of(text).run_with(refused);
     assert_eq!(
@@ -149,10 +113,7 @@ fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statemen
     ];
     assert_eq!(kinds, expected);
     let program = compiled("A;\n \\begin\n\\abort");
-    assert_eq!(
-        (program.statements[1].line, program.statements[1].column),
-        (2, 2)
-    );
+    assert_eq!((program.statements[1].line, program.statements[1].column), (2, 2));
 }
 
 #[test]
@@ -169,10 +130,7 @@ fn an_identifier_is_chosen_by_the_variable_of_its_name() {
         let (class, message) = failed(program(wrong, 0).1);
         let expected =
             format!(":{{table}} has 3 choices, expected :table to be 0 to 2, found {wrong}");
-        assert!(
-            class == "script" && message.starts_with("test.sql:1:1: "),
-            "{message}"
-        );
+        assert!(class == "script" && message.starts_with("test.sql:1:1: "), "{message}");
         assert!(message.contains(&expected), "{message}");
     }
 }
@@ -216,13 +174,7 @@ fn a_transaction_can_be_repeated_with_the_same_values() {
 #[test]
 fn pauses_may_be_drawn_and_may_be_outside_the_latency() {
     let text = "\\keying 2\n\\think constant(3) ms\n\\think constant:4us\n\\sleep uniform:5ns..5ns\n\\keying exponential(0)";
-    let expected = [
-        "rest 2000000000",
-        "rest 3000000",
-        "rest 4000",
-        "sleep 5",
-        "rest 0",
-    ];
+    let expected = ["rest 2000000000", "rest 3000000", "rest 4000", "sleep 5", "rest 0"];
     assert_eq!(Client::of(text).run().0, expected);
 }
 
@@ -233,10 +185,7 @@ fn shell_commands_take_variables_and_may_set_one() {
     assert_eq!(seen, ["A ? [42]"]);
     let (class, message) = failed(ending);
     assert_eq!(class, "script");
-    assert!(
-        message.starts_with("test.sql:6:1: the command test :y = 42 failed"),
-        "{message}"
-    );
+    assert!(message.starts_with("test.sql:6:1: the command test :y = 42 failed"), "{message}");
     let (_, message) = failed(Client::of("\\setshell y echo five").run().1);
     assert!(message.contains("expected the command echo five to print an integer, found 'five'"));
 }
@@ -258,15 +207,10 @@ fn shell_commands_need_permission() {
 fn a_given_variable_that_no_script_sets_is_a_constant() {
     let given = |text: &str| {
         let given = [("scale", Value::Int(3))];
-        crate::support::try_compile_with(text, &given)
-            .unwrap()
-            .explain()
+        crate::support::try_compile_with(text, &given).unwrap().explain()
     };
     let folded = given("\\set aid random(1, 100000 * :scale)\nA :aid;");
-    assert!(
-        folded.contains(" 300000 ") && !folded.contains("Load"),
-        "{folded}"
-    );
+    assert!(folded.contains(" 300000 ") && !folded.contains("Load"), "{folded}");
     for set in [
         "\\set scale 4",
         "\\for scale in 1..2\n\\endfor",
@@ -297,21 +241,13 @@ fn gset_path_stores_a_value_of_a_document() {
     // `path` alone is a prefix, as in pgbench.
     let (seen, _) = Client::of("A \\gset path\nB :pathd;").run_with(|_| row(&["d"], &["5"]));
     assert_eq!(seen[1], "B ? [5]");
-    let (class, message) = failed(
-        Client::of("A\n\\gset path $.a x")
-            .run_with(|_| row(&["d"], &["no"]))
-            .1,
-    );
+    let (class, message) =
+        failed(Client::of("A\n\\gset path $.a x").run_with(|_| row(&["d"], &["no"])).1);
     assert_eq!(class, "expectation");
-    assert!(
-        message.starts_with("test.sql:2:1: \\gset path expects a JSON document"),
-        "{message}"
-    );
-    for (wrong, place) in [
-        ("\\gset path $.1 x", 14),
-        ("\\gset path $.a", 15),
-        ("\\gset path $.a x y", 18),
-    ] {
+    assert!(message.starts_with("test.sql:2:1: \\gset path expects a JSON document"), "{message}");
+    for (wrong, place) in
+        [("\\gset path $.1 x", 14), ("\\gset path $.a", 15), ("\\gset path $.a x y", 18)]
+    {
         let error = try_compile(&format!("A\n{wrong}")).unwrap_err();
         assert_eq!((error.line, error.column), (2, place), "{wrong}: {error}");
     }
@@ -319,21 +255,10 @@ fn gset_path_stores_a_value_of_a_document() {
 
 #[test]
 fn gset_gives_a_variable_the_type_of_its_column() {
-    let types: &[CellType] = &[
-        CellType::Date,
-        CellType::Decimal,
-        CellType::Bytes,
-        CellType::Plain,
-    ];
+    let types: &[CellType] = &[CellType::Date, CellType::Decimal, CellType::Bytes, CellType::Plain];
     let cells = ["2011-03-04", "1.50", "ab", "007"];
-    let reply = |_| Reply {
-        types,
-        ..row(&["d", "n", "b", "t"], &cells)
-    };
+    let reply = |_| Reply { types, ..row(&["d", "n", "b", "t"], &cells) };
     let text = "A \\gset\n\\set next date(:d + 1)\nB :next, :n, :b, :t;";
     let seen = Client::of(text).run_with(reply).0;
-    assert_eq!(
-        seen[1],
-        "B ?, ?, ?, ? ['2011-03-05', '1.50', '\\x6162', '007']"
-    );
+    assert_eq!(seen[1], "B ?, ?, ?, ? ['2011-03-05', '1.50', '\\x6162', '007']");
 }

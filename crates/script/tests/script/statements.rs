@@ -15,14 +15,8 @@ fn statements_end_with_a_semicolon_or_the_text() {
     for (text, expected) in [
         ("SELECT 1", vec!["SELECT 1"]),
         ("SELECT 1;", vec!["SELECT 1"]),
-        (
-            " ;; SELECT 1 ; ;\n SELECT\n 2 ;",
-            vec!["SELECT 1", "SELECT\n 2"],
-        ),
-        (
-            "SELECT 1; -- why; not\nSELECT 2",
-            vec!["SELECT 1", "SELECT 2"],
-        ),
+        (" ;; SELECT 1 ; ;\n SELECT\n 2 ;", vec!["SELECT 1", "SELECT\n 2"]),
+        ("SELECT 1; -- why; not\nSELECT 2", vec!["SELECT 1", "SELECT 2"]),
         ("/* a; b */ SELECT 1;", vec!["SELECT 1"]),
         ("\u{feff}SELECT 1;", vec!["SELECT 1"]),
         ("SELECT 1;\r\nSELECT 2;\r\n", vec!["SELECT 1", "SELECT 2"]),
@@ -30,24 +24,12 @@ fn statements_end_with_a_semicolon_or_the_text() {
             "SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$",
             vec!["SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$"],
         ),
-        (
-            "SELECT 'it''s;'; SELECT E'it\\'s;'",
-            vec!["SELECT 'it''s;'", "SELECT E'it\\'s;'"],
-        ),
+        ("SELECT 'it''s;'; SELECT E'it\\'s;'", vec!["SELECT 'it''s;'", "SELECT E'it\\'s;'"]),
         ("SELECT '\\'; SELECT 2", vec!["SELECT '\\'", "SELECT 2"]),
-        (
-            "SELECT date'\\'; SELECT 2",
-            vec!["SELECT date'\\'", "SELECT 2"],
-        ),
-        (
-            "SELECT a$b$ ; SELECT c$b$",
-            vec!["SELECT a$b$", "SELECT c$b$"],
-        ),
+        ("SELECT date'\\'; SELECT 2", vec!["SELECT date'\\'", "SELECT 2"]),
+        ("SELECT a$b$ ; SELECT c$b$", vec!["SELECT a$b$", "SELECT c$b$"]),
         ("SELECT 5 - -3", vec!["SELECT 5 - -3"]),
-        (
-            "SELECT 1\n\\set x 2\nSELECT 3",
-            vec!["SELECT 1", "SELECT 3"],
-        ),
+        ("SELECT 1\n\\set x 2\nSELECT 3", vec!["SELECT 1", "SELECT 3"]),
         ("SELECT 1 \\gset\nSELECT 2", vec!["SELECT 1", "SELECT 2"]),
         ("SELECT 'a\n\\set x 1\nb'", vec!["SELECT 'a\n\\set x 1\nb'"]),
     ] {
@@ -62,10 +44,7 @@ fn comments_are_not_sent_and_hints_are() {
         ("SELECT/* :a ? /* ; */ */1", "SELECT 1"),
         ("SELECT 1 -- the end", "SELECT 1"),
         ("SELECT 1 /* the end */ ;", "SELECT 1"),
-        (
-            "SELECT /*+ INDEX(t :a ?) */ 1",
-            "SELECT /*+ INDEX(t :a ?) */ 1",
-        ),
+        ("SELECT /*+ INDEX(t :a ?) */ 1", "SELECT /*+ INDEX(t :a ?) */ 1"),
         ("/*! STRAIGHT */ SELECT 1", "/*! STRAIGHT */ SELECT 1"),
         ("SELECT '--', 'x/*'", "SELECT '--', 'x/*'"),
     ] {
@@ -77,33 +56,17 @@ fn comments_are_not_sent_and_hints_are() {
 fn names_become_parameters_outside_literals_only() {
     for (text, expected, names) in [
         ("SELECT :a", "SELECT ?", 1),
-        (
-            "UPDATE t SET x=x+:a WHERE y=:b",
-            "UPDATE t SET x=x+? WHERE y=?",
-            2,
-        ),
+        ("UPDATE t SET x=x+:a WHERE y=:b", "UPDATE t SET x=x+? WHERE y=?", 2),
         ("SELECT :a::int, x::text", "SELECT ?::int, x::text", 1),
         ("SELECT (:a)", "SELECT (?)", 1),
-        (
-            "SELECT ':a', \":a\", `:a`, $$:a$$",
-            "SELECT ':a', \":a\", `:a`, $$:a$$",
-            0,
-        ),
+        ("SELECT ':a', \":a\", `:a`, $$:a$$", "SELECT ':a', \":a\", `:a`, $$:a$$", 0),
         ("SET @x := 1", "SET @x := 1", 0),
         ("SELECT x[1:2], 12:30", "SELECT x[1:2], 12:30", 0),
         ("SELECT :'a'", "SELECT :'a'", 0),
-        (
-            "SELECT j ?| k, j ? k, j @? k",
-            "SELECT j ?| k, j ? k, j @? k",
-            0,
-        ),
+        ("SELECT j ?| k, j ? k, j @? k", "SELECT j ?| k, j ? k, j @? k", 0),
         ("SELECT :a||:b, @:a", "SELECT ?||?, @?", 3),
         // After several colons there is no variable; the end of a slice may be a column.
-        (
-            "SELECT x:::a, x[1:a], x[:c], y[2:c]",
-            "SELECT x:::a, x[1?], x[:c], y[2:c]",
-            1,
-        ),
+        ("SELECT x:::a, x[1:a], x[:c], y[2:c]", "SELECT x:::a, x[1?], x[:c], y[2:c]", 1),
     ] {
         assert_eq!(statements(text), [expected], "{text}");
         let given = [("a", Value::Int(1)), ("b", Value::Int(2))];
@@ -125,17 +88,9 @@ fn a_statement_knows_its_place() {
 }
 
 fn split(text: &str, style: LiteralStyle) -> Vec<(String, u32, u32)> {
-    let source = Source {
-        name: "plain",
-        path: "plain.sql",
-        text,
-        is_plain: false,
-    };
+    let source = Source { name: "plain", path: "plain.sql", text, is_plain: false };
     let found = split_statements(&source, style).unwrap_or_else(|error| panic!("{error}"));
-    found
-        .into_iter()
-        .map(|statement| (statement.text, statement.line, statement.column))
-        .collect()
+    found.into_iter().map(|statement| (statement.text, statement.line, statement.column)).collect()
 }
 
 #[test]
@@ -144,11 +99,7 @@ fn a_plain_file_is_split_as_an_interactive_client_would() {
         INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\');;\n/* between */ DROP TABLE t /* behind */";
     let expected = [
         ("CREATE TABLE t (a text)".to_owned(), 2, 1),
-        (
-            "INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\')".to_owned(),
-            3,
-            1,
-        ),
+        ("INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\')".to_owned(), 3, 1),
         ("DROP TABLE t".to_owned(), 5, 15),
     ];
     assert_eq!(split(text, LiteralStyle::Doubled), expected);
@@ -185,29 +136,17 @@ fn the_body_of_a_function_is_not_split() {
 #[test]
 fn backslashes_escape_only_in_their_own_style() {
     let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";
-    let found: Vec<String> = split(text, LiteralStyle::Backslash)
-        .into_iter()
-        .map(|(text, ..)| text)
-        .collect();
-    assert_eq!(
-        found,
-        ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]
-    );
+    let found: Vec<String> =
+        split(text, LiteralStyle::Backslash).into_iter().map(|(text, ..)| text).collect();
+    assert_eq!(found, ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]);
 }
 
 #[test]
 fn a_script_has_the_literals_and_comments_of_its_system() {
     let text = "# it's :not\nSELECT 'it\\'s; :not' # why;\n;\\set x 1\nSELECT 5--3, :x;";
-    let options = |style| Options {
-        lexer: Lexer::default().with_style(style),
-        ..Options::default()
-    };
-    let source = Source {
-        name: "a",
-        path: "a.sql",
-        text,
-        is_plain: false,
-    };
+    let options =
+        |style| Options { lexer: Lexer::default().with_style(style), ..Options::default() };
+    let source = Source { name: "a", path: "a.sql", text, is_plain: false };
     let program = compile(&[source], &options(LiteralStyle::Backslash)).unwrap();
     let texts: Vec<_> = program.statements.iter().map(marked).collect();
     assert_eq!(texts, ["SELECT 'it\\'s; :not'", "SELECT 5--3, ?"]);
@@ -218,26 +157,13 @@ fn a_script_has_the_literals_and_comments_of_its_system() {
 #[test]
 fn without_transactions_none_begins() {
     for (lexer, text, place) in [
-        (
-            Lexer::default(),
-            "SELECT 1;\n \\begin\nSELECT 1;\n\\commit\n",
-            (2, 2),
-        ),
+        (Lexer::default(), "SELECT 1;\n \\begin\nSELECT 1;\n\\commit\n", (2, 2)),
         (Lexer::default(), "SELECT 1; ROLLBACK;", (1, 11)),
         (Lexer::Cql, "BEGIN; SELECT a FROM t; COMMIT;", (1, 1)),
         (Lexer::Json, "{\"find\": \"a\"}\n\\commit\n", (2, 1)),
     ] {
-        let source = Source {
-            name: "a",
-            path: "a",
-            text,
-            is_plain: false,
-        };
-        let options = |has_transactions| Options {
-            lexer,
-            has_transactions,
-            ..Options::default()
-        };
+        let source = Source { name: "a", path: "a", text, is_plain: false };
+        let options = |has_transactions| Options { lexer, has_transactions, ..Options::default() };
         let error = compile(&[source], &options(false)).unwrap_err();
         assert_eq!((error.line, error.column), place, "{error}");
         assert!(error.message.contains("has no transactions"), "{error}");
@@ -250,24 +176,13 @@ fn a_transaction_that_a_branch_leaves_out_is_not_refused() {
     let text = |condition: &str| {
         format!("SELECT 1;\n{condition}\n\\begin\nSELECT 1;\n\\commit\n\\endif\nSELECT 1;\n")
     };
-    let options = Options {
-        has_transactions: false,
-        ..Options::default()
-    };
+    let options = Options { has_transactions: false, ..Options::default() };
     for (text, is_refused) in [
         (text("\\if :client_id = 1"), false),
-        (
-            text("\\if :client_id = 1\nSELECT 2;\n\\endif\n\\if 1 = 1"),
-            false,
-        ),
+        (text("\\if :client_id = 1\nSELECT 2;\n\\endif\n\\if 1 = 1"), false),
         (format!("{}COMMIT;", text("\\if :client_id = 1")), true),
     ] {
-        let source = Source {
-            name: "a",
-            path: "a",
-            text: &text,
-            is_plain: false,
-        };
+        let source = Source { name: "a", path: "a", text: &text, is_plain: false };
         assert_eq!(compile(&[source], &options).is_err(), is_refused, "{text}");
     }
 }
@@ -289,8 +204,5 @@ fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
     };
     assert!(split_statements(&source, LiteralStyle::Doubled).is_ok());
     let error = split_statements(&source, LiteralStyle::Backslash).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "plain.sql:2:9: this literal is not closed: expected '"
-    );
+    assert_eq!(error.to_string(), "plain.sql:2:9: this literal is not closed: expected '");
 }

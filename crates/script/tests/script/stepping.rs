@@ -8,17 +8,10 @@ use std::sync::Arc;
 /// An answer of one row with these columns.
 fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells: Vec<Option<Box<[u8]>>> = cells
-        .iter()
-        .map(|cell| cell.map(|text| text.as_bytes().into()))
-        .collect();
+    let cells: Vec<Option<Box<[u8]>>> =
+        cells.iter().map(|cell| cell.map(|text| text.as_bytes().into())).collect();
     // The machine borrows its answers; a test may leak a few bytes.
-    Reply {
-        rows: 1,
-        columns: columns.leak(),
-        first_row: Some(cells.leak()),
-        ..Reply::default()
-    }
+    Reply { rows: 1, columns: columns.leak(), first_row: Some(cells.leak()), ..Reply::default() }
 }
 
 fn failed(ending: Ending) -> (&'static str, String) {
@@ -41,10 +34,7 @@ fn one_branch_of_a_condition_is_taken() {
         let (seen, ending) = Client::with(text, &[("n", value)]).run();
         assert_eq!(
             (seen, ending),
-            (
-                expected.into_iter().map(String::from).collect(),
-                Ending::Done
-            )
+            (expected.into_iter().map(String::from).collect(), Ending::Done)
         );
     }
     let (seen, _) = Client::of("\\if 0\nA;\n\\endif\nB;").run();
@@ -55,10 +45,7 @@ fn one_branch_of_a_condition_is_taken() {
 fn loops_repeat_for_both_bounds_and_nest() {
     let text = "\\for i in 1..:n\n\\for j in :i..2\nA :i, :j;\n\\endfor\n\\endfor\nB;";
     let (seen, _) = Client::with(text, &[("n", Value::Int(3))]).run();
-    assert_eq!(
-        seen,
-        ["A ?, ? [1, 1]", "A ?, ? [1, 2]", "A ?, ? [2, 2]", "B []"]
-    );
+    assert_eq!(seen, ["A ?, ? [1, 1]", "A ?, ? [1, 2]", "A ?, ? [2, 2]", "B []"]);
     let (seen, _) = Client::with(text, &[("n", Value::Int(0))]).run();
     assert_eq!(seen, ["B []"]);
     // The body cannot make the loop infinite.
@@ -101,11 +88,7 @@ fn a_value_that_grows_has_a_largest_size() {
     for (first, grows, made_by) in [
         ("'0123456789abcdef'", "concat(:x, :x)", "concat"),
         ("list(1, 2)", "list(:x, :x)", "list"),
-        (
-            "document('a', 'b')",
-            "document('a', :x, 'b', :x)",
-            "document",
-        ),
+        ("document('a', 'b')", "document('a', :x, 'b', :x)", "document"),
         ("'0123456789abcdef'", "format('%s%s', :x, :x)", "format"),
     ] {
         let text = format!("\\set x {first}\n\\for i in 1..100\n  \\set x {grows}\n\\endfor\nA;");
@@ -125,20 +108,13 @@ fn lists_inside_each_other_have_a_largest_depth() {
     let text = "\\set x 1\n\\for i in 1..1000000\n  \\set x list(:x)\n\\endfor\nA;";
     let (_, message) = failed(Client::of(text).run().1);
     let expected = "expected at most 100 lists inside each other, found 101, made by list()";
-    assert!(
-        message.starts_with("test.sql:3:") && message.ends_with(expected),
-        "{message}"
-    );
+    assert!(message.starts_with("test.sql:3:") && message.ends_with(expected), "{message}");
 }
 
 #[test]
 fn expected_rows_are_those_returned_or_changed() {
     let text = "SELECT 1;\n\\expect rows :n";
-    let answer = |rows, affected| Reply {
-        rows,
-        affected,
-        ..Reply::default()
-    };
+    let answer = |rows, affected| Reply { rows, affected, ..Reply::default() };
     let ending =
         |expected: Value, reply| Client::with(text, &[("n", expected)]).run_with(|_| reply).1;
     assert_eq!(ending(Value::Int(3), answer(3, 3)), Ending::Done);
@@ -147,10 +123,7 @@ fn expected_rows_are_those_returned_or_changed() {
     // NULL accepts any answer.
     assert_eq!(ending(Value::Null, answer(17, 0)), Ending::Done);
     let (class, message) = failed(ending(Value::Int(3), answer(4, 3)));
-    assert_eq!(
-        (class, &*message),
-        ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
-    );
+    assert_eq!((class, &*message), ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows"));
     let (_, message) = failed(ending(Value::Int(3), answer(0, 1)));
     assert!(message.contains("found 1 row changed"), "{message}");
 }
@@ -159,9 +132,7 @@ fn expected_rows_are_those_returned_or_changed() {
 fn an_expected_value_is_compared_by_its_type() {
     let ends = |expected: &str, cell: Option<&str>| {
         let reply = one_row(&["c"], &[cell]);
-        Client::of(&format!("SELECT c;\n\\expect value {expected}"))
-            .run_with(|_| reply)
-            .1
+        Client::of(&format!("SELECT c;\n\\expect value {expected}")).run_with(|_| reply).1
     };
     for (expected, cell) in [
         ("5", "5"),
@@ -177,21 +148,13 @@ fn an_expected_value_is_compared_by_its_type() {
         ("123456789012345678.01", "123456789012345678.010"),
         ("0.1 + 0.2", "0.30000000000000004"),
     ] {
-        assert_eq!(
-            ends(expected, Some(cell)),
-            Ending::Done,
-            "{expected} {cell}"
-        );
+        assert_eq!(ends(expected, Some(cell)), Ending::Done, "{expected} {cell}");
     }
     for (expected, cell, found) in [
         ("5", Some("6"), "expected 5, found '6'"),
         ("5", Some("five"), "found 'five'"),
         ("5", None, "expected 5, found NULL"),
-        (
-            "9007199254740993",
-            Some("9007199254740992"),
-            "found '9007199254740992'",
-        ),
+        ("9007199254740993", Some("9007199254740992"), "found '9007199254740992'"),
         (
             "123456789012345678",
             Some("123456789012345679.00"),
@@ -202,25 +165,14 @@ fn an_expected_value_is_compared_by_its_type() {
             Some("123456789012345678.02"),
             "expected 123456789012345678.01, found '123456789012345678.02'",
         ),
-        (
-            "decimal('0.30') - decimal('0.10')",
-            Some("0.19999999999999998"),
-            "expected 0.20",
-        ),
+        ("decimal('0.30') - decimal('0.10')", Some("0.19999999999999998"), "expected 0.20"),
         ("'abc'", Some("ABC"), "expected 'abc', found 'ABC'"),
         ("TRUE", Some("0"), "expected TRUE, found '0'"),
     ] {
         let (class, message) = failed(ends(expected, cell));
-        assert!(
-            class == "expectation" && message.contains(found),
-            "{message}"
-        );
+        assert!(class == "expectation" && message.contains(found), "{message}");
     }
-    let (_, message) = failed(
-        Client::of("S;\n\\expect value 1")
-            .run_with(|_| Reply::default())
-            .1,
-    );
+    let (_, message) = failed(Client::of("S;\n\\expect value 1").run_with(|_| Reply::default()).1);
     assert!(message.contains("expected 1, found no row"), "{message}");
 }
 
@@ -230,52 +182,29 @@ fn the_amounts_of_a_transfer_are_compared_exactly() {
     // As decimals, and as texts, which drivers without types answer.
     for types in [TYPES, &[]] {
         let ending = |cells: [&str; 3]| {
-            let reply = Reply {
-                types,
-                ..one_row(&["a", "b", "c"], &cells.map(Some))
-            };
-            Client::of("SELECT a, b, c \\gset\n\\assert :a - :b = :c")
-                .run_with(|_| reply)
-                .1
+            let reply = Reply { types, ..one_row(&["a", "b", "c"], &cells.map(Some)) };
+            Client::of("SELECT a, b, c \\gset\n\\assert :a - :b = :c").run_with(|_| reply).1
         };
         assert_eq!(ending(["0.30", "0.10", "0.20"]), Ending::Done);
         assert_eq!(ending(["0.30", "0.1", "0.200"]), Ending::Done);
-        let large = [
-            "10000000000000000000000.01",
-            "0.01",
-            "10000000000000000000000",
-        ];
+        let large = ["10000000000000000000000.01", "0.01", "10000000000000000000000"];
         assert_eq!(ending(large), Ending::Done);
-        let (_, message) = failed(ending([
-            "123456789012345678.02",
-            "0.01",
-            "123456789012345678",
-        ]));
+        let (_, message) = failed(ending(["123456789012345678.02", "0.01", "123456789012345678"]));
         assert!(message.contains(":a - :b = :c"), "{message}");
     }
 }
 
 #[test]
 fn an_error_ends_the_transaction_unless_it_is_expected() {
-    let constraint = Reply {
-        error: Some(("constraint", "duplicate key")),
-        ..Reply::default()
-    };
+    let constraint = Reply { error: Some(("constraint", "duplicate key")), ..Reply::default() };
     let (seen, ending) = Client::of("A;\n\\expect rows 1\nB;").run_with(|_| constraint);
     assert_eq!(seen, ["A []"]);
     let (class, message) = failed(ending);
-    assert_eq!(
-        (class, &*message),
-        ("constraint", "test.sql:1:1: duplicate key")
-    );
+    assert_eq!((class, &*message), ("constraint", "test.sql:1:1: duplicate key"));
 
     let text = "A;\n\\expect error constraint\nB;";
     let first_only = |index| {
-        if index == 0 {
-            constraint
-        } else {
-            Reply::default()
-        }
+        if index == 0 { constraint } else { Reply::default() }
     };
     let (seen, ending) = Client::of(text).run_with(first_only);
     assert_eq!((seen.len(), ending), (2, Ending::Done));
@@ -286,10 +215,7 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
         message.contains("2:1: expected an error of the class constraint, the statement succeeded")
     );
 
-    let deadlock = Reply {
-        error: Some(("deadlock", "try again")),
-        ..Reply::default()
-    };
+    let deadlock = Reply { error: Some(("deadlock", "try again")), ..Reply::default() };
     let (_, message) = failed(Client::of(text).run_with(|_| deadlock).1);
     assert!(
         message.contains("expected an error of the class constraint, found deadlock: try again")
@@ -301,10 +227,7 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
     let text = "SELECT a, b \\gset p_\nUSE :p_a, :p_B, :p_c;";
     let reply = one_row(&["a", "b", "C"], &[Some("7"), None, Some("007")]);
     let (seen, ending) = Client::of(text).run_with(|_| reply);
-    assert_eq!(
-        (seen[1].as_str(), ending),
-        ("USE ?, ?, ? [7, NULL, '007']", Ending::Done)
-    );
+    assert_eq!((seen[1].as_str(), ending), ("USE ?, ?, ? [7, NULL, '007']", Ending::Done));
 
     // The value is available to the following commands and to the next transaction.
     let text = "SELECT n;\n\\gset\n\\expect value :n\n\\if :n > 1\nA :n + 1;\n\\endif";
@@ -312,10 +235,7 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
     assert_eq!(seen, ["SELECT n []", "A ? + 1 [5]"]);
 
     for rows in [0, 2] {
-        let reply = Reply {
-            rows,
-            ..one_row(&["n"], &[Some("5")])
-        };
+        let reply = Reply { rows, ..one_row(&["n"], &[Some("5")]) };
         let (class, message) = failed(Client::of(text).run_with(|_| reply).1);
         assert_eq!(class, "expectation");
         assert!(
@@ -326,30 +246,20 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
     let missing = one_row(&["m"], &[Some("5")]);
     let (class, message) = failed(Client::of("S \\gset\nA :n;").run_with(|_| missing).1);
     assert_eq!(class, "script");
-    assert!(
-        message.contains("2:1: the variable :n has no value"),
-        "{message}"
-    );
+    assert!(message.contains("2:1: the variable :n has no value"), "{message}");
 }
 
 #[test]
 fn only_statements_whose_cells_are_used_need_rows() {
     let program =
         compiled("A;\n\\expect rows 1\nB \\gset\nC;\n\\expect value 1\nD;\n\\expect error data");
-    let needs: Vec<Need> = program
-        .statements
-        .iter()
-        .map(|statement| statement.need)
-        .collect();
+    let needs: Vec<Need> = program.statements.iter().map(|statement| statement.need).collect();
     assert_eq!(needs, [Need::Count, Need::Rows, Need::Rows, Need::Count]);
     let mut machine = Machine::new(Arc::new(program), 1, 0);
     machine.begin(0);
     assert!(matches!(machine.step(), Step::Execute { statement: 0, .. }));
     assert_eq!(machine.keep(), Need::Count);
-    machine.answered(Reply {
-        rows: 1,
-        ..Reply::default()
-    });
+    machine.answered(Reply { rows: 1, ..Reply::default() });
     assert!(matches!(machine.step(), Step::Execute { statement: 1, .. }));
     assert_eq!(machine.keep(), Need::Rows);
 }
@@ -369,10 +279,7 @@ fn after_an_abort_only_the_pauses_at_the_end_are_made() {
     let mut client = Client::with(text, &[("n", Value::Int(4))]);
     for _ in 0..2 {
         let (seen, ending) = client.run();
-        assert_eq!(
-            seen[2..],
-            ["roll back", "rest 3000000000", "rest 4000000000"]
-        );
+        assert_eq!(seen[2..], ["roll back", "rest 3000000000", "rest 4000000000"]);
         assert_eq!((seen.len(), ending), (5, Ending::Aborted));
     }
     // The next script that ends as it should is not aborted.
@@ -388,33 +295,19 @@ fn pauses_have_units() {
     let (seen, _) = Client::with(text, &[("half", Value::Double(0.5))]).run();
     assert_eq!(
         seen,
-        [
-            "sleep 2000000000",
-            "sleep 3000000",
-            "sleep 2000",
-            "sleep 500000000",
-            "sleep 0"
-        ]
+        ["sleep 2000000000", "sleep 3000000", "sleep 2000", "sleep 500000000", "sleep 0"]
     );
     for bad in ["-1", "1e300", "NULL", "'soon'"] {
-        let (class, message) = failed(
-            Client::of(&format!("\\set bad {bad}\n\\sleep :bad"))
-                .run()
-                .1,
-        );
-        assert!(
-            class == "script" && message.contains("expected a "),
-            "{message}"
-        );
+        let (class, message) =
+            failed(Client::of(&format!("\\set bad {bad}\n\\sleep :bad")).run().1);
+        assert!(class == "script" && message.contains("expected a "), "{message}");
     }
 }
 
 #[test]
 fn variables_keep_their_values_from_transaction_to_transaction() {
-    let mut client = Client::with(
-        "\\set n :n + 1\nA :n, :client_id, :random_seed;",
-        &[("n", Value::Int(0))],
-    );
+    let mut client =
+        Client::with("\\set n :n + 1\nA :n, :client_id, :random_seed;", &[("n", Value::Int(0))]);
     assert_eq!(client.run().0, ["A ?, ?, ? [1, 0, 1]"]);
     assert_eq!(client.run().0, ["A ?, ?, ? [2, 0, 1]"]);
 }
@@ -459,10 +352,7 @@ fn the_same_seed_draws_the_same_values_and_each_client_draws_its_own() {
     for (index, values) in all.iter().enumerate() {
         let shared =
             |others: &Vec<Value>| values.iter().filter(|value| others.contains(value)).count();
-        assert!(
-            all[index + 1..].iter().all(|others| shared(others) == 0),
-            "client {index}"
-        );
+        assert!(all[index + 1..].iter().all(|others| shared(others) == 0), "client {index}");
     }
 }
 
@@ -479,15 +369,8 @@ fn a_branch_depends_on_how_many_rows_the_last_change_changed() {
             match machine.step() {
                 Step::Execute { text, .. } => {
                     seen.push(text.split(' ').next().unwrap().to_owned());
-                    let affected = if text.starts_with("SELECT") {
-                        9
-                    } else {
-                        affected
-                    };
-                    machine.answered(Reply {
-                        affected,
-                        ..Reply::default()
-                    });
+                    let affected = if text.starts_with("SELECT") { 9 } else { affected };
+                    machine.answered(Reply { affected, ..Reply::default() });
                 }
                 Step::End(ending) => {
                     assert_eq!(ending, Ending::Done);
@@ -505,9 +388,7 @@ fn a_branch_depends_on_how_many_rows_the_last_change_changed() {
 #[test]
 fn only_a_script_that_uses_it_stores_how_many_rows_were_changed() {
     let listed = |text: &str| compiled(text).explain().contains("SettleChanged");
-    assert!(listed(
-        "UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n"
-    ));
+    assert!(listed("UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n"));
     assert!(!listed("UPDATE t SET a = 1;\nSELECT 1;\n"));
 }
 
@@ -562,42 +443,22 @@ fn clients_share_numbers_and_see_which_are_acknowledged() {
     ended(&mut second);
     program.shared_numbers.ended(1, NumberOutcome::Returned);
     first.begin(0);
-    assert_eq!(
-        asked(&mut first),
-        found(1, 1),
-        "the number that was given back"
-    );
+    assert_eq!(asked(&mut first), found(1, 1), "the number that was given back");
 }
 
 #[test]
 fn a_deferred_script_begins_with_the_values_that_it_was_given_also_when_it_is_retried() {
-    let source = |name, text| Source {
-        name,
-        path: name,
-        text,
-        is_plain: false,
-    };
+    let source = |name, text| Source { name, path: name, text, is_plain: false };
     let sources = [
-        source(
-            "order",
-            "\\set w 5\n\\set day 'Monday'\n\\defer deliver-it w\n\\set w 6\nA :w;",
-        ),
+        source("order", "\\set w 5\n\\set day 'Monday'\n\\defer deliver-it w\n\\set w 6\nA :w;"),
         source("deliver-it", "B :w, :day, :scale;\n\\set w 7"),
     ];
-    let given = [
-        ("scale".to_owned(), Value::Int(3)),
-        ("day".to_owned(), Value::Null),
-    ];
-    let options = Options {
-        variables: &given,
-        ..Options::default()
-    };
+    let given = [("scale".to_owned(), Value::Int(3)), ("day".to_owned(), Value::Null)];
+    let options = Options { variables: &given, ..Options::default() };
     let program = Arc::new(compile(&sources, &options).unwrap());
     let mut caller = Machine::new(program.clone(), 1, 0);
     caller.begin(0);
-    let Step::Defer(deferred) = caller.step() else {
-        panic!("it was to be queued")
-    };
+    let Step::Defer(deferred) = caller.step() else { panic!("it was to be queued") };
     assert_eq!(deferred.script, 1);
     assert_eq!(asked(&mut caller), [Value::Int(6)]);
     let mut other = Machine::new(program, 1, 1);

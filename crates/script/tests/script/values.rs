@@ -37,17 +37,11 @@ fn a_value_is_substituted_wherever_its_name_occurs() {
             "SELECT :i, -:i, :d, :yes, :none, :s",
             "SELECT -3, --3, 0.333333333333333, true, NULL, it's",
         ),
-        (
-            "SELECT ':s', \"t:i\", $$:i$$, E'\\':i'",
-            "SELECT 'it's', \"t-3\", $$-3$$, E'\\'-3'",
-        ),
+        ("SELECT ':s', \"t:i\", $$:i$$, E'\\':i'", "SELECT 'it's', \"t-3\", $$-3$$, E'\\'-3'"),
         ("SAVEPOINT sl_:client_id", "SAVEPOINT sl_7"),
         ("SET x = :i", "SET x = -3"),
         ("DO $$ BEGIN x := :i; END $$", "DO $$ BEGIN x := -3; END $$"),
-        (
-            "SELECT :i::int, a[1:i], a[:i:d]",
-            "SELECT -3::int, a[1-3], a[-30.333333333333333]",
-        ),
+        ("SELECT :i::int, a[1:i], a[:i:d]", "SELECT -3::int, a[1-3], a[-30.333333333333333]"),
         // None of these names a variable with a value.
         (
             "SELECT 'HH24:MI:SS', 12:30, ':other', a[1:other], x:::i",
@@ -65,18 +59,10 @@ fn stored_answers_are_substituted_unchanged() {
     let columns = ["a", "b", "c"].map(str::to_owned);
     let cell = |text: &str| Some(text.as_bytes().into());
     let row = [cell("007"), None, cell("1.50")];
-    let reply = Reply {
-        rows: 1,
-        columns: &columns,
-        first_row: Some(&row),
-        ..Reply::default()
-    };
+    let reply = Reply { rows: 1, columns: &columns, first_row: Some(&row), ..Reply::default() };
     // This \gset may set any name: a name that is not set stays unchanged within quotes.
     let text = "\\set n NULL\nS \\gset\nT ':a', [:b], :c, :n, 'HH24:MI';";
-    assert_eq!(
-        sent(text, &[], reply).0[1],
-        "T '007', [], 1.50, NULL, 'HH24:MI'"
-    );
+    assert_eq!(sent(text, &[], reply).0[1], "T '007', [], 1.50, NULL, 'HH24:MI'");
     let (_, ending) = sent("S \\gset\nT :d;", &[], reply);
     assert!(
         matches!(ending, Ending::Failed { class: "script", message } if message.contains(":d has no value"))
@@ -88,10 +74,7 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
     let given = [("name", Value::Text("a".into()))];
     let text = "\\set x 1\nSELECT :x,\n  ':x', 'p:name', '12:30', ':other',\n $$:client_id$$;";
     let program = try_compile_as(Values::Bound, text, &given).unwrap();
-    assert_eq!(
-        marked(&program.statements[0]),
-        text[9..text.len() - 1].replacen(":x", "?", 1)
-    );
+    assert_eq!(marked(&program.statements[0]), text[9..text.len() - 1].replacen(":x", "?", 1));
     let warnings: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
     let message = |name: &str| {
         format!(":{name} is within quotes: it is sent as written, no value is bound there")
@@ -104,13 +87,7 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
             format!("test.sql:4:4: {}", message("client_id")),
         ]
     );
-    assert!(
-        program.warnings[0]
-            .hint
-            .as_deref()
-            .unwrap()
-            .contains("--protocol simple")
-    );
+    assert!(program.warnings[0].hint.as_deref().unwrap().contains("--protocol simple"));
     let pasted = try_compile_as(Values::Pasted, text, &given).unwrap();
     assert_eq!(pasted.warnings, []);
 }
@@ -119,35 +96,20 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
 fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
     let error = try_compile_as(Values::Refused, "SELECT 1;\nSELECT :client_id;", &[]).unwrap_err();
     assert_eq!((error.line, error.column), (2, 8));
-    assert!(
-        error
-            .message
-            .contains("the protocol simple binds no values"),
-        "{error}"
-    );
+    assert!(error.message.contains("the protocol simple binds no values"), "{error}");
     assert!(error.hint.unwrap().contains("prepared"));
     assert!(try_compile_as(Values::Refused, "SELECT ':client_id';", &[]).is_ok());
     let given = [("year", Value::Text("it's".into())), ("n", Value::Int(7))];
     let constants = "SELECT ':year', :year, :n;";
     let program = try_compile_as(Values::Refused, constants, &given).unwrap();
-    let [statement] = &program.statements[..] else {
-        panic!("it is one statement")
-    };
+    let [statement] = &program.statements[..] else { panic!("it is one statement") };
     assert_eq!(statement.text, "SELECT ':year', 'it''s', 7");
     assert!(!statement.changes_values && statement.parameter_count == 0);
     assert!(
-        !try_compile_as(Values::Bound, constants, &given)
-            .unwrap()
-            .statements[0]
-            .changes_values
+        !try_compile_as(Values::Bound, constants, &given).unwrap().statements[0].changes_values
     );
     let changed = "\\set n 8\nSELECT :n;";
-    assert!(
-        try_compile_as(Values::Bound, changed, &given)
-            .unwrap()
-            .statements[0]
-            .changes_values
-    );
+    assert!(try_compile_as(Values::Bound, changed, &given).unwrap().statements[0].changes_values);
     assert!(try_compile_as(Values::Refused, changed, &given).is_err());
     let error =
         try_compile_as(Values::Pasted, "\\startpipeline\nA;\n\\endpipeline", &[]).unwrap_err();
@@ -170,17 +132,9 @@ fn a_script_that_sends_nothing_is_a_warning() {
 fn a_step_that_a_system_does_not_need_may_send_nothing() {
     let warned = |texts: &[&str], is_sequence| {
         let sources: Vec<_> = (texts.iter().zip(["a", "b"]))
-            .map(|(text, name)| Source {
-                name,
-                path: name,
-                text,
-                is_plain: false,
-            })
+            .map(|(text, name)| Source { name, path: name, text, is_plain: false })
             .collect();
-        let options = Options {
-            is_sequence,
-            ..Options::default()
-        };
+        let options = Options { is_sequence, ..Options::default() };
         compile(&sources, &options).unwrap().warnings.len()
     };
     let (idle, works) = ("\\set x 0", "SELECT 1;");
@@ -193,11 +147,7 @@ fn a_step_that_a_system_does_not_need_may_send_nothing() {
 #[test]
 fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
-    let warnings: Vec<_> = compiled(some)
-        .warnings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let warnings: Vec<_> = compiled(some).warnings.iter().map(ToString::to_string).collect();
     let expected =
         "test.sql:2:1: the transaction that begins here is not ended on every branch of the script";
     assert_eq!(warnings, [expected]);
@@ -210,9 +160,7 @@ fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let around = |answer: &str| {
         let set = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n";
         let ended = "\\if :x = 1\nCOMMIT;\n\\endif";
-        compiled(&format!("{set}{answer};\n\\gset\n{ended}"))
-            .warnings
-            .len()
+        compiled(&format!("{set}{answer};\n\\gset\n{ended}")).warnings.len()
     };
     // What an answer may call by the variable's name changes it.
     assert_eq!(around("SELECT a AS X FROM t"), 1);

@@ -163,10 +163,7 @@ fn write_json(kind: &CqlType, json: &Json, out: &mut Vec<u8>) -> Option<()> {
             Some(())
         }),
         (CqlType::Udt(_, fields), Json::Object(pairs)) => write_measured(out, |out| {
-            if pairs
-                .keys()
-                .any(|key| !fields.iter().any(|(name, _)| **name == **key))
-            {
+            if pairs.keys().any(|key| !fields.iter().any(|(name, _)| **name == **key)) {
                 return None;
             }
             for (name, part) in fields {
@@ -421,9 +418,8 @@ fn write_duration(text: &str, out: &mut Vec<u8>) -> Option<()> {
     while !rest.is_empty() {
         let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
         let (number, behind) = rest.split_at(digits);
-        let unit_bytes = behind
-            .find(|letter: char| letter.is_ascii_digit())
-            .unwrap_or(behind.len());
+        let unit_bytes =
+            behind.find(|letter: char| letter.is_ascii_digit()).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(unit_bytes);
         let (place, factor) = unit_of(unit)?;
         let amount = number.parse::<i64>().ok()?.checked_mul(factor)?;

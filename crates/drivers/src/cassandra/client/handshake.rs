@@ -61,10 +61,8 @@ pub(crate) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version, Sy
     let newest = if has_v5 { Version::V5 } else { Version::V4 };
     let version = settings.version.unwrap_or(newest);
     if version == Version::V5 && !has_v5 || version == Version::V4 && has_v5 && !has_v4 {
-        let message = format!(
-            "option protocol: the server does not speak version {}",
-            version.byte()
-        );
+        let message =
+            format!("option protocol: the server does not speak version {}", version.byte());
         return Err(SystemError::new(ErrorClass::Protocol, "", message));
     }
     Ok(version)
@@ -126,10 +124,7 @@ pub(crate) fn own_request(index: usize, options: &ConnectOptions) -> Option<Stri
     match index {
         KEYSPACE => Some(format!("USE \"{}\"", options.database.replace('"', "\"\""))),
         VERSION => Some(VERSION_QUERY.to_owned()),
-        index => options
-            .session_statements
-            .get(index - OWN_STATEMENTS)
-            .cloned(),
+        index => options.session_statements.get(index - OWN_STATEMENTS).cloned(),
     }
 }
 

@@ -136,11 +136,7 @@ impl InFlight {
                 format!("more on stream {stream}"),
             ));
         }
-        self.early.push(Early {
-            stream,
-            opcode,
-            body: body.to_vec(),
-        });
+        self.early.push(Early { stream, opcode, body: body.to_vec() });
         Ok(())
     }
 

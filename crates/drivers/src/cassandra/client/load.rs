@@ -112,17 +112,12 @@ impl Load {
                 self.is_busy.push(false);
                 Ok(next)
             }
-            _ => Err(SystemError::refused(
-                "more rows were sent than the protocol can number",
-            )),
+            _ => Err(SystemError::refused("more rows were sent than the protocol can number")),
         }
     }
 
     fn sent(&mut self, stream: i16) {
-        if let Some(place) = usize::try_from(stream)
-            .ok()
-            .and_then(|at| self.is_busy.get_mut(at))
-        {
+        if let Some(place) = usize::try_from(stream).ok().and_then(|at| self.is_busy.get_mut(at)) {
             *place = true;
         }
         self.unanswered += 1;
@@ -179,8 +174,7 @@ impl Load {
             opcode::RESULT => self.stored += 1,
             opcode::SUPPORTED => {}
             opcode::ERROR => {
-                self.error
-                    .get_or_insert(refusal::read(body, Moment::Request).of_statement()?);
+                self.error.get_or_insert(refusal::read(body, Moment::Request).of_statement()?);
             }
             other => {
                 return Err(SystemError::protocol(

@@ -124,18 +124,11 @@ impl Wire for CassandraWire {
                 session.direct(pieces, parameters, out)?;
                 Phase::Request
             }
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                ..
-            } => {
+            Request::Bulk { text, form: BulkForm::Native, .. } => {
                 session.prepare_load(text, out)?;
                 Phase::LoadAsked
             }
-            Request::Bulk {
-                form: BulkForm::MultiRow,
-                ..
-            } => {
+            Request::Bulk { form: BulkForm::MultiRow, .. } => {
                 return Err(SystemError::refused("CQL has no INSERT of several rows"));
             }
             Request::Begin | Request::Commit | Request::Rollback => return Err(no_transactions()),
@@ -426,10 +419,9 @@ impl ClientSide {
                 self.phase = Phase::Handshake(Handshake::Starting);
                 // Version 4 compresses even the answer to STARTUP, version 5 nothing before its end.
                 Ok(match version {
-                    Version::V4 => Outcome::Agreed {
-                        is_framed: false,
-                        is_lz4: session.settings.is_lz4,
-                    },
+                    Version::V4 => {
+                        Outcome::Agreed { is_framed: false, is_lz4: session.settings.is_lz4 }
+                    }
                     Version::V5 => Outcome::More,
                 })
             }
@@ -440,8 +432,7 @@ impl ClientSide {
                     _ => Moment::Request,
                 };
                 let is_complete =
-                    self.session
-                        .answered(code, body, moment, out, &mut own_answer)?;
+                    self.session.answered(code, body, moment, out, &mut own_answer)?;
                 if is_complete {
                     self.session.in_flight.pop();
                     self.own_answered(index, &own_answer)?;
@@ -452,10 +443,8 @@ impl ClientSide {
             }
             opening => {
                 let step = handshake::step(opening, code, body)?;
-                let (is_lz4, is_framed) = (
-                    self.session.settings.is_lz4,
-                    self.session.frame_writer.is_v5(),
-                );
+                let (is_lz4, is_framed) =
+                    (self.session.settings.is_lz4, self.session.frame_writer.is_v5());
                 if opening == Handshake::Starting {
                     self.session.frame_writer.agree(is_framed, is_lz4);
                 }
@@ -500,10 +489,7 @@ impl ClientSide {
                 handshake::KEYSPACE => error.message.clone(),
                 _ => format!("{} (in the session's own statement: {text})", error.message),
             };
-            return Err(SystemError {
-                message,
-                ..error.clone()
-            });
+            return Err(SystemError { message, ..error.clone() });
         }
         if index == handshake::VERSION {
             let cell = answer.kept.first().and_then(|row| row.first());
@@ -523,9 +509,7 @@ impl ClientSide {
                 self.phase = Phase::Idle;
                 Ok(())
             }
-            _ => Err(SystemError::refused(
-                "a request before the session was ready for it",
-            )),
+            _ => Err(SystemError::refused("a request before the session was ready for it")),
         }
     }
 }

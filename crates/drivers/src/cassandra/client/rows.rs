@@ -87,11 +87,7 @@ impl<'a> RowsHead<'a> {
             let is_of_one_table = flags & flag::GLOBAL_TABLE != 0;
             Column::read_all(scan, count, is_of_one_table, columns)?;
         }
-        Some(Self {
-            columns: count,
-            paging_state,
-            new_id,
-        })
+        Some(Self { columns: count, paging_state, new_id })
     }
 }
 
@@ -117,11 +113,7 @@ impl Prepared {
         let (flags, count) = (scan.i32_be()?, scan.count()?);
         let key_columns = scan.count()?;
         scan.take(key_columns.checked_mul(2)?)?;
-        let mut prepared = Self {
-            id,
-            rows_id,
-            ..Self::default()
-        };
+        let mut prepared = Self { id, rows_id, ..Self::default() };
         let is_of_one_table = flags & flag::GLOBAL_TABLE != 0;
         Column::read_all(scan, count, is_of_one_table, &mut prepared.parameters)?;
         RowsHead::read(scan, &mut prepared.columns)?;
@@ -255,11 +247,7 @@ fn write_json(kind: &CqlType, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
                 write_json_string(name, out);
                 out.push(b':');
                 // A value may be older than the last fields of its type.
-                let value = if scan.0.is_empty() {
-                    None
-                } else {
-                    scan.bytes()?
-                };
+                let value = if scan.0.is_empty() { None } else { scan.bytes()? };
                 write_part(part, value, out)?;
             }
             out.push(b'}');
@@ -382,11 +370,7 @@ fn write_address(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 fn write_duration(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut scan = Scan(bytes);
-    let parts = [
-        read_vint(&mut scan)?,
-        read_vint(&mut scan)?,
-        read_vint(&mut scan)?,
-    ];
+    let parts = [read_vint(&mut scan)?, read_vint(&mut scan)?, read_vint(&mut scan)?];
     if parts.iter().any(|&part| part < 0) {
         out.push(b'-');
     }

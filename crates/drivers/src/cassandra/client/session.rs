@@ -135,8 +135,7 @@ impl Session {
             }
         };
         let is_again = false;
-        self.in_flight
-            .push(Ask::Execute { id, is_again }, start, flags_at);
+        self.in_flight.push(Ask::Execute { id, is_again }, start, flags_at);
         let place = self.in_flight.requests.len() - 1;
         self.send(place, None, out)
     }
@@ -317,10 +316,7 @@ impl Session {
                 return Ok(true);
             }
             Ask::PrepareOwn { text, values } => {
-                request.ask = Ask::Execute {
-                    id: OWN,
-                    is_again: false,
-                };
+                request.ask = Ask::Execute { id: OWN, is_again: false };
                 let (settings, is_v5) = (&self.settings, self.frame_writer.is_v5());
                 let mut written = Vec::new();
                 match write_values(settings, is_v5, &prepared, &values, &mut written) {
@@ -368,10 +364,7 @@ impl Session {
     ) -> Result<bool, SystemError> {
         if refusal::code_of(body) == Some(error_code::UNPREPARED)
             && let Some(request) = self.in_flight.requests.front_mut()
-            && let Ask::Execute {
-                id,
-                is_again: false,
-            } = request.ask
+            && let Ask::Execute { id, is_again: false } = request.ask
         {
             request.ask = Ask::PrepareAgain { id };
             return self.send(0, None, out).map(|()| false);

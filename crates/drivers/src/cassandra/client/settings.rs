@@ -138,10 +138,7 @@ mod tests {
 
     #[test]
     fn a_wrong_option_is_refused_with_what_it_can_be() {
-        assert_eq!(
-            of("consistency", "local_one").map(|found| found.consistency),
-            Ok(0xA)
-        );
+        assert_eq!(of("consistency", "local_one").map(|found| found.consistency), Ok(0xA));
         for (name, value, words) in [
             ("consistency", "most", "one of any, one,"),
             ("page_size", "0", "a number of rows"),

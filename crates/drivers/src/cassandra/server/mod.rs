@@ -243,10 +243,9 @@ impl ServerSide {
             is_described: !self.parameters.skips_metadata,
             max_rows: self.parameters.page_size,
         };
-        self.frame_writer
-            .send(opcode::RESULT, self.stream, out, |out| {
-                reply::page(&page, given, out);
-            });
+        self.frame_writer.send(opcode::RESULT, self.stream, out, |out| {
+            reply::page(&page, given, out);
+        });
         self.running = Running::None;
     }
 }
@@ -266,10 +265,8 @@ impl WireServer for CassandraServer {
             if self.side.phase == Phase::Over {
                 return Ok((used, ServerEvent::Over));
             }
-            let (size, message) = self
-                .frame_reader
-                .next(&input[used..])
-                .map_err(SystemError::of_client)?;
+            let (size, message) =
+                self.frame_reader.next(&input[used..]).map_err(SystemError::of_client)?;
             used += size;
             let Some(message) = message else {
                 return Ok((used, ServerEvent::More));

@@ -78,9 +78,7 @@ pub(crate) fn prepared(statement: Statement, text: &str) -> (Statement, u16) {
     let Meaning::Load { table, .. } = statement.meaning else {
         return (statement, count_parameters(text));
     };
-    let columns = text
-        .split_once('(')
-        .and_then(|(_, rest)| rest.split_once(')'));
+    let columns = text.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
     let count = columns.map_or(0, |(columns, _)| columns.split(',').count());
     let insert = Meaning::Insert { table, rows: 1 }.bare();
     (insert, u16::try_from(count).unwrap_or(u16::MAX))
@@ -143,10 +141,8 @@ impl Parameters {
                 scan.bytes()?;
             }
         }
-        let mut parameters = Self {
-            skips_metadata: flags & flag::SKIP_METADATA != 0,
-            ..Self::default()
-        };
+        let mut parameters =
+            Self { skips_metadata: flags & flag::SKIP_METADATA != 0, ..Self::default() };
         if flags & flag::PAGE_SIZE != 0 {
             parameters.page_size = u64::try_from(scan.i32_be()?).ok();
         }

@@ -114,12 +114,7 @@ pub(crate) fn cell(
         }
         (Cell::Int(number), Some(ColumnType::Decimal { .. })) => {
             let decimal = Decimal::new(number.into(), 0)?;
-            return fixed(
-                kind::DECIMAL128,
-                name,
-                &decimal128::of_decimal(decimal)?,
-                out,
-            );
+            return fixed(kind::DECIMAL128, name, &decimal128::of_decimal(decimal)?, out);
         }
         (Cell::Int(number), Some(kind)) if is_text(kind) => {
             return own(name, &Value::Text(number.to_string().into()), out);
@@ -130,12 +125,7 @@ pub(crate) fn cell(
         }
         (Cell::Double(number), Some(ColumnType::Decimal { .. })) => {
             let decimal = Decimal::try_from(number).ok()?;
-            return fixed(
-                kind::DECIMAL128,
-                name,
-                &decimal128::of_decimal(decimal)?,
-                out,
-            );
+            return fixed(kind::DECIMAL128, name, &decimal128::of_decimal(decimal)?, out);
         }
         (Cell::Double(number), Some(kind)) if is_text(kind) => {
             let mut text = Vec::new();
@@ -186,10 +176,7 @@ pub(crate) fn cell(
 }
 
 fn is_text(column_type: ColumnType) -> bool {
-    matches!(
-        column_type,
-        ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Text
-    )
+    matches!(column_type, ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Text)
 }
 
 #[inline]

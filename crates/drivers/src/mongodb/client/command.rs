@@ -114,9 +114,7 @@ fn changes_several(statement: &Json) -> bool {
 
 fn writes_its_result(fields: &[(Box<str>, Json)]) -> bool {
     let is_writing = |stage: &Json| match stage {
-        Json::Object(stage) => stage
-            .iter()
-            .any(|(name, _)| matches!(&**name, "$out" | "$merge")),
+        Json::Object(stage) => stage.iter().any(|(name, _)| matches!(&**name, "$out" | "$merge")),
         _ => false,
     };
     fields.iter().any(|(name, value)| match value {
@@ -240,11 +238,7 @@ impl Command {
         let start = self.names.len();
         self.names.extend_from_slice(name.as_bytes());
         self.slots = self.slots.max(number + 1);
-        self.parts.push(Part::Slot {
-            name: (start, self.names.len()),
-            number,
-            slot_type,
-        });
+        self.parts.push(Part::Slot { name: (start, self.names.len()), number, slot_type });
     }
 
     fn open(&mut self, kind: u8, name: &str) {
@@ -298,11 +292,7 @@ impl Command {
                         write::end(start, out);
                     }
                 }
-                Part::Slot {
-                    name: (start, end),
-                    number,
-                    slot_type,
-                } => {
+                Part::Slot { name: (start, end), number, slot_type } => {
                     let name = &self.names[*start..*end];
                     bind::value(name, &values[*number], *slot_type, out)
                         .ok_or_else(|| mismatch(name, *number, &values[*number], *slot_type))?;
@@ -317,9 +307,8 @@ impl Command {
 fn complete(fields: &mut Vec<(Box<str>, Json)>, settings: &Settings) {
     let has =
         |fields: &[(Box<str>, Json)], name: &str| fields.iter().any(|(known, _)| &**known == name);
-    let batch_size = settings
-        .batch_size
-        .map(|rows| (Box::from("batchSize"), Json::Int(rows.into())));
+    let batch_size =
+        settings.batch_size.map(|rows| (Box::from("batchSize"), Json::Int(rows.into())));
     match &*fields[0].0 {
         "aggregate" if !has(fields, "explain") => {
             if !has(fields, "cursor") {

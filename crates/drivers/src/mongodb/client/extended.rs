@@ -68,12 +68,10 @@ pub(crate) fn read_command(pieces: &[Piece]) -> Result<Vec<(Box<str>, Json)>, Sy
     let text = text[..end].strip_suffix(b";").unwrap_or(&text[..end]);
     match serde_json::from_slice(text) {
         Ok(Json::Object(fields)) if !fields.is_empty() => Ok(fields),
-        Ok(_) => Err(wrong(
-            "expected a command as a JSON object, such as {\"find\": \"accounts\"}",
-        )),
-        Err(error) => Err(wrong(&format!(
-            "expected a command as a JSON object: {error}"
-        ))),
+        Ok(_) => {
+            Err(wrong("expected a command as a JSON object, such as {\"find\": \"accounts\"}"))
+        }
+        Err(error) => Err(wrong(&format!("expected a command as a JSON object: {error}"))),
     }
 }
 
@@ -207,9 +205,7 @@ pub(crate) fn write_element(name: &[u8], json: &Json, out: &mut Vec<u8>) -> Resu
         }
         Json::Array(parts) => {
             write::head(kind::ARRAY, name, out);
-            write_array(parts.iter(), out, |name, part, out| {
-                write_element(name, part, out)
-            })?;
+            write_array(parts.iter(), out, |name, part, out| write_element(name, part, out))?;
         }
         Json::Object(fields) => {
             if write_extended(name, fields, out)? {
@@ -217,9 +213,7 @@ pub(crate) fn write_element(name: &[u8], json: &Json, out: &mut Vec<u8>) -> Resu
             }
             write::head(kind::DOCUMENT, name, out);
             write::document(out, |out| {
-                fields
-                    .iter()
-                    .try_for_each(|(name, part)| write_element(name.as_bytes(), part, out))
+                fields.iter().try_for_each(|(name, part)| write_element(name.as_bytes(), part, out))
             })?;
         }
     }

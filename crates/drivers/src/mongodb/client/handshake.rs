@@ -70,11 +70,8 @@ impl Hello {
         self.says_mechanisms = true;
         for name in element.elements().ok_or(Malformed)?? {
             let name = name?.text().unwrap_or_default();
-            let known = Mechanism::ALL
-                .iter()
-                .find(|(known, _)| known.as_bytes() == name);
-            self.mechanisms
-                .extend(known.map(|(_, mechanism)| *mechanism));
+            let known = Mechanism::ALL.iter().find(|(known, _)| known.as_bytes() == name);
+            self.mechanisms.extend(known.map(|(_, mechanism)| *mechanism));
         }
         Ok(())
     }
@@ -179,11 +176,7 @@ pub(crate) fn authenticate(
     session: &mut Session,
     out: &mut Vec<u8>,
 ) -> Result<Handshake, SystemError> {
-    let Some(password) = options
-        .password
-        .as_deref()
-        .filter(|_| has_password(options))
-    else {
+    let Some(password) = options.password.as_deref().filter(|_| has_password(options)) else {
         return Ok(ask_version(session, out));
     };
     let mechanism = hello.mechanism(session.settings.mechanism)?;

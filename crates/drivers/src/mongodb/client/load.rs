@@ -128,11 +128,7 @@ impl Load {
     fn send(&mut self, session: &mut Session, out: &mut Vec<u8>) -> Result<(), SystemError> {
         let start = session.begin_message(0, out);
         self.command.write(&[], &mut Vec::new(), out)?;
-        session.envelope(
-            CommandKind::Write(WriteExtent::SeveralStatements),
-            self.command.has,
-            out,
-        );
+        session.envelope(CommandKind::Write(WriteExtent::SeveralStatements), self.command.has, out);
         message::end_body(start, out);
         message::add_documents("documents", &self.batch, out);
         session.end_message(start, out)?;
@@ -224,10 +220,7 @@ fn mismatch(
     let expected = column_type.map_or_else(|| "text as UTF-8".to_owned(), |kind| kind.to_string());
     let mut text = Vec::new();
     cell.write_text(&mut text);
-    let shown: String = String::from_utf8_lossy(&text)
-        .chars()
-        .take(MAX_SHOWN)
-        .collect();
+    let shown: String = String::from_utf8_lossy(&text).chars().take(MAX_SHOWN).collect();
     let name = String::from_utf8_lossy(name);
     let message = format!("field {name}: expected {expected}, found {shown:?}");
     SystemError::new(ErrorClass::Data, "", message)

@@ -165,18 +165,11 @@ impl Wire for MongodbWire {
             Request::Begin => session.begin().map(|()| Phase::Local)?,
             Request::Commit => end(session, CommandKind::Commit, out)?,
             Request::Rollback => end(session, CommandKind::Abort, out)?,
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                types,
-            } => Phase::LoadAsked(Box::new(Load::new(text, types)?)),
-            Request::Bulk {
-                form: BulkForm::MultiRow,
-                ..
-            } => {
-                return Err(SystemError::refused(
-                    "the protocol has no INSERT of several rows",
-                ));
+            Request::Bulk { text, form: BulkForm::Native, types } => {
+                Phase::LoadAsked(Box::new(Load::new(text, types)?))
+            }
+            Request::Bulk { form: BulkForm::MultiRow, .. } => {
+                return Err(SystemError::refused("the protocol has no INSERT of several rows"));
             }
         };
         self.side.phase = phase;
@@ -425,10 +418,7 @@ impl ClientSide {
         if let Some(error) = reply::error_of(&reply, Moment::Connecting) {
             return Err(match opening {
                 Handshake::Statement(index) => self.own_statement_failed(index, &error),
-                _ => SystemError {
-                    certainty: crate::Certainty::Undone,
-                    ..error
-                },
+                _ => SystemError { certainty: crate::Certainty::Undone, ..error },
             });
         }
         match opening {
@@ -483,10 +473,7 @@ impl ClientSide {
         let text = self.options.session_statements.get(index);
         let text = text.map_or("", String::as_str);
         let message = format!("{} (in the session's own statement: {text})", error.message);
-        SystemError {
-            message,
-            ..error.clone()
-        }
+        SystemError { message, ..error.clone() }
     }
 
     /// # Errors
@@ -497,9 +484,7 @@ impl ClientSide {
                 self.rows.begin();
                 Ok(())
             }
-            _ => Err(SystemError::refused(
-                "a request before the session was ready for it",
-            )),
+            _ => Err(SystemError::refused("a request before the session was ready for it")),
         }
     }
 }

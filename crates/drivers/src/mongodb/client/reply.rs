@@ -122,11 +122,7 @@ impl<'a> Cursor<'a> {
                 _ => {}
             }
         }
-        Ok(batch.map(|batch| Self {
-            id,
-            namespace,
-            batch,
-        }))
+        Ok(batch.map(|batch| Self { id, namespace, batch }))
     }
 }
 
@@ -163,24 +159,14 @@ fn first_bulk_failure<'a>(cursor: Option<Cursor<'a>>) -> Result<Failure<'a>, Mal
             };
             answer.and_then(of_failure).transpose()
         })
-        .unwrap_or(Ok(Failure {
-            index: 0,
-            code: 0,
-            message: b"",
-            labels: Labels::default(),
-        }))
+        .unwrap_or(Ok(Failure { index: 0, code: 0, message: b"", labels: Labels::default() }))
 }
 
 fn failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malformed> {
     if element.kind != kind::DOCUMENT {
         return Ok(None);
     }
-    let mut failure = Failure {
-        index: 0,
-        code: 0,
-        message: b"",
-        labels: Labels::default(),
-    };
+    let mut failure = Failure { index: 0, code: 0, message: b"", labels: Labels::default() };
     for field in Elements::of(element.value)? {
         let field = field?;
         match field.name {
@@ -258,10 +244,7 @@ fn read(reply: &Reply<'_>, moment: Moment) -> SystemError {
     // The write is done on this member; on the others it is unknown.
     of_failure(
         &Failure {
-            labels: Labels {
-                is_transient: failure.labels.is_transient,
-                is_commit_unknown: true,
-            },
+            labels: Labels { is_transient: failure.labels.is_transient, is_commit_unknown: true },
             ..failure
         },
         moment,
@@ -275,11 +258,7 @@ fn of_failure(failure: &Failure<'_>, moment: Moment) -> SystemError {
     if failure.labels.is_transient && !matches!(class, ErrorClass::LostConnection) {
         class = ErrorClass::Serialization;
     }
-    let code_text = if code == 0 {
-        String::new()
-    } else {
-        code.to_string()
-    };
+    let code_text = if code == 0 { String::new() } else { code.to_string() };
     let error = SystemError::new(class, code_text, message);
     let is_internal = matches!(code, INTERNAL_ERROR | UNKNOWN_ERROR);
     let is_unknown = failure.labels.is_commit_unknown
@@ -298,13 +277,8 @@ fn of_failure(failure: &Failure<'_>, moment: Moment) -> SystemError {
 /// Whether a command with this error cannot have begun: it is not understood, not permitted, or has no collection.
 fn is_before_all(class: ErrorClass, code: i64) -> bool {
     use ErrorClass::{Authentication, Permission, TooManyConnections, UnknownObject};
-    matches!(
-        class,
-        Authentication | Permission | TooManyConnections | UnknownObject
-    ) || matches!(
-        code,
-        9 | 59 | 72 | 73 | 115 | 263 | 40_324 | 40_414 | 40_415
-    )
+    matches!(class, Authentication | Permission | TooManyConnections | UnknownObject)
+        || matches!(code, 9 | 59 | 72 | 73 | 115 | 263 | 40_324 | 40_414 | 40_415)
 }
 
 const INTERNAL_ERROR: i64 = 1;

@@ -32,12 +32,7 @@ const MAX_COLUMNS: usize = 16 * 1024;
 
 /// Fields of an answer that are not what was asked for.
 const ENVELOPE: [&[u8]; 7] = [
-    b"ok",
-    b"operationTime",
-    b"electionId",
-    b"opTime",
-    b"lastCommittedOpTime",
-    b"cursor",
+    b"ok", b"operationTime", b"electionId", b"opTime", b"lastCommittedOpTime", b"cursor",
     b"writeConcernError",
 ];
 
@@ -86,10 +81,7 @@ impl Rows {
         answer: &mut Answer,
     ) -> Result<(), Malformed> {
         for value in values {
-            let value = Element {
-                name: b"value",
-                ..value?
-            };
+            let value = Element { name: b"value", ..value? };
             self.row(std::iter::once(Ok(value)), &mut Vec::new(), answer)?;
         }
         Ok(())
@@ -150,10 +142,7 @@ impl Rows {
                 None => {
                     let name = String::from_utf8_lossy(field.name);
                     answer.typed_column(&name, cell_type(field.kind));
-                    self.columns.push(Column {
-                        name: field.name.into(),
-                        kind: field.kind,
-                    });
+                    self.columns.push(Column { name: field.name.into(), kind: field.kind });
                     return Some(self.columns.len() - 1);
                 }
             },
@@ -173,10 +162,7 @@ impl Rows {
     pub(crate) fn end(&self, answer: &mut Answer) {
         if answer.wants_columns() {
             let width = self.columns.len();
-            answer
-                .kept
-                .iter_mut()
-                .for_each(|row| row.resize(width, None));
+            answer.kept.iter_mut().for_each(|row| row.resize(width, None));
         }
     }
 }
@@ -282,10 +268,7 @@ pub(crate) fn write_json(
                 out[start + 10] = b'T';
                 out.extend_from_slice(b"Z\"}");
             } else {
-                write(
-                    out,
-                    format_args!("{{\"$date\":{{\"$numberLong\":\"{ms}\"}}}}"),
-                );
+                write(out, format_args!("{{\"$date\":{{\"$numberLong\":\"{ms}\"}}}}"));
             }
         }
         kind::OBJECT_ID => {
@@ -323,10 +306,7 @@ fn write_rare(element: &Element<'_>, depth: usize, out: &mut Vec<u8>) -> Result<
         kind::TIMESTAMP => {
             let bits = u64::from_le_bytes(element.value.try_into().map_err(|_| Malformed)?);
             let (time, count) = (bits >> 32, bits & 0xFFFF_FFFF);
-            write(
-                out,
-                format_args!("{{\"$timestamp\":{{\"t\":{time},\"i\":{count}}}}}"),
-            );
+            write(out, format_args!("{{\"$timestamp\":{{\"t\":{time},\"i\":{count}}}}}"));
         }
         kind::CODE | kind::SYMBOL => {
             let key: &[u8] = match element.kind {
@@ -404,6 +384,5 @@ fn fixed<const N: usize>(element: &Element<'_>) -> Result<[u8; N], Malformed> {
 }
 
 fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text)
-        .expect("writing to memory is infallible");
+    out.write_fmt(text).expect("writing to memory is infallible");
 }

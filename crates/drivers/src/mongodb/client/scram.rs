@@ -138,18 +138,14 @@ impl Scram {
 
     fn prove(&mut self, server_first: &str) -> Result<Vec<u8>, SystemError> {
         let field = |name: &str| {
-            let found = server_first
-                .split(',')
-                .find_map(|field| field.strip_prefix(name));
+            let found = server_first.split(',').find_map(|field| field.strip_prefix(name));
             found.ok_or_else(|| not_proven("it sent no nonce, salt or number of rounds"))
         };
         let (nonce, salt, rounds) = (field("r=")?, field("s=")?, field("i=")?);
         if !nonce.starts_with(&self.nonce) || nonce.len() == self.nonce.len() {
             return Err(not_proven("its nonce does not continue ours"));
         }
-        let salt = STANDARD
-            .decode(salt)
-            .map_err(|_| not_proven("its salt is not base64"))?;
+        let salt = STANDARD.decode(salt).map_err(|_| not_proven("its salt is not base64"))?;
         let rounds: u32 = rounds.parse().unwrap_or(0);
         if !(1..=MAX_ROUNDS).contains(&rounds) {
             return Err(not_proven("it asks for 0 rounds, or more than 1000000"));

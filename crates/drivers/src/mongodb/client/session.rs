@@ -43,11 +43,7 @@ enum Transaction {
 
 impl Session {
     pub(crate) fn new(settings: Settings, database: &str) -> Self {
-        let database = if database.is_empty() {
-            "test"
-        } else {
-            database
-        };
+        let database = if database.is_empty() { "test" } else { database };
         let mut database_field = Vec::new();
         write::string_element("$db", database, &mut database_field);
         Self {
@@ -117,9 +113,8 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
         let mut open = std::mem::take(&mut self.open);
-        let sent = self.send(command.kind, command.has, out, |out| {
-            command.write(values, &mut open, out)
-        });
+        let sent =
+            self.send(command.kind, command.has, out, |out| command.write(values, &mut open, out));
         self.open = open;
         sent
     }
@@ -223,15 +218,10 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
         let namespace = String::from_utf8_lossy(namespace);
-        let (database, collection) = namespace
-            .split_once('.')
-            .unwrap_or((&self.database, &namespace));
+        let (database, collection) =
+            namespace.split_once('.').unwrap_or((&self.database, &namespace));
         let batch_size = self.settings.batch_size;
-        let has = Envelope {
-            database: true,
-            read_concern: true,
-            ..Envelope::default()
-        };
+        let has = Envelope { database: true, read_concern: true, ..Envelope::default() };
         let database = database.to_owned();
         self.send(CommandKind::Query, has, out, |out| {
             write::int64_element("getMore", cursor, out);
@@ -276,10 +266,7 @@ impl Session {
             CommandKind::Commit => "commitTransaction",
             _ => "abortTransaction",
         };
-        let has = Envelope {
-            database: true,
-            ..Envelope::default()
-        };
+        let has = Envelope { database: true, ..Envelope::default() };
         let write_concern = self.write_concern.clone();
         self.send(kind, has, out, |out| {
             write::int32_element(name, 1, out);

@@ -105,11 +105,7 @@ impl MongodbServer {
                 reply::failure(CURSOR_NOT_FOUND, &format!("cursor id {id} not found"), out);
             }),
             Asked::Unknown(name) => self.send(out, |out| {
-                reply::failure(
-                    COMMAND_NOT_FOUND,
-                    &format!("no such command: '{name}'"),
-                    out,
-                );
+                reply::failure(COMMAND_NOT_FOUND, &format!("no such command: '{name}'"), out);
             }),
             Asked::Statement(..) => {}
         }

@@ -104,10 +104,7 @@ fn asked(
     match first.name {
         b"find" | b"aggregate" => Asked::Statement(Meaning::Read.with(column()), Form::Batches),
         b"count" => Asked::Statement(Meaning::Count(table()).with(column()), Form::Count),
-        b"insert" => written(Meaning::Insert {
-            table: table(),
-            rows: documents,
-        }),
+        b"insert" => written(Meaning::Insert { table: table(), rows: documents }),
         b"update" => written(Meaning::Change(Change::Update)),
         b"delete" if is_whole => written(Meaning::Empty(table())),
         b"delete" => written(Meaning::Change(Change::Delete)),
@@ -137,9 +134,7 @@ fn asked(
 fn count_documents(mut bytes: &[u8]) -> Result<u64, Malformed> {
     let mut count = 0;
     while !bytes.is_empty() {
-        let size = scan::length(bytes)
-            .filter(|&size| size >= 5)
-            .ok_or(Malformed)?;
+        let size = scan::length(bytes).filter(|&size| size >= 5).ok_or(Malformed)?;
         (_, bytes) = bytes.split_at_checked(size).ok_or(Malformed)?;
         count += 1;
     }

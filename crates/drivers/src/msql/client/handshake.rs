@@ -80,15 +80,10 @@ impl Handshake {
             return Ok(true);
         };
         if text.len() > MAX_SENT_BYTES - command::QUERY.len() {
-            return Err(refusal::unsendable(
-                "a session statement is too long for mSQL",
-            ));
+            return Err(refusal::unsendable("a session statement is too long for mSQL"));
         }
         packet::send(command::QUERY, text.as_bytes(), out);
-        *self = Self::Preparing {
-            statement,
-            results: Results::Head,
-        };
+        *self = Self::Preparing { statement, results: Results::Head };
         Ok(false)
     }
 }
@@ -124,10 +119,7 @@ fn greeting(text: &[u8]) -> Result<String, SystemError> {
 pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
     let (_, text) = packet::read(first).ok()??;
     let is_greeting = matches!(Reply::read(text), Reply::Greeting { .. }) && text.is_ascii();
-    is_greeting.then(|| Sender {
-        name: "an mSQL server".to_owned(),
-        scheme: Some("msql"),
-    })
+    is_greeting.then(|| Sender { name: "an mSQL server".to_owned(), scheme: Some("msql") })
 }
 
 fn accepted(text: &[u8]) -> Result<(), SystemError> {

@@ -79,8 +79,7 @@ impl Load {
     /// No more rows come.
     pub(crate) fn end(&mut self, abort: Option<&str>) -> Ping {
         if let Some(reason) = abort {
-            self.error
-                .get_or_insert_with(|| SystemError::load_aborted(reason));
+            self.error.get_or_insert_with(|| SystemError::load_aborted(reason));
         }
         self.is_over = true;
         if self.unanswered > 0 {
@@ -96,8 +95,7 @@ impl Load {
         match Reply::read(text) {
             Reply::Done => self.stored += u64::from(is_row),
             Reply::Error(message) => {
-                self.error
-                    .get_or_insert(refusal::read(message, Moment::Statement).of_statement()?);
+                self.error.get_or_insert(refusal::read(message, Moment::Statement).of_statement()?);
             }
             _ => return Err(refusal::malformed("the reply to an INSERT", text)),
         }

@@ -134,9 +134,7 @@ impl Wire for MsqlWire {
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
         if !matches!(self.phase, Phase::Idle) {
-            return Err(SystemError::refused(
-                "a request was made before the session was ready",
-            ));
+            return Err(SystemError::refused("a request was made before the session was ready"));
         }
         self.phase = match *request {
             Request::Execute { id, parameters } => {
@@ -166,11 +164,7 @@ impl Wire for MsqlWire {
                 Phase::LoadRequested(Box::new(load))
             }
             Request::Begin | Request::Commit | Request::Rollback => {
-                return Err(SystemError::new(
-                    ErrorClass::Syntax,
-                    "",
-                    "mSQL has no transactions",
-                ));
+                return Err(SystemError::new(ErrorClass::Syntax, "", "mSQL has no transactions"));
             }
         };
         Ok(())

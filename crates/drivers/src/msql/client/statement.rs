@@ -73,9 +73,7 @@ fn check(packet: &[u8]) -> Result<(), SystemError> {
         )));
     }
     if packet.contains(&0) {
-        return Err(unsendable(
-            "the text has a zero byte, which mSQL cannot hold",
-        ));
+        return Err(unsendable("the text has a zero byte, which mSQL cannot hold"));
     }
     Ok(())
 }
@@ -172,11 +170,7 @@ mod tests {
         let values = [Value::Text("it's a \\".into()), Value::Int(-7), Value::Null];
         let expected = r"3:insert into t values ('it\'s a \\', -7, NULL)";
         assert_eq!(sent(&pieces, &values).as_deref(), Ok(expected));
-        let pieces = [
-            text("select a from t where b ="),
-            Piece::Value,
-            text("and c=1"),
-        ];
+        let pieces = [text("select a from t where b ="), Piece::Value, text("and c=1")];
         let values = [Value::Double(0.5)];
         let expected = "3:select a from t where b =0.5 and c=1";
         assert_eq!(sent(&pieces, &values).as_deref(), Ok(expected));

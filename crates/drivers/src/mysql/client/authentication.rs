@@ -29,10 +29,7 @@ impl Method {
     ];
 
     fn named(name: &[u8]) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .find(|(word, _)| word.as_bytes() == name)
-            .map(|&(_, method)| method)
+        Self::ALL.iter().find(|(word, _)| word.as_bytes() == name).map(|&(_, method)| method)
     }
 
     fn name(self) -> &'static str {
@@ -63,13 +60,7 @@ impl Authentication {
             Some(method) => method,
         };
         let password = password.as_bytes().to_vec();
-        Self {
-            method,
-            nonce: nonce.to_vec(),
-            password,
-            is_private,
-            waits_for_key: false,
-        }
+        Self { method, nonce: nonce.to_vec(), password, is_private, waits_for_key: false }
     }
 
     pub(crate) fn method_name(&self) -> &'static str {
@@ -99,10 +90,7 @@ impl Authentication {
                 let data = payload.strip_prefix(&[head::MORE_AUTHENTICATION]);
                 self.signed(data.unwrap_or(payload)).map(Some)
             }
-            _ => Err(SystemError::malformed(
-                "an answer to the authentication",
-                payload,
-            )),
+            _ => Err(SystemError::malformed("an answer to the authentication", payload)),
         }
     }
 
@@ -155,10 +143,7 @@ impl Authentication {
                 self.waits_for_key = true;
                 Ok(Some(vec![SEND_PUBLIC_KEY]))
             }
-            _ => Err(SystemError::malformed(
-                "a step of caching_sha2_password",
-                data,
-            )),
+            _ => Err(SystemError::malformed("a step of caching_sha2_password", data)),
         }
     }
 

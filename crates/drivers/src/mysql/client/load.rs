@@ -55,12 +55,7 @@ enum FileStage {
 impl FileLoad {
     pub(crate) fn begin(text: &str, packets: &mut Packets, out: &mut Vec<u8>) -> Self {
         packets.query(text, out);
-        Self {
-            stage: FileStage::Requested,
-            open: None,
-            affected: 0,
-            error: None,
-        }
+        Self { stage: FileStage::Requested, open: None, affected: 0, error: None }
     }
 
     pub(crate) fn takes_rows(&self) -> bool {
@@ -76,8 +71,7 @@ impl FileLoad {
         if Packets::length(out, start) > PIECE {
             let rest = out.split_off(start + Packets::HEADER + PIECE);
             Packets::close(out, start);
-            rest.chunks(PIECE)
-                .for_each(|piece| packets.append(out, piece));
+            rest.chunks(PIECE).for_each(|piece| packets.append(out, piece));
         } else {
             Packets::close(out, start);
         }
@@ -109,8 +103,7 @@ impl FileLoad {
         }
         match (&self.stage, payload.first()) {
             (_, Some(&head::ERROR)) => {
-                self.error
-                    .get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
+                self.error.get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
                 Ok(Some(self.finish(answer)))
             }
             (FileStage::Requested, Some(&head::LOCAL_FILE)) => {
@@ -142,11 +135,8 @@ impl FileLoad {
             return Ok(Some(self.finish(answer)));
         }
         let query = OwnStatement::send(QUOTED_WARNINGS, Keep::Rows, packets, out);
-        self.stage = FileStage::Warned {
-            count: ok.warnings,
-            info: ok.info,
-            query: Box::new(query),
-        };
+        self.stage =
+            FileStage::Warned { count: ok.warnings, info: ok.info, query: Box::new(query) };
         Ok(None)
     }
 
@@ -165,15 +155,8 @@ fn warning(count: u16, info: &str, quoted: &Answer) -> SystemError {
         String::from_utf8_lossy(cell).into_owned()
     };
     let messages: Vec<String> = quoted.kept.iter().map(|row| cell(row, 2)).collect();
-    let number = quoted
-        .kept
-        .first()
-        .map_or_else(String::new, |row| cell(row, 1));
-    let more = if usize::from(count) > messages.len() {
-        "; …"
-    } else {
-        ""
-    };
+    let number = quoted.kept.first().map_or_else(String::new, |row| cell(row, 1));
+    let more = if usize::from(count) > messages.len() { "; …" } else { "" };
     let message = format!(
         "the server changed or skipped rows of the load (warnings: {count}; {info}): {}{more}",
         messages.join("; ")
@@ -229,11 +212,7 @@ pub(crate) struct OwnStatement {
 impl OwnStatement {
     pub(crate) fn send(text: &str, keep: Keep, packets: &mut Packets, out: &mut Vec<u8>) -> Self {
         packets.query(text, out);
-        Self {
-            results: Results::new(Format::Text),
-            columns: Vec::new(),
-            answer: Answer::new(keep),
-        }
+        Self { results: Results::new(Format::Text), columns: Vec::new(), answer: Answer::new(keep) }
     }
 
     /// Takes one message; returns the answer once it is complete.
@@ -244,11 +223,7 @@ impl OwnStatement {
         packets: &mut Packets,
         out: &mut Vec<u8>,
     ) -> Result<Option<&mut Answer>, SystemError> {
-        let Self {
-            results,
-            columns,
-            answer,
-        } = self;
+        let Self { results, columns, answer } = self;
         match results.packet(payload, agreement, columns, &mut Vec::new(), answer)? {
             Step::End => return Ok(Some(answer)),
             Step::WantsFile => packets.append(out, &[]), // an empty file: none is ever sent
@@ -325,8 +300,7 @@ impl InsertLoad {
 
     pub(crate) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
         if let Some(reason) = abort {
-            self.error
-                .get_or_insert_with(|| SystemError::load_aborted(reason));
+            self.error.get_or_insert_with(|| SystemError::load_aborted(reason));
         }
         if self.error.is_some() {
             self.batch.clear();
@@ -353,8 +327,7 @@ impl InsertLoad {
                 self.warnings += u64::from(ok.warnings);
             }
             Some(&head::ERROR) => {
-                self.error
-                    .get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
+                self.error.get_or_insert(refusal::read(payload, Moment::Statement).of_statement()?);
             }
             _ => return Err(SystemError::malformed("the answer to an INSERT", payload)),
         }
@@ -439,13 +412,7 @@ mod tests {
     fn a_line_of_the_file_escapes_tab_newline_and_backslash() {
         let mut out = Vec::new();
         write_line(
-            &row(&[
-                Some("a\tb\\c\nd"),
-                None,
-                Some(""),
-                Some("N"),
-                Some("Ä\0\r'"),
-            ]),
+            &row(&[Some("a\tb\\c\nd"), None, Some(""), Some("N"), Some("Ä\0\r'")]),
             &mut out,
         );
         assert_eq!(out, "a\\tb\\\\c\\nd\t\\N\t\tN\tÄ\\0\r'\n".as_bytes());
@@ -483,10 +450,7 @@ mod tests {
             }
         }
         assert!(found == expected);
-        assert!(
-            packet_count < 200,
-            "{packet_count} packets: rows must share packets"
-        );
+        assert!(packet_count < 200, "{packet_count} packets: rows must share packets");
     }
 
     #[test]
@@ -497,11 +461,7 @@ mod tests {
         load.row(&row(&[Some("it's \\"), None]), &mut packets, &mut out);
         load.row(&row(&[Some("2"), Some("")]), &mut packets, &mut out);
         assert!(out.is_empty(), "the statement is not full");
-        load.row(
-            &row(&[Some(&"x".repeat(FULL_STATEMENT)), None]),
-            &mut packets,
-            &mut out,
-        );
+        load.row(&row(&[Some(&"x".repeat(FULL_STATEMENT)), None]), &mut packets, &mut out);
         let expected = r"INSERT INTO t (a, b) VALUES ('it\'s \\',NULL),('2',''),('xxx";
         assert_eq!(&out[5..5 + expected.len()], expected.as_bytes());
         assert_eq!(load.unanswered, 2, "the ping and one statement");

@@ -86,10 +86,7 @@ impl MysqlWire {
     #[inline]
     fn query(&mut self, text: &str, out: &mut Vec<u8>) {
         self.packets.query(text, out);
-        self.phase = Phase::Results {
-            results: Results::new(Format::Text),
-            id: None,
-        };
+        self.phase = Phase::Results { results: Results::new(Format::Text), id: None };
     }
 }
 
@@ -110,9 +107,7 @@ impl Wire for MysqlWire {
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
         if !matches!(self.phase, Phase::Idle) {
-            return Err(SystemError::refused(
-                "a request was made before the session was ready",
-            ));
+            return Err(SystemError::refused("a request was made before the session was ready"));
         }
         match *request {
             Request::Execute { id, parameters } => {
@@ -122,10 +117,7 @@ impl Wire for MysqlWire {
                     ));
                 };
                 let format = statement.write(parameters, &mut self.packets, out)?;
-                self.phase = Phase::Results {
-                    results: Results::new(format),
-                    id: Some(id),
-                };
+                self.phase = Phase::Results { results: Results::new(format), id: Some(id) };
             }
             Request::Text(text) => self.query(text, out),
             Request::Prepare { id, pieces } => self.prepare(id, pieces, out),
@@ -137,18 +129,10 @@ impl Wire for MysqlWire {
                 self.statements.values = parameters.to_vec();
                 self.prepare(DIRECT, pieces, out);
             }
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                ..
-            } => {
+            Request::Bulk { text, form: BulkForm::Native, .. } => {
                 self.phase = Phase::FileLoad(FileLoad::begin(text, &mut self.packets, out));
             }
-            Request::Bulk {
-                text,
-                form: BulkForm::MultiRow,
-                ..
-            } => {
+            Request::Bulk { text, form: BulkForm::MultiRow, .. } => {
                 self.phase = Phase::InsertLoad(InsertLoad::begin(text, &mut self.packets, out));
             }
         }
@@ -294,10 +278,7 @@ impl MysqlWire {
     /// The current request is answered; a statement prepared only for it is closed.
     #[inline]
     fn answered(&mut self, out: &mut Vec<u8>) {
-        if let Phase::Results {
-            id: Some(DIRECT), ..
-        } = self.phase
-        {
+        if let Phase::Results { id: Some(DIRECT), .. } = self.phase {
             self.statements.close(DIRECT, &mut self.packets, out);
         }
         self.phase = Phase::Idle;
@@ -353,11 +334,7 @@ impl MysqlWire {
             out.push(command::STMT_PREPARE);
             out.extend_from_slice(text.as_bytes());
         });
-        self.phase = Phase::PrepareSent {
-            id,
-            text,
-            has_values: pieces.contains(&Piece::Value),
-        };
+        self.phase = Phase::PrepareSent { id, text, has_values: pieces.contains(&Piece::Value) };
     }
 
     /// Takes one message of the answer to Prepare.
@@ -368,11 +345,9 @@ impl MysqlWire {
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::PrepareSent {
-                id,
-                text,
-                has_values,
-            } if payload.first() == Some(&head::ERROR) => {
+            Phase::PrepareSent { id, text, has_values }
+                if payload.first() == Some(&head::ERROR) =>
+            {
                 let error = refusal::read(payload, Moment::Statement).of_statement()?;
                 if error.code == CANNOT_BE_PREPARED && !has_values {
                     self.statements.put(id, Statement::Text(text));
@@ -387,10 +362,7 @@ impl MysqlWire {
                     .ok_or_else(|| SystemError::malformed("a prepared statement", payload))?;
                 (id, preparation)
             }
-            Phase::Preparing {
-                id,
-                mut preparation,
-            } => {
+            Phase::Preparing { id, mut preparation } => {
                 preparation.packet(payload)?;
                 (id, preparation)
             }
@@ -415,10 +387,7 @@ impl MysqlWire {
         match statement.write(&values, &mut self.packets, out) {
             Ok(format) => {
                 let results = Results::new(format);
-                self.phase = Phase::Results {
-                    results,
-                    id: Some(id),
-                };
+                self.phase = Phase::Results { results, id: Some(id) };
                 None
             }
             Err(error) => {

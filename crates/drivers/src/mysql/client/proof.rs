@@ -30,10 +30,7 @@ pub(crate) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     }
     let once = Sha1::digest(password);
     let twice = Sha1::digest(once);
-    let mask = Sha1::new()
-        .chain_update(nonce)
-        .chain_update(twice)
-        .finalize();
+    let mask = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
     exclusive_or(&once, &mask)
 }
 
@@ -44,10 +41,7 @@ pub(crate) fn caching_sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     }
     let once = Sha256::digest(password);
     let twice = Sha256::digest(once);
-    let mask = Sha256::new()
-        .chain_update(twice)
-        .chain_update(nonce)
-        .finalize();
+    let mask = Sha256::new().chain_update(twice).chain_update(nonce).finalize();
     exclusive_or(&once, &mask)
 }
 
@@ -55,19 +49,11 @@ pub(crate) fn caching_sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
 /// server needs the password over an unencrypted connection.
 pub(crate) fn masked_password(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     let nonce = nonce.iter().cycle();
-    password
-        .iter()
-        .chain(&[0])
-        .zip(nonce)
-        .map(|(byte, mask)| byte ^ mask)
-        .collect()
+    password.iter().chain(&[0]).zip(nonce).map(|(byte, mask)| byte ^ mask).collect()
 }
 
 fn exclusive_or(left: &[u8], right: &[u8]) -> Vec<u8> {
-    left.iter()
-        .zip(right)
-        .map(|(left, right)| left ^ right)
-        .collect()
+    left.iter().zip(right).map(|(left, right)| left ^ right).collect()
 }
 
 pub(crate) const SCRAMBLE_BYTES: usize = 32;
@@ -151,10 +137,7 @@ mod tests {
     /// Values computed with Python's hashlib from the formulas of the documentation.
     #[test]
     fn scrambles_follow_the_documentation() {
-        assert_eq!(
-            hex(&native(b"secret", NONCE)),
-            "ceae550ff6b8f31cc21c11cff4ba84ea241d9ba4"
-        );
+        assert_eq!(hex(&native(b"secret", NONCE)), "ceae550ff6b8f31cc21c11cff4ba84ea241d9ba4");
         assert_eq!(
             hex(&caching_sha2(b"secret", NONCE)),
             "ddd3f66b68dc05920394531aed44df630723c2c8d3050dbd6125b41cba66256c"
@@ -263,10 +246,7 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
             let key = key_from_pem(pem.as_bytes()).expect("a good key");
             let secret = encrypt(&key, b"a hidden password", &mut Counted).expect("short enough");
             let digest = hex(&Sha1::digest(&secret));
-            assert_eq!(
-                (secret.len(), &*digest),
-                (256, "00b9c0b42a60943a60a7e2b4cb918c15742dc716")
-            );
+            assert_eq!((secret.len(), &*digest), (256, "00b9c0b42a60943a60a7e2b4cb918c15742dc716"));
             assert!(
                 encrypt(&key, &[b'x'; 215], &mut Counted).is_err(),
                 "256 - 2 - 40 bytes at most"
@@ -279,10 +259,7 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
         assert!(key_from_pem(b"").is_none());
         assert!(key_from_pem(b"-----BEGIN PUBLIC KEY-----\nMAA=\n-----END").is_none());
         for end in 0..KEY.len() - 30 {
-            assert!(
-                key_from_pem(&KEY.as_bytes()[..end]).is_none(),
-                "cut at {end}"
-            );
+            assert!(key_from_pem(&KEY.as_bytes()[..end]).is_none(), "cut at {end}");
         }
         let body = KEY.lines().nth(1).expect("a second line");
         for at in 0..body.len() {

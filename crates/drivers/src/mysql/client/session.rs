@@ -44,10 +44,9 @@ impl Opening {
     ) -> Result<Option<Progress>, SystemError> {
         match self {
             Self::AwaitingGreeting => self.greeted(payload, options, server, packets, out),
-            Self::TlsRequested(_) => Err(SystemError::protocol(
-                "TLS to begin",
-                "unencrypted bytes before it",
-            )),
+            Self::TlsRequested(_) => {
+                Err(SystemError::protocol("TLS to begin", "unencrypted bytes before it"))
+            }
             Self::Authenticating(authentication) => match payload.first() {
                 Some(&head::OK) => Ok(self.next_statement(0, options, packets, out)),
                 Some(&head::ERROR) => Err(refusal::read(payload, Moment::Connecting)),
@@ -140,12 +139,7 @@ impl Opening {
             let method = authentication.method_name();
             let proof = authentication.first_proof();
             greeting::write_response(
-                out,
-                agreement,
-                &options.user,
-                &options.database,
-                method,
-                &proof,
+                out, agreement, &options.user, &options.database, method, &proof,
             );
         });
         *self = Self::Authenticating(authentication);
@@ -162,10 +156,7 @@ impl Opening {
             return Some(Progress::Ready);
         };
         let own = OwnStatement::send(text, Keep::Count, packets, out);
-        *self = Self::Preparing {
-            statement,
-            own: Box::new(own),
-        };
+        *self = Self::Preparing { statement, own: Box::new(own) };
         None
     }
 }

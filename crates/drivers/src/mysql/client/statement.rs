@@ -85,11 +85,7 @@ impl Prepared {
         }
         let nulls_at = out.len();
         out.resize(nulls_at + parameters.len().div_ceil(8), 0);
-        for (at, _) in parameters
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value == Value::Null)
-        {
+        for (at, _) in parameters.iter().enumerate().filter(|(_, value)| **value == Value::Null) {
             out[nulls_at + at / 8] |= 1 << (at % 8);
         }
         let types_change = self.bind(parameters);
@@ -229,12 +225,7 @@ impl Preparation {
             columns: Vec::with_capacity(columns),
         };
         let to_skip = parameters + ends(parameters);
-        Some(Self {
-            prepared,
-            to_skip,
-            columns,
-            to_end: ends(columns),
-        })
+        Some(Self { prepared, to_skip, columns, to_end: ends(columns) })
     }
 
     /// Takes one of the packets that follow.
@@ -365,11 +356,7 @@ fn write_day(seconds: i64, out: &mut Vec<u8>) {
 
 fn write_clock(seconds: i64, fraction_us: i64, out: &mut Vec<u8>) {
     let byte = |number: i64| u8::try_from(number).unwrap_or(0);
-    out.extend_from_slice(&[
-        byte(seconds / 3600),
-        byte(seconds / 60 % 60),
-        byte(seconds % 60),
-    ]);
+    out.extend_from_slice(&[byte(seconds / 3600), byte(seconds / 60 % 60), byte(seconds % 60)]);
     if fraction_us > 0 {
         out.extend_from_slice(&u32::try_from(fraction_us).unwrap_or(0).to_le_bytes());
     }
@@ -382,19 +369,11 @@ mod tests {
 
     #[test]
     fn dates_and_times_omit_trailing_zeros() {
-        let decimal = Decimal::parse("-1.50")
-            .map(Value::Decimal)
-            .expect("it is one");
+        let decimal = Decimal::parse("-1.50").map(Value::Decimal).expect("it is one");
         for (value, expected) in [
             (Value::Date(19_782), &[4, 0xE8, 7, 2, 29][..]),
-            (
-                Value::Timestamp(-1_000_000),
-                &[7, 0xB1, 7, 12, 31, 23, 59, 59],
-            ),
-            (
-                Value::Timestamp(500_000),
-                &[11, 0xB2, 7, 1, 1, 0, 0, 0, 0x20, 0xA1, 7, 0],
-            ),
+            (Value::Timestamp(-1_000_000), &[7, 0xB1, 7, 12, 31, 23, 59, 59]),
+            (Value::Timestamp(500_000), &[11, 0xB2, 7, 1, 1, 0, 0, 0, 0x20, 0xA1, 7, 0]),
             (Value::Time(3_723_000_000), &[8, 0, 0, 0, 0, 0, 1, 2, 3]),
             (decimal, b"\x05-1.50"),
             (Value::Bytes([1, 2].into()), &[2, 1, 2]),

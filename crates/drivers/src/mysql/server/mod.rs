@@ -160,10 +160,8 @@ impl MysqlServer {
             if matches!(self.phase, Phase::Open) && !self.is_within {
                 self.packets.begin_command();
             }
-            let (size, payload) = self
-                .packets
-                .read(&input[used..])
-                .map_err(SystemError::of_client)?;
+            let (size, payload) =
+                self.packets.read(&input[used..]).map_err(SystemError::of_client)?;
             used += size;
             let Some(payload) = payload else {
                 self.is_within |= size > 0;
@@ -220,10 +218,7 @@ impl WireServer for MysqlServer {
         let demand = match step {
             Step::Continue if matches!(self.phase, Phase::Over) => ServerEvent::Over,
             Step::Continue => ServerEvent::More,
-            Step::Loaded => ServerEvent::Loaded {
-                table: &self.loaded.0,
-                rows: self.loaded.1,
-            },
+            Step::Loaded => ServerEvent::Loaded { table: &self.loaded.0, rows: self.loaded.1 },
             Step::Execute => {
                 ServerEvent::Execute(self.statement().expect("Step::Execute has a statement"))
             }
@@ -306,18 +301,12 @@ impl MysqlServer {
         let mut scan = Scan(payload);
         match scan.u8().ok_or_else(|| malformed("a command", payload))? {
             command::STMT_EXECUTE => {
-                let id = scan
-                    .u32_le()
-                    .ok_or_else(|| malformed("an execution", payload))?;
+                let id = scan.u32_le().ok_or_else(|| malformed("an execution", payload))?;
                 if self.statements.contains_key(&id) {
                     self.running = Running::Prepared(id);
                     return Ok(Step::Execute);
                 }
-                self.refuse(
-                    "1243",
-                    &format!("Unknown prepared statement handler ({id})"),
-                    out,
-                );
+                self.refuse("1243", &format!("Unknown prepared statement handler ({id})"), out);
             }
             command::QUERY => {
                 let text = String::from_utf8_lossy(scan.0);
@@ -328,9 +317,8 @@ impl MysqlServer {
             }
             command::STMT_PREPARE => self.prepare(&String::from_utf8_lossy(scan.0), out),
             command::STMT_CLOSE => {
-                let id = scan
-                    .u32_le()
-                    .ok_or_else(|| malformed("the end of a statement", payload))?;
+                let id =
+                    scan.u32_le().ok_or_else(|| malformed("the end of a statement", payload))?;
                 self.statements.remove(&id);
             }
             // Parameter values are ignored; neither command has an answer.
@@ -359,11 +347,7 @@ impl MysqlServer {
             return self.refuse("1065", "Query was empty", out);
         };
         if found.next().is_some() {
-            return self.refuse(
-                "1064",
-                "expected one statement to prepare, found several",
-                out,
-            );
+            return self.refuse("1064", "expected one statement to prepare, found several", out);
         }
         if matches!(statement.meaning, Meaning::Load { .. }) {
             let message = "This command is not supported in the prepared statement protocol yet";
@@ -424,11 +408,7 @@ const NONCE: &[u8; 20] = b"null-server-any-key!";
 /// With the zero byte at its end.
 const NONCE_BYTES: u8 = 21;
 /// A version for which clients use the same protocol as with a real server.
-const VERSION: &str = concat!(
-    "5.5.5-11.4.0-MariaDB-Assay-null-",
-    env!("CARGO_PKG_VERSION"),
-    "\0"
-);
+const VERSION: &str = concat!("5.5.5-11.4.0-MariaDB-Assay-null-", env!("CARGO_PKG_VERSION"), "\0");
 
 /// The capabilities offered. `LONG_PASSWORD` is cleared, which announces extended flags.
 const OFFERED: u32 = REQUESTED & !capability::LONG_PASSWORD | capability::CONNECT_WITH_DB;
@@ -471,11 +451,7 @@ pub(crate) fn read_response(payload: &[u8]) -> Option<Response> {
     let is_plain = flags & capability::LONG_PASSWORD != 0;
     let agreement = Agreement::of(
         flags & OFFERED,
-        if is_plain {
-            0
-        } else {
-            last_reserved & extended::CACHE_METADATA
-        },
+        if is_plain { 0 } else { last_reserved & extended::CACHE_METADATA },
     );
     scan.until_zero()?; // user
     if agreement.has(capability::PLUGIN_AUTH_LENENC_DATA) {

@@ -128,10 +128,8 @@ fn number_of(class: ErrorClass) -> (u16, &'static str) {
 /// The client sent something other than `expected`.
 pub(crate) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
     let start = &payload[..payload.len().min(16)];
-    let message = format!(
-        "expected {expected}, the client sent {} bytes: {start:02x?}",
-        payload.len()
-    );
+    let message =
+        format!("expected {expected}, the client sent {} bytes: {start:02x?}", payload.len());
     SystemError::new(ErrorClass::Protocol, "", message)
 }
 

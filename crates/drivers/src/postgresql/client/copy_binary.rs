@@ -23,9 +23,7 @@ pub(crate) const TRAILER: &[u8] = b"\xff\xff";
 /// does not end in `FROM STDIN`: then rows are sent as text, which works for every type.
 pub(crate) fn statement(text: &str, types: &[ColumnType]) -> Option<String> {
     let end = text.len().checked_sub("FROM STDIN".len())?;
-    let is_plain = text
-        .get(end..)
-        .is_some_and(|end| end.eq_ignore_ascii_case("FROM STDIN"));
+    let is_plain = text.get(end..).is_some_and(|end| end.eq_ignore_ascii_case("FROM STDIN"));
     let is_known = !types.is_empty() && types.iter().all(|&of| Field::of(of).is_some());
     (is_plain && is_known).then(|| format!("{text} (FORMAT binary)"))
 }
@@ -41,9 +39,7 @@ impl BinaryRow {
             .iter()
             .map(|&of| Field::of(of).expect("`statement` accepted these types"))
             .collect();
-        let count = u16::try_from(fields.len())
-            .unwrap_or(u16::MAX)
-            .to_be_bytes();
+        let count = u16::try_from(fields.len()).unwrap_or(u16::MAX).to_be_bytes();
         Self { fields, count }
     }
 
@@ -51,11 +47,7 @@ impl BinaryRow {
     #[inline]
     pub fn write(&self, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
         if row.len() != self.fields.len() {
-            return Err(format!(
-                "expected {} cells, found {}",
-                self.fields.len(),
-                row.len()
-            ));
+            return Err(format!("expected {} cells, found {}", self.fields.len(), row.len()));
         }
         out.extend_from_slice(&self.count);
         for (index, (cell, field)) in row.cells().zip(&self.fields).enumerate() {
@@ -177,11 +169,7 @@ impl Field {
         let mut scratch = Vec::new();
         let found = cell.text_in(&mut scratch).unwrap_or_default();
         let found = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
-        format!(
-            "column {}: expected {}, found {found}",
-            index + 1,
-            self.word()
-        )
+        format!("column {}: expected {}, found {found}", index + 1, self.word())
     }
 }
 
@@ -243,10 +231,7 @@ fn int4(number: i64, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounded as the server would"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "rounded as the server would")]
 fn float4(number: f64, out: &mut Vec<u8>) -> Option<()> {
     let rounded = number as f32;
     if rounded.is_finite() != number.is_finite() {
@@ -286,10 +271,7 @@ fn truth(cell: Cell<'_>) -> Option<bool> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the bounds are tested before"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are tested before")]
 fn whole(number: f64) -> Option<i64> {
     let is_whole = number.fract() == 0.0 && number.abs() < 9.0e18;
     is_whole.then_some(number as i64)
@@ -321,9 +303,7 @@ mod tests {
     fn a_cell_is_written_in_its_column_type_or_rejected() {
         let check = |of: ColumnType, cell: Cell<'_>, expected: Option<&[u8]>| {
             let mut out = Vec::new();
-            let is_written = Field::of(of)
-                .expect("a supported type")
-                .write(cell, &mut out);
+            let is_written = Field::of(of).expect("a supported type").write(cell, &mut out);
             assert_eq!(is_written, expected.is_some(), "{of:?} {cell:?}");
             if let Some(expected) = expected {
                 let length = u32::try_from(expected.len()).expect("short");
@@ -336,30 +316,14 @@ mod tests {
         check(ColumnType::Int, Cell::Int(1 << 31), None);
         check(ColumnType::Int, Cell::Double(0.5), None);
         check(ColumnType::BigInt, Cell::Int(-1), Some(&[0xff; 8]));
-        check(
-            ColumnType::Double,
-            Cell::Int(2),
-            Some(&2.0_f64.to_be_bytes()),
-        );
-        check(
-            ColumnType::Float,
-            Cell::Double(0.1),
-            Some(&0.1_f32.to_be_bytes()),
-        );
+        check(ColumnType::Double, Cell::Int(2), Some(&2.0_f64.to_be_bytes()));
+        check(ColumnType::Float, Cell::Double(0.1), Some(&0.1_f32.to_be_bytes()));
         check(ColumnType::Float, Cell::Double(1e39), None);
         check(ColumnType::Char(4), Cell::Int(42), Some(b"42"));
         check(ColumnType::Bool, Cell::Int(1), Some(&[1]));
         check(ColumnType::Bool, Cell::Int(2), None);
-        check(
-            ColumnType::Date,
-            Cell::Text(b"2000-01-03"),
-            Some(&[0, 0, 0, 2]),
-        );
+        check(ColumnType::Date, Cell::Text(b"2000-01-03"), Some(&[0, 0, 0, 2]));
         check(ColumnType::Date, Cell::Int(3), None);
-        check(
-            ColumnType::Timestamp,
-            Cell::Text(b"1999-12-31 23:59:59.999999"),
-            Some(&[0xff; 8]),
-        );
+        check(ColumnType::Timestamp, Cell::Text(b"1999-12-31 23:59:59.999999"), Some(&[0xff; 8]));
     }
 }

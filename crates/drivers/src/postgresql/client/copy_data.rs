@@ -39,11 +39,7 @@ impl CopyData {
     }
 
     fn of(form: Form) -> Self {
-        Self {
-            form,
-            open: None,
-            rows: 0,
-        }
+        Self { form, open: None, rows: 0 }
     }
 
     /// # Errors
@@ -84,11 +80,7 @@ impl CopyData {
 
     pub fn end(self, out: &mut Vec<u8>) {
         if matches!(self.form, Form::Binary(_)) {
-            let header: &[u8] = if self.rows == 0 {
-                copy_binary::HEADER
-            } else {
-                b""
-            };
+            let header: &[u8] = if self.rows == 0 { copy_binary::HEADER } else { b"" };
             let length = 4 + header.len() + copy_binary::TRAILER.len();
             out.push(b'd');
             out.extend_from_slice(&u32::try_from(length).expect("25 at most").to_be_bytes());
@@ -116,10 +108,7 @@ fn text_row(row: &Row, types: &[ColumnType], out: &mut Vec<u8>) -> Result<(), St
             (Cell::Text(text), Some(&ColumnType::Array(of))) => {
                 let array = braced_of_json(text, of).ok_or_else(|| {
                     let (number, text) = (index + 1, String::from_utf8_lossy(text));
-                    format!(
-                        "column {number}: expected {}[], found {text}",
-                        of.column_type()
-                    )
+                    format!("column {number}: expected {}[], found {text}", of.column_type())
                 })?;
                 escape(&array, out);
             }
@@ -174,11 +163,9 @@ mod tests {
     #[test]
     fn rows_share_a_message_and_special_bytes_are_escaped() {
         let (mut copy, mut out) = (CopyData::text(&[]), Vec::new());
-        copy.row(&row(&[Some(b"a\tb\\"), None]), &mut out)
-            .expect(WRITTEN);
+        copy.row(&row(&[Some(b"a\tb\\"), None]), &mut out).expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x0ea\\tb\\\\\t\\N\n");
-        copy.row(&row(&[Some(b""), Some(b"\r\n\xff")]), &mut out)
-            .expect(WRITTEN);
+        copy.row(&row(&[Some(b""), Some(b"\r\n\xff")]), &mut out).expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x15a\\tb\\\\\t\\N\n\t\\r\\n\xff\n");
     }
 
@@ -189,8 +176,7 @@ mod tests {
         out.clear();
         copy.row(&row(&[Some(b"b")]), &mut out).expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x06b\n");
-        copy.row(&row(&[Some(&[b'x'; SEND_AT_BYTES])]), &mut out)
-            .expect(WRITTEN);
+        copy.row(&row(&[Some(&[b'x'; SEND_AT_BYTES])]), &mut out).expect(WRITTEN);
         let full = out.len();
         copy.row(&row(&[Some(b"c")]), &mut out).expect(WRITTEN);
         assert_eq!(out[full..], *b"d\0\0\0\x06c\n");
@@ -233,10 +219,7 @@ mod tests {
         row_of(1, &mut out).expect(WRITTEN);
         let sent = out.clone();
         let error = row_of(40_000, &mut out).expect_err("it has more than 16 bits");
-        assert_eq!(
-            error.message,
-            "row 2: column 1: expected smallint, found 40000"
-        );
+        assert_eq!(error.message, "row 2: column 1: expected smallint, found 40000");
         assert_eq!(out, sent);
     }
 }

@@ -40,9 +40,7 @@ pub(crate) fn write_text(
     parameters: &[Value],
     out: &mut Vec<u8>,
 ) -> Result<(), SystemError> {
-    let counted = u16::try_from(count)
-        .ok()
-        .filter(|_| count == parameters.len());
+    let counted = u16::try_from(count).ok().filter(|_| count == parameters.len());
     let Some(counted) = counted else {
         let found = parameters.len();
         let message =

@@ -56,13 +56,7 @@ pub(crate) enum Sent {
 
 impl Exchange {
     pub fn new(sent: Sent) -> Self {
-        Self {
-            sent,
-            is_complete: false,
-            copies_out: false,
-            took_rows: false,
-            has_arrays: false,
-        }
+        Self { sent, is_complete: false, copies_out: false, took_rows: false, has_arrays: false }
     }
 
     /// Skips the messages of a common answer that has no rows, or whose rows are only counted. Returns their
@@ -155,9 +149,9 @@ impl Exchange {
     ) -> Result<(), SystemError> {
         let expected = match self.sent {
             Sent::Execute { tag, .. } => tag,
-            Sent::Pipeline { .. } => self
-                .statement(kept)
-                .map_or(CommandTag::ANY, |statement| statement.tag),
+            Sent::Pipeline { .. } => {
+                self.statement(kept).map_or(CommandTag::ANY, |statement| statement.tag)
+            }
             _ => return Ok(()),
         };
         if !expected.is_of(tag) {
@@ -200,11 +194,7 @@ impl Exchange {
     fn name_columns(&mut self, kept: &mut SessionState, answer: &mut Answer) {
         let mut elements = std::mem::take(&mut kept.elements);
         elements.clear();
-        for column in self
-            .statement(kept)
-            .iter()
-            .flat_map(|statement| &statement.columns)
-        {
+        for column in self.statement(kept).iter().flat_map(|statement| &statement.columns) {
             answer.typed_column(&column.name, column.cell_type);
             elements.push(column.elements);
         }
@@ -250,10 +240,9 @@ impl Exchange {
                 answer.is_unprepared |= refusal.is_unprepared && self.statement(kept).is_some();
                 let error = of_statement(refusal)?;
                 let error = match kept.gave_up.take() {
-                    Some(reason) if error.class == ErrorClass::Timeout => SystemError {
-                        code: error.code,
-                        ..reason
-                    },
+                    Some(reason) if error.class == ErrorClass::Timeout => {
+                        SystemError { code: error.code, ..reason }
+                    }
                     _ => error,
                 };
                 answer.error.get_or_insert(error);
@@ -373,10 +362,7 @@ impl Exchange {
             Sent::Pipeline { owed: 0 } => {}
             Sent::Pipeline { owed } => {
                 let found = format_args!("the end of the pipeline");
-                return Err(SystemError::protocol(
-                    &format!("{owed} further answers"),
-                    found,
-                ));
+                return Err(SystemError::protocol(&format!("{owed} further answers"), found));
             }
             _ if !self.is_complete => {
                 return Err(SystemError::protocol(
@@ -398,18 +384,12 @@ impl Exchange {
 fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
     let mut fields = Fields(body);
     let count = fields.count()?;
-    (0..count)
-        .map(|_| Ok(ParameterType::from_oid(fields.int32()?.cast_unsigned())))
-        .collect()
+    (0..count).map(|_| Ok(ParameterType::from_oid(fields.int32()?.cast_unsigned()))).collect()
 }
 
 /// The error of a statement; `Err` if it ends the session.
 fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
-    let Refusal {
-        mut error,
-        is_fatal,
-        ..
-    } = refusal;
+    let Refusal { mut error, is_fatal, .. } = refusal;
     match (is_fatal, error.class.ends_the_session()) {
         (true, true) => Err(error),
         (true, false) => Err(error.lost()),
@@ -435,11 +415,7 @@ pub(crate) struct Description {
 impl Description {
     /// A description without types and columns yet.
     pub fn of(text: String, count: usize) -> Self {
-        Self {
-            text: text.into(),
-            count,
-            ..Self::default()
-        }
+        Self { text: text.into(), count, ..Self::default() }
     }
 }
 
@@ -508,10 +484,7 @@ mod tests {
     fn text(parts: &[&[u8]], status: u8) -> Answer {
         let mut wire = session();
         (wire.request(&Request::Text("…"), &mut Vec::new())).expect("it is short");
-        answered(
-            &mut wire,
-            &[&parts.concat()[..], &message(b'Z', &[status])].concat(),
-        )
+        answered(&mut wire, &[&parts.concat()[..], &message(b'Z', &[status])].concat())
     }
 
     #[test]
@@ -546,13 +519,9 @@ mod tests {
             let body = format!("SERROR\0VERROR\0C{code}\0Mchanged\0R{routine}\0\0");
             [message(b'E', body.as_bytes()), message(b'Z', b"I")].concat()
         };
-        let prepared = [
-            message(b'1', &[]),
-            message(b't', &[0, 0]),
-            message(b'n', &[]),
-            message(b'Z', b"I"),
-        ]
-        .concat();
+        let prepared =
+            [message(b'1', &[]), message(b't', &[0, 0]), message(b'n', &[]), message(b'Z', b"I")]
+                .concat();
         for (code, routine, expected) in [
             ("0A000", "RevalidateCachedQuery", true),
             ("0A000", "transformSelect", false),
@@ -561,19 +530,11 @@ mod tests {
         ] {
             let mut wire = session();
             let pieces = [Piece::Text("UPDATE t SET a = 1".into())];
-            let prepare = Request::Prepare {
-                id: 0,
-                pieces: &pieces,
-            };
-            wire.request(&prepare, &mut Vec::new())
-                .expect("it is short");
+            let prepare = Request::Prepare { id: 0, pieces: &pieces };
+            wire.request(&prepare, &mut Vec::new()).expect("it is short");
             assert!(!answered(&mut wire, &prepared).is_unprepared);
-            let execute = Request::Execute {
-                id: 0,
-                parameters: &[],
-            };
-            wire.request(&execute, &mut Vec::new())
-                .expect("it is prepared");
+            let execute = Request::Execute { id: 0, parameters: &[] };
+            wire.request(&execute, &mut Vec::new()).expect("it is prepared");
             let answer = answered(&mut wire, &error(code, routine));
             assert_eq!(answer.is_unprepared, expected, "{code} {routine}");
             assert!(answer.error.is_some());

@@ -105,11 +105,7 @@ impl PostgresqlWire {
     ) -> Result<(), SystemError> {
         let start = out.len();
         let names = self.kept.names;
-        let declared = self
-            .kept
-            .statements
-            .known(id)?
-            .declare(names, parameters, out)?;
+        let declared = self.kept.statements.known(id)?.declare(names, parameters, out)?;
         let (statement, written) = match write(&declared, names, parameters, out) {
             Ok(_) => (declared, Ok(())),
             Err(error) => {
@@ -184,10 +180,7 @@ impl PostgresqlWire {
                     return Ok((used, progress));
                 }
                 Phase::Starting => {
-                    if self
-                        .startup
-                        .read(message, &self.options, &mut self.server, out)?
-                    {
+                    if self.startup.read(message, &self.options, &mut self.server, out)? {
                         self.phase = Phase::Idle;
                         return Ok((used, Progress::Ready));
                     }
@@ -200,11 +193,7 @@ impl PostgresqlWire {
         }
         // Idle after notices: no request waits for an answer.
         let is_idle = matches!(self.phase, Phase::Idle | Phase::Queueing(_));
-        let progress = if is_idle {
-            Progress::Ready
-        } else {
-            Progress::NeedMore
-        };
+        let progress = if is_idle { Progress::Ready } else { Progress::NeedMore };
         Ok((used, progress))
     }
 }
@@ -266,11 +255,7 @@ impl Wire for PostgresqlWire {
                 out.extend_from_slice(statement::SYNC);
                 Sent::Direct
             }
-            Request::Bulk {
-                text,
-                form: BulkForm::Native,
-                types,
-            } => {
+            Request::Bulk { text, form: BulkForm::Native, types } => {
                 match copy_binary::statement(text, types) {
                     Some(text) => {
                         query(&text, out)?;
@@ -284,10 +269,7 @@ impl Wire for PostgresqlWire {
                 }
                 Sent::Bulk
             }
-            Request::Bulk {
-                form: BulkForm::MultiRow,
-                ..
-            } => {
+            Request::Bulk { form: BulkForm::MultiRow, .. } => {
                 return Err(SystemError::refused(
                     "expected a bulk load in the native form (COPY … FROM STDIN), found multi-row",
                 ));
@@ -317,12 +299,7 @@ impl Wire for PostgresqlWire {
         }
         let id = match *request {
             Request::Execute { id, parameters } => {
-                if !self
-                    .kept
-                    .statements
-                    .known(id)?
-                    .queue(self.kept.names, parameters, out)?
-                {
+                if !self.kept.statements.known(id)?.queue(self.kept.names, parameters, out)? {
                     self.declare(id, parameters, Statement::queue, out)?;
                 }
                 Some(id)
@@ -340,9 +317,7 @@ impl Wire for PostgresqlWire {
                 None
             }
             Request::Prepare { .. } | Request::Bulk { .. } => {
-                return Err(SystemError::refused(
-                    "only executions can be part of a pipeline",
-                ));
+                return Err(SystemError::refused("only executions can be part of a pipeline"));
             }
         };
         self.kept.pipeline.truncate(queued);

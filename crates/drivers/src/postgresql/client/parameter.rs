@@ -222,10 +222,7 @@ fn whole(number: f64) -> Option<i64> {
 }
 
 /// Whether rounding to 32 bits neither overflows nor underflows to zero.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the loss is what is checked"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the loss is what is checked")]
 fn fits_float4(number: f64) -> bool {
     let rounded = number as f32;
     rounded.is_finite() == number.is_finite() && (rounded == 0.0) == (number == 0.0)
@@ -242,11 +239,7 @@ fn put<const SIZE: usize>(at: &mut [u8], bytes: [u8; SIZE]) -> Option<&mut [u8]>
 /// Appends a value of fixed size with its length.
 #[inline]
 fn sized<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE]) {
-    out.extend_from_slice(
-        &u32::try_from(SIZE)
-            .expect("SIZE is at most 8")
-            .to_be_bytes(),
-    );
+    out.extend_from_slice(&u32::try_from(SIZE).expect("SIZE is at most 8").to_be_bytes());
     out.extend_from_slice(&bytes);
 }
 
@@ -268,17 +261,11 @@ mod tests {
     use super::{Format, ParameterType as Type};
     use assay_values::{Decimal, Value};
 
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "callers write the value in place"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the value in place")]
     fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
         let mut out = Vec::new();
         assert_eq!(of.write(&value, &mut out), Some(format), "{of:?} {value:?}");
-        assert_eq!(
-            out[..4],
-            u32::try_from(expected.len()).expect("short").to_be_bytes()
-        );
+        assert_eq!(out[..4], u32::try_from(expected.len()).expect("short").to_be_bytes());
         assert_eq!(&out[4..], expected, "{of:?} {value:?}");
     }
 
@@ -287,25 +274,10 @@ mod tests {
         check(Type::Int2, Value::Int(-2), Format::Binary, &[0xff, 0xfe]);
         check(Type::Int4, Value::Int(258), Format::Binary, &[0, 0, 1, 2]);
         check(Type::Int8, Value::Int(-1), Format::Binary, &[0xff; 8]);
-        check(
-            Type::Float8,
-            Value::Double(1.5),
-            Format::Binary,
-            &1.5_f64.to_be_bytes(),
-        );
-        check(
-            Type::Float4,
-            Value::Double(0.1),
-            Format::Binary,
-            &0.1_f32.to_be_bytes(),
-        );
+        check(Type::Float8, Value::Double(1.5), Format::Binary, &1.5_f64.to_be_bytes());
+        check(Type::Float4, Value::Double(0.1), Format::Binary, &0.1_f32.to_be_bytes());
         check(Type::Bool, Value::Bool(true), Format::Binary, &[1]);
-        check(
-            Type::Int4,
-            Value::Double(2.0),
-            Format::Binary,
-            &[0, 0, 0, 2],
-        );
+        check(Type::Int4, Value::Double(2.0), Format::Binary, &[0, 0, 0, 2]);
     }
 
     #[test]
@@ -348,42 +320,22 @@ mod tests {
 
     #[test]
     fn values_of_other_types_are_sent_in_the_servers_form() {
-        let decimal = Decimal::parse("-1.50")
-            .map(Value::Decimal)
-            .expect("it is one");
-        check(
-            Type::Bytea,
-            Value::Bytes([0, 255].into()),
-            Format::Binary,
-            &[0, 255],
-        );
-        check(
-            Type::Text,
-            Value::Bytes([0, 255].into()),
-            Format::Text,
-            b"\\x00ff",
-        );
+        let decimal = Decimal::parse("-1.50").map(Value::Decimal).expect("it is one");
+        check(Type::Bytea, Value::Bytes([0, 255].into()), Format::Binary, &[0, 255]);
+        check(Type::Text, Value::Bytes([0, 255].into()), Format::Text, b"\\x00ff");
         check(Type::Numeric, decimal.clone(), Format::Text, b"-1.50");
         assert_eq!(Type::Quoted.write(&decimal, &mut Vec::new()), None);
         check(Type::Quoted, Value::Date(0), Format::Text, b"1970-01-01");
         let inner = Value::List([Value::Int(2), Value::Null].into());
         let list = Value::List([Value::Text("a \"b\"".into()), inner].into());
         check(Type::Text, list, Format::Text, br#"{"a \"b\"",{2,NULL}}"#);
-        check(
-            Type::Text,
-            Value::Document("{}".into()),
-            Format::Text,
-            b"{}",
-        );
+        check(Type::Text, Value::Document("{}".into()), Format::Text, b"{}");
     }
 
     #[test]
     fn null_has_the_length_of_minus_one() {
         let mut out = Vec::new();
-        assert_eq!(
-            Type::Int4.write(&Value::Null, &mut out),
-            Some(Format::Binary)
-        );
+        assert_eq!(Type::Int4.write(&Value::Null, &mut out), Some(Format::Binary));
         assert_eq!(out, [0xff; 4]);
     }
 }

@@ -97,12 +97,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     add("; hint: ", hint.or(own_hint));
     add("; at character ", position);
     // Only the context of a load adds information: it names the row.
-    add(
-        "; ",
-        context
-            .filter(|text| text.starts_with(b"COPY "))
-            .map(first_line),
-    );
+    add("; ", context.filter(|text| text.starts_with(b"COPY ")).map(first_line));
     let is_unprepared = code == UNKNOWN_STATEMENT || routine == CHANGED_RESULT;
     let code = String::from_utf8_lossy(code).into_owned();
     let is_unknown = is_of_unknown_end(&code);
@@ -112,11 +107,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
         true => error.unknown(),
         false => error,
     };
-    Ok(Refusal {
-        error,
-        is_fatal: matches!(severity, b"FATAL" | b"PANIC"),
-        is_unprepared,
-    })
+    Ok(Refusal { error, is_fatal: matches!(severity, b"FATAL" | b"PANIC"), is_unprepared })
 }
 
 fn first_line(text: &[u8]) -> &[u8] {
@@ -181,12 +172,7 @@ mod tests {
         let refusal = read(body).expect("the message is well formed");
         assert!(refusal.is_fatal);
         assert_eq!(refusal.error.class, ErrorClass::Timeout);
-        assert!(
-            refusal
-                .error
-                .message
-                .starts_with("query_wait_timeout; hint: the pooler had")
-        );
+        assert!(refusal.error.message.starts_with("query_wait_timeout; hint: the pooler had"));
         let of_server = b"SFATAL\0VFATAL\0C08P01\0Minvalid frontend message\0\0";
         let error = read(of_server).expect("the message is well formed").error;
         assert_eq!(error.class, ErrorClass::Protocol);

@@ -121,19 +121,10 @@ pub(crate) fn affected(body: &[u8]) -> u64 {
         return 0;
     };
     // INSERT has an object id (always 0) before its count, the others only the count.
-    let digits = body
-        .strip_suffix(b"\0")
-        .unwrap_or(body)
-        .rsplit(|&byte| byte == b' ')
-        .next();
-    digits
-        .unwrap_or_default()
-        .iter()
-        .fold(0, |count: u64, &byte| {
-            count
-                .wrapping_mul(10)
-                .wrapping_add(u64::from(byte.wrapping_sub(b'0')))
-        })
+    let digits = body.strip_suffix(b"\0").unwrap_or(body).rsplit(|&byte| byte == b' ').next();
+    digits.unwrap_or_default().iter().fold(0, |count: u64, &byte| {
+        count.wrapping_mul(10).wrapping_add(u64::from(byte.wrapping_sub(b'0')))
+    })
 }
 
 /// The first four letters of a tag.
@@ -157,9 +148,7 @@ impl CommandTag {
 
     pub fn of(text: &str) -> Self {
         let word = first_word(text.as_bytes());
-        let found = TAGS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(word));
+        let found = TAGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
         found.map_or(Self::ANY, |(_, tag)| Self(**tag))
     }
 
@@ -254,19 +243,11 @@ mod tests {
         ] {
             let expected = CommandTag::of(text);
             assert!(expected.is_of(tag), "{text}");
-            assert_eq!(
-                expected.is_of(b"REFRESH\0"),
-                expected == CommandTag::ANY,
-                "{text}"
-            );
+            assert_eq!(expected.is_of(b"REFRESH\0"), expected == CommandTag::ANY, "{text}");
         }
         let update = CommandTag::of("UPDATE t SET a = 1");
         let error = update.refuse(b"SELECT 1\0");
         assert_eq!(error.class, ErrorClass::WrongStatement);
-        assert!(
-            error
-                .message
-                .contains("answered \"SELECT 1\"; hint: a pooler")
-        );
+        assert!(error.message.contains("answered \"SELECT 1\"; hint: a pooler"));
     }
 }

@@ -72,22 +72,13 @@ pub(crate) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
     match input {
         b"S" => Ok(true),
         // Further bytes would be read as if they had arrived through TLS (CVE-2021-23222).
-        [b'S', ..] => Err(SystemError::protocol(
-            "TLS to begin",
-            "unencrypted bytes before it",
-        )),
+        [b'S', ..] => Err(SystemError::protocol("TLS to begin", "unencrypted bytes before it")),
         [b'N', ..] => Ok(false),
         // The error of an unauthenticated server must not be shown (CVE-2024-10977).
-        [b'E', ..] => Err(SystemError::protocol(
-            "an answer to the TLS request",
-            "an error",
-        )),
+        [b'E', ..] => Err(SystemError::protocol("an answer to the TLS request", "an error")),
         _ => {
             let sample = input[..input.len().min(16)].escape_ascii();
-            Err(SystemError::protocol(
-                "an answer to the TLS request",
-                format_args!("\"{sample}\""),
-            ))
+            Err(SystemError::protocol("an answer to the TLS request", format_args!("\"{sample}\"")))
         }
     }
 }
@@ -108,10 +99,7 @@ pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
         }
         _ => false,
     };
-    is_answer.then(|| Sender {
-        name: "a PostgreSQL server".to_owned(),
-        scheme: Some("postgresql"),
-    })
+    is_answer.then(|| Sender { name: "a PostgreSQL server".to_owned(), scheme: Some("postgresql") })
 }
 
 impl Startup {
@@ -224,24 +212,18 @@ impl Authentication {
                 if !options.is_private {
                     return Err(SystemError::in_clear_text());
                 }
-                cold(out, |buffer| {
-                    frontend::password_message(password.as_bytes(), buffer)
-                })?;
+                cold(out, |buffer| frontend::password_message(password.as_bytes(), buffer))?;
             }
             (5, Self::Open) => {
                 let password = password(options, "as MD5")?;
                 let salt = fields.bytes(4)?.try_into().expect("it has four bytes");
                 let hash = md5_hash(options.user.as_bytes(), password.as_bytes(), salt);
-                cold(out, |buffer| {
-                    frontend::password_message(hash.as_bytes(), buffer)
-                })?;
+                cold(out, |buffer| frontend::password_message(hash.as_bytes(), buffer))?;
             }
             (10, Self::Open) => *self = begin_scram(&mut fields, options, out)?,
             (11, Self::Begun(mut scram)) => {
                 scram.update(fields.0).map_err(|error| not_proven(&error))?;
-                cold(out, |buffer| {
-                    frontend::sasl_response(scram.message(), buffer)
-                })?;
+                cold(out, |buffer| frontend::sasl_response(scram.message(), buffer))?;
                 *self = Self::Answered(scram);
             }
             (12, Self::Answered(mut scram)) => {
@@ -254,10 +236,7 @@ impl Authentication {
             }
             (code, _) => {
                 let found = format_args!("authentication message {code} out of order");
-                return Err(SystemError::protocol(
-                    "the next step of the authentication",
-                    found,
-                ));
+                return Err(SystemError::protocol("the next step of the authentication", found));
             }
         }
         Ok(false)
@@ -283,9 +262,7 @@ fn begin_scram(
     }
     let password = password(options, "by SCRAM-SHA-256")?;
     let scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
-    cold(out, |buffer| {
-        frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), buffer)
-    })?;
+    cold(out, |buffer| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), buffer))?;
     Ok(Authentication::Begun(Box::new(scram)))
 }
 
@@ -299,7 +276,5 @@ fn password<'a>(options: &'a ConnectOptions, how: &str) -> Result<&'a str, Syste
 }
 
 fn not_proven(error: &std::io::Error) -> SystemError {
-    SystemError::login(format!(
-        "the server failed SCRAM-SHA-256 authentication: {error}"
-    ))
+    SystemError::login(format!("the server failed SCRAM-SHA-256 authentication: {error}"))
 }

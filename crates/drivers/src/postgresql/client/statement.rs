@@ -78,9 +78,7 @@ const SESSION_AT: usize = 1 + 4 + 1 + PREFIX.len();
 
 impl Names {
     /// Of no session: what the shared bytes of a statement have.
-    const OF_NONE: Self = Self {
-        session: [b'0'; SESSION_DIGITS],
-    };
+    const OF_NONE: Self = Self { session: [b'0'; SESSION_DIGITS] };
 
     /// With a random number, as the standard library's hash tables have one each.
     pub fn of_new_session() -> Self {
@@ -129,9 +127,7 @@ impl Statement {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let known = shared.entry(self.id).or_default();
         known.retain(|statement| statement.strong_count() > 0);
-        let equal = (known.iter())
-            .filter_map(Weak::upgrade)
-            .find(|statement| **statement == self);
+        let equal = (known.iter()).filter_map(Weak::upgrade).find(|statement| **statement == self);
         equal.unwrap_or_else(|| {
             let statement = Arc::new(self);
             known.push(Arc::downgrade(&statement));
@@ -148,10 +144,8 @@ impl Statement {
         columns: Vec<Column>,
     ) -> Result<Self, SystemError> {
         let count = u16::try_from(types.len()).map_err(|_| {
-            let message = format!(
-                "the statement has {} parameters, at most 65535 are possible",
-                types.len()
-            );
+            let message =
+                format!("the statement has {} parameters, at most 65535 are possible", types.len());
             SystemError::new(ErrorClass::Data, "", message)
         })?;
         let mut head = b"B\0\0\0\0\0".to_vec();
@@ -224,12 +218,7 @@ impl Statement {
     /// the types of its own values.
     pub fn undeclared(&self) -> Self {
         let mut statement = self.clone();
-        for (of, _) in statement
-            .types
-            .iter_mut()
-            .zip(&self.declared)
-            .filter(|(_, own)| **own)
-        {
+        for (of, _) in statement.types.iter_mut().zip(&self.declared).filter(|(_, own)| **own) {
             *of = ParameterType::Unknown;
         }
         statement.whole = None;
@@ -240,8 +229,7 @@ impl Statement {
     fn example(&self) -> Option<Box<[u8]>> {
         let zeros: Option<Vec<_>> = self.types.iter().map(|of| of.zero()).collect();
         let mut whole = Vec::new();
-        self.write(Names::OF_NONE, &zeros?, self.tail, &mut whole)
-            .ok()?;
+        self.write(Names::OF_NONE, &zeros?, self.tail, &mut whole).ok()?;
         Some(whole.into())
     }
 
@@ -354,9 +342,7 @@ const _: () = assert!(Format::Text as u8 == 0 && Format::Binary as u8 == 1);
 mod tests {
     use super::*;
 
-    const NAMES: Names = Names {
-        session: *b"0123456789abcdef",
-    };
+    const NAMES: Names = Names { session: *b"0123456789abcdef" };
 
     fn two_parameters() -> Statement {
         let types = [ParameterType::Int4, ParameterType::Text];
@@ -367,20 +353,9 @@ mod tests {
     fn an_execution_is_bind_execute_and_sync() {
         let mut out = b"before".to_vec();
         let parameters = [Value::Int(7), Value::Text("ab".into())];
-        two_parameters()
-            .execute(NAMES, &parameters, &mut out)
-            .expect("two parameters are right");
+        two_parameters().execute(NAMES, &parameters, &mut out).expect("two parameters are right");
         let bind = b"B\0\0\0\x37\0assay_0123456789abcdef_12\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0\x07\0\0\0\x02ab\0\0";
-        assert_eq!(
-            out,
-            [
-                b"before",
-                &bind[..],
-                b"E\0\0\0\x09\0\0\0\0\0",
-                b"S\0\0\0\x04"
-            ]
-            .concat()
-        );
+        assert_eq!(out, [b"before", &bind[..], b"E\0\0\0\x09\0\0\0\0\0", b"S\0\0\0\x04"].concat());
     }
 
     #[test]
@@ -388,9 +363,7 @@ mod tests {
         let statement = two_parameters();
         let (mut odd, mut even) = (Vec::new(), Vec::new());
         let text = Value::Text("7".into());
-        statement
-            .execute(NAMES, &[text, Value::Null], &mut odd)
-            .expect("two parameters are right");
+        statement.execute(NAMES, &[text, Value::Null], &mut odd).expect("two parameters are right");
         statement
             .execute(NAMES, &[Value::Int(7), Value::Null], &mut even)
             .expect("two parameters are right");
@@ -401,20 +374,10 @@ mod tests {
     #[test]
     fn patching_and_writing_an_execution_give_the_same_bytes() {
         use ParameterType as Type;
-        let types = [
-            Type::Int2,
-            Type::Int4,
-            Type::Int8,
-            Type::Float4,
-            Type::Float8,
-            Type::Bool,
-        ];
+        let types = [Type::Int2, Type::Int4, Type::Int8, Type::Float4, Type::Float8, Type::Bool];
         let statement =
             Statement::new(3, "".into(), types.into(), Vec::new()).expect("six parameters fit");
-        let whole = statement
-            .whole
-            .as_ref()
-            .expect("all types are of a fixed size");
+        let whole = statement.whole.as_ref().expect("all types are of a fixed size");
         let fitting = [
             Value::Int(-2),
             Value::Int(i64::from(i32::MAX)),
@@ -425,9 +388,7 @@ mod tests {
         ];
         let (mut patched, mut written) = (b"before".to_vec(), b"before".to_vec());
         assert!(statement.patch(whole, NAMES, &fitting, &mut patched));
-        statement
-            .write(NAMES, &fitting, TAIL, &mut written)
-            .expect("the count is right");
+        statement.write(NAMES, &fitting, TAIL, &mut written).expect("the count is right");
         assert_eq!(patched, written);
 
         let odd = [
@@ -442,10 +403,7 @@ mod tests {
             let mut parameters = fitting.clone();
             parameters[index] = value;
             let mut out = b"before".to_vec();
-            assert!(
-                !statement.patch(whole, NAMES, &parameters, &mut out),
-                "{parameters:?}"
-            );
+            assert!(!statement.patch(whole, NAMES, &parameters, &mut out), "{parameters:?}");
             assert_eq!(out, b"before");
             assert_eq!(
                 statement.execute(NAMES, &parameters, &mut out),
@@ -459,9 +417,8 @@ mod tests {
     #[test]
     fn a_wrong_number_of_parameters_sends_nothing() {
         let mut out = Vec::new();
-        let error = two_parameters()
-            .execute(NAMES, &[Value::Null], &mut out)
-            .expect_err("one is missing");
+        let error =
+            two_parameters().execute(NAMES, &[Value::Null], &mut out).expect_err("one is missing");
         assert!(error.message.contains("expected 2 parameters") && out.is_empty());
     }
     #[test]
@@ -482,15 +439,11 @@ mod tests {
         for (values, expected) in steps {
             let values = values.map(Value::clone);
             let mut out = Vec::new();
-            let fits = statement
-                .execute(NAMES, &values, &mut out)
-                .expect("two are right");
+            let fits = statement.execute(NAMES, &values, &mut out).expect("two are right");
             assert_eq!(fits, expected.is_none(), "{values:?}");
             if let Some([one, other]) = expected {
                 assert!(out.is_empty());
-                statement = statement
-                    .declare(NAMES, &values, &mut out)
-                    .expect("it is short");
+                statement = statement.declare(NAMES, &values, &mut out).expect("it is short");
                 let oids: [[u8; 4]; 2] = [i32::to_be_bytes(one), i32::to_be_bytes(other)];
                 assert!(out.ends_with(&oids.concat()), "{}", out.escape_ascii());
                 assert_eq!(statement.execute(NAMES, &values, &mut out), Ok(true));
@@ -498,10 +451,7 @@ mod tests {
             assert!(out.ends_with(DESCRIBING_TAIL));
         }
         statement = statement.undeclared();
-        assert_eq!(
-            statement.execute(NAMES, &[word, small], &mut Vec::new()),
-            Ok(false)
-        );
+        assert_eq!(statement.execute(NAMES, &[word, small], &mut Vec::new()), Ok(false));
     }
 
     #[test]

@@ -157,10 +157,7 @@ impl PostgresqlServer {
         match &self.running {
             Running::None => None,
             Running::Simple(statement) => Some(statement),
-            Running::Unnamed => self
-                .portal
-                .as_ref()
-                .map(|portal| &portal.prepared.statement),
+            Running::Unnamed => self.portal.as_ref().map(|portal| &portal.prepared.statement),
             Running::Named(name) => {
                 (self.portals.get(name)).map(|portal| &portal.prepared.statement)
             }
@@ -237,10 +234,7 @@ impl WireServer for PostgresqlServer {
         let demand = match step {
             Step::Go => ServerEvent::More,
             Step::Over => ServerEvent::Over,
-            Step::Loaded => ServerEvent::Loaded {
-                table: &self.loaded.0,
-                rows: self.loaded.1,
-            },
+            Step::Loaded => ServerEvent::Loaded { table: &self.loaded.0, rows: self.loaded.1 },
             Step::Execute => {
                 ServerEvent::Execute(self.statement().expect("Step::Execute has a statement"))
             }
@@ -290,10 +284,7 @@ impl WireServer for PostgresqlServer {
 
     fn fail(&mut self, error: &SystemError, out: &mut Vec<u8>) {
         let is_simple = matches!(self.running, Running::Simple(_));
-        if self
-            .statement()
-            .is_some_and(|statement| statement.meaning.ends_transaction())
-        {
+        if self.statement().is_some_and(|statement| statement.meaning.ends_transaction()) {
             // A failed COMMIT rolls back.
             self.status = Status::Idle;
         }
@@ -355,10 +346,7 @@ impl PostgresqlServer {
         is_simple: bool,
         out: &mut Vec<u8>,
     ) -> Option<Copy> {
-        let Meaning::Load {
-            table, is_binary, ..
-        } = &statement.meaning
-        else {
+        let Meaning::Load { table, is_binary, .. } = &statement.meaning else {
             return None;
         };
         if self.status == Status::Failed {
@@ -391,10 +379,8 @@ impl PostgresqlServer {
             }
             tag::COPY_FAIL => {
                 let reason = Fields(message.body).text()?;
-                let message = format!(
-                    "COPY from stdin failed: {}",
-                    String::from_utf8_lossy(reason)
-                );
+                let message =
+                    format!("COPY from stdin failed: {}", String::from_utf8_lossy(reason));
                 self.copy = None;
                 self.end_with(
                     &SystemError::new(ErrorClass::Timeout, "57014", message),
@@ -462,10 +448,7 @@ impl Prepared {
         for oid in types.iter_mut().filter(|oid| **oid == 0) {
             *oid = INT8;
         }
-        Self {
-            statement,
-            types: types.into(),
-        }
+        Self { statement, types: types.into() }
     }
 }
 
@@ -501,9 +484,7 @@ impl Portal {
         }
         let formats = match fields.count()? {
             0 => Formats::All { is_binary: false },
-            1 => Formats::All {
-                is_binary: fields.int16()? == 1,
-            },
+            1 => Formats::All { is_binary: fields.int16()? == 1 },
             many => Formats::Each(
                 (0..many)
                     .map(|_| fields.int16().map(|format| format == 1))

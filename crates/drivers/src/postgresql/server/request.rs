@@ -45,14 +45,9 @@ impl PostgresqlServer {
     ) -> Result<(), SystemError> {
         let (portal, name) = (fields.text()?, fields.text()?);
         let Some(prepared) = self.statements.get(name) else {
-            let message = format!(
-                "prepared statement \"{}\" does not exist",
-                String::from_utf8_lossy(name)
-            );
-            self.refuse(
-                &SystemError::new(ErrorClass::UnknownObject, "26000", message),
-                out,
-            );
+            let message =
+                format!("prepared statement \"{}\" does not exist", String::from_utf8_lossy(name));
+            self.refuse(&SystemError::new(ErrorClass::UnknownObject, "26000", message), out);
             return Ok(());
         };
         let bound = Portal::bind(Arc::clone(prepared), fields)?;
@@ -85,10 +80,7 @@ impl PostgresqlServer {
             "prepared statement or portal \"{}\" does not exist",
             String::from_utf8_lossy(name)
         );
-        self.refuse(
-            &SystemError::new(ErrorClass::UnknownObject, "26000", message),
-            out,
-        );
+        self.refuse(&SystemError::new(ErrorClass::UnknownObject, "26000", message), out);
         Ok(())
     }
 
@@ -102,14 +94,8 @@ impl PostgresqlServer {
     #[inline]
     pub(crate) fn execute(&mut self, name: &[u8], out: &mut Vec<u8>) -> Result<Step, SystemError> {
         let Some(portal) = self.portal_named(name) else {
-            let message = format!(
-                "portal \"{}\" does not exist",
-                String::from_utf8_lossy(name)
-            );
-            self.refuse(
-                &SystemError::new(ErrorClass::UnknownObject, "34000", message),
-                out,
-            );
+            let message = format!("portal \"{}\" does not exist", String::from_utf8_lossy(name));
+            self.refuse(&SystemError::new(ErrorClass::UnknownObject, "34000", message), out);
             return Ok(Step::Go);
         };
         let statement = &portal.prepared.statement;
@@ -121,11 +107,7 @@ impl PostgresqlServer {
             self.refuse(&aborted(), out);
             return Ok(Step::Go);
         }
-        self.running = if name.is_empty() {
-            Running::Unnamed
-        } else {
-            Running::Named(name.into())
-        };
+        self.running = if name.is_empty() { Running::Unnamed } else { Running::Named(name.into()) };
         Ok(Step::Execute)
     }
 }

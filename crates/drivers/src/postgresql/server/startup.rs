@@ -37,9 +37,7 @@ pub(crate) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemErro
     let opening = match code {
         CANCEL => Opening::Cancel,
         TLS | KERBEROS => Opening::Encryption,
-        _ if code >> 16 == MAJOR => Opening::Startup {
-            minor: (code & 0xffff) as u16,
-        },
+        _ if code >> 16 == MAJOR => Opening::Startup { minor: (code & 0xffff) as u16 },
         _ => return Err(other_protocol(input)),
     };
     if !(8..=LONGEST_BYTES).contains(&length) {
@@ -80,10 +78,7 @@ impl PostgresqlServer {
 
 fn other_protocol(input: &[u8]) -> SystemError {
     let sample = input[..input.len().min(16)].escape_ascii();
-    refused_client(
-        "the beginning of a session of protocol 3",
-        &format!("\"{sample}\""),
-    )
+    refused_client("the beginning of a session of protocol 3", &format!("\"{sample}\""))
 }
 
 /// Accepts the session without a password.
@@ -94,10 +89,7 @@ pub(crate) fn welcome(session_id: u32, minor: u16, out: &mut Vec<u8>) {
     }
     message(b'R', out, |out| out.extend_from_slice(&[0; 4]));
     for (name, value) in [
-        (
-            "server_version",
-            concat!("16.0 (Assay null ", env!("CARGO_PKG_VERSION"), ")"),
-        ),
+        ("server_version", concat!("16.0 (Assay null ", env!("CARGO_PKG_VERSION"), ")")),
         ("server_encoding", "UTF8"),
         ("client_encoding", "UTF8"),
         ("DateStyle", "ISO, MDY"),

@@ -37,10 +37,7 @@ const COLUMNS: &[(&str, &str)] = &[
 ];
 
 pub fn converse(client: &mut Client) {
-    let version = format!(
-        "version {}",
-        assay_drivers::Wire::server_version(&client.wire)
-    );
+    let version = format!("version {}", assay_drivers::Wire::server_version(&client.wire));
     client.say(version);
     schema(client);
     types(client);
@@ -82,29 +79,18 @@ fn schema(client: &mut Client) {
     );
     text(client, "USE assay_recorded");
     text(client, "CREATE TYPE person (name text, born date)");
-    let columns: Vec<String> = (COLUMNS.iter())
-        .map(|(name, kind)| format!("{name} {kind}"))
-        .collect();
+    let columns: Vec<String> =
+        (COLUMNS.iter()).map(|(name, kind)| format!("{name} {kind}")).collect();
     let columns = columns.join(", ");
-    text(
-        client,
-        &format!("CREATE TABLE types ({columns}, PRIMARY KEY (id))"),
-    );
-    text(
-        client,
-        "CREATE TABLE numbers (k int, n int, t text, PRIMARY KEY (k, n))",
-    );
+    text(client, &format!("CREATE TABLE types ({columns}, PRIMARY KEY (id))"));
+    text(client, "CREATE TABLE numbers (k int, n int, t text, PRIMARY KEY (k, n))");
     text(client, "CREATE TABLE counts (k int PRIMARY KEY, c counter)");
 }
 
 fn types(client: &mut Client) {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let (names, marks) = (names.join(", "), vec!["?"; COLUMNS.len()].join(", "));
-    prepare(
-        client,
-        0,
-        &format!("INSERT INTO types ({names}) VALUES ({marks})"),
-    );
+    prepare(client, 0, &format!("INSERT INTO types ({names}) VALUES ({marks})"));
     let text = |text: &str| Value::Text(text.into());
     let decimal = |text: &str| Value::Decimal(Decimal::parse(text).expect("a decimal"));
     let values = [
@@ -147,11 +133,7 @@ fn types(client: &mut Client) {
     wrong[14] = text("not a uuid");
     execute(client, 0, &wrong);
     execute(client, 0, &wrong[..3]);
-    prepare(
-        client,
-        1,
-        &format!("SELECT {names} FROM types WHERE id = ?"),
-    );
+    prepare(client, 1, &format!("SELECT {names} FROM types WHERE id = ?"));
     for id in [1, 2, 3] {
         execute(client, 1, &[Value::Int(id)]);
     }
@@ -204,11 +186,7 @@ fn loads(client: &mut Client) {
     };
     let answer = client.load(INSERT, &[], (0..2).map(row).chain([short()]));
     note(client, "load of a row that is too short", &answer);
-    let answer = client.load(
-        "INSERT INTO nowhere (k) VALUES (?)",
-        &[],
-        std::iter::empty(),
-    );
+    let answer = client.load("INSERT INTO nowhere (k) VALUES (?)", &[], std::iter::empty());
     note(client, "load into no table", &answer);
     let answer = client.load(INSERT, &[], std::iter::empty());
     note(client, "load of nothing", &answer);
@@ -219,19 +197,10 @@ fn pipelines(client: &mut Client) {
     let (first, second) = (select(0), select(1));
     let direct = pieces("SELECT t FROM numbers WHERE k = ? AND n = 7");
     let answers = client.pipeline(&[
-        Request::Execute {
-            id: 4,
-            parameters: &first,
-        },
+        Request::Execute { id: 4, parameters: &first },
         Request::Text("SELECT t FROM numbers WHERE k = 0 AND n = 3"),
-        Request::Direct {
-            pieces: &direct,
-            parameters: &first,
-        },
-        Request::Execute {
-            id: 4,
-            parameters: &second,
-        },
+        Request::Direct { pieces: &direct, parameters: &first },
+        Request::Execute { id: 4, parameters: &second },
     ]);
     for answer in &answers {
         note(client, "in a pipeline", answer);
@@ -270,14 +239,8 @@ fn errors(client: &mut Client) {
     }
     prepare(client, 5, "SELECT nothing FROM numbers WHERE k = ?");
     execute(client, 5, &[Value::Int(1)]);
-    text(
-        client,
-        "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS",
-    );
-    text(
-        client,
-        "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS",
-    );
+    text(client, "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS");
+    text(client, "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS");
 }
 
 /// The server forgets statements on a table that changes, and describes their rows anew.
@@ -297,10 +260,7 @@ pub fn long_values(client: &mut Client) {
         "CREATE KEYSPACE IF NOT EXISTS assay_long WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
     );
     text(client, "USE assay_long");
-    text(
-        client,
-        "CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY, v blob)",
-    );
+    text(client, "CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY, v blob)");
     prepare(client, 0, "INSERT INTO t (k, v) VALUES (?, ?)");
     prepare(client, 1, "SELECT v FROM t WHERE k = ?");
     let byte = |at: u32| at.wrapping_mul(at).to_be_bytes()[2];
@@ -308,10 +268,7 @@ pub fn long_values(client: &mut Client) {
         let value: Box<[u8]> = (0..length).map(byte).collect();
         let answer = execute(client, 0, &[Value::Int(1), Value::Bytes(value.clone())]);
         assert_eq!(answer.error, None);
-        let answer = client.ask(&Request::Execute {
-            id: 1,
-            parameters: &[Value::Int(1)],
-        });
+        let answer = client.ask(&Request::Execute { id: 1, parameters: &[Value::Int(1)] });
         assert_eq!(answer.kept, [[Some(value)]]);
     }
     text(client, "DROP KEYSPACE assay_long");

@@ -14,10 +14,7 @@ use crate::support;
 fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {
     let error = support::refused(wire, bytes);
     let class = error.class;
-    assert!(
-        matches!(class, ErrorClass::Protocol | ErrorClass::LostConnection),
-        "{error}"
-    );
+    assert!(matches!(class, ErrorClass::Protocol | ErrorClass::LostConnection), "{error}");
     error.message
 }
 
@@ -99,8 +96,7 @@ fn a_second_answer_before_its_turn_ends_the_session() {
     let mut wire = opened();
     for _ in 0..2 {
         let text = Request::Text("SELECT v FROM t");
-        wire.queue(&text, &mut Vec::new())
-            .expect("it can be expressed");
+        wire.queue(&text, &mut Vec::new()).expect("it can be expressed");
     }
     wire.sync(&mut Vec::new());
     let twice = message(1, RESULT, &VOID).repeat(2);
@@ -115,11 +111,7 @@ fn framed(compression: &str) -> CassandraWire {
     wire.connected(&mut out);
     let mut supported = vec![0, 2];
     for (name, value) in [("PROTOCOL_VERSIONS", "5/v5"), ("COMPRESSION", "lz4")] {
-        let length = |text: &str| {
-            u16::try_from(text.len())
-                .expect("it is short")
-                .to_be_bytes()
-        };
+        let length = |text: &str| u16::try_from(text.len()).expect("it is short").to_be_bytes();
         supported.extend(length(name));
         supported.extend(name.bytes());
         supported.extend([0, 1]);
@@ -128,8 +120,7 @@ fn framed(compression: &str) -> CassandraWire {
     }
     for (opcode, body) in [(SUPPORTED, supported), (READY, Vec::new())] {
         let bytes = message(0, opcode, &body);
-        wire.receive(&bytes, &mut out, &mut answer)
-            .expect("well formed");
+        wire.receive(&bytes, &mut out, &mut answer).expect("well formed");
     }
     wire
 }
@@ -148,8 +139,6 @@ fn half_a_message_is_waited_for() {
     let mut wire = asked();
     let bytes = [0x84, 0, 0, 0, RESULT, 0x0F, 0xFF, 0xFF, 0xFF, 1, 2, 3];
     let (mut out, mut answer) = (Vec::new(), Answer::default());
-    let heard = wire
-        .receive(&bytes, &mut out, &mut answer)
-        .expect("it may come");
+    let heard = wire.receive(&bytes, &mut out, &mut answer).expect("it may come");
     assert_eq!(heard, (0, Progress::NeedMore));
 }

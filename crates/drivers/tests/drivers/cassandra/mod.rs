@@ -81,21 +81,13 @@ fn a_real_server_is_understood_as_it_was() {
         if std::env::var("ASSAY_TEST_RECORD").is_ok() {
             write("cassandra", name, &client.events);
         }
-        assert_eq!(
-            said(&client.events),
-            said(&read("cassandra", name)),
-            "{name}"
-        );
+        assert_eq!(said(&client.events), said(&read("cassandra", name)), "{name}");
         // Compressed it is the same.
         let more = [more, &[("compression", "lz4")]].concat();
         let mut client =
             Client::to_server(&address, CassandraWire::new(options(&more))).expect("it lets us in");
         converse(&mut client);
-        assert_eq!(
-            said(&client.events),
-            said(&read("cassandra", name)),
-            "{name} compressed"
-        );
+        assert_eq!(said(&client.events), said(&read("cassandra", name)), "{name} compressed");
     }
 }
 
@@ -104,15 +96,13 @@ fn a_real_server_says_why_a_login_is_refused() {
     let Some(address) = a_server() else { return };
     let mut wrong = options(&[]);
     wrong.password = Some("wrong".to_owned());
-    let refusal = Client::to_server(&address, CassandraWire::new(wrong))
-        .err()
-        .expect("it is wrong");
+    let refusal =
+        Client::to_server(&address, CassandraWire::new(wrong)).err().expect("it is wrong");
     assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
     let mut nowhere = options(&[]);
     nowhere.database = "nowhere".to_owned();
-    let refusal = Client::to_server(&address, CassandraWire::new(nowhere))
-        .err()
-        .expect("it is not there");
+    let refusal =
+        Client::to_server(&address, CassandraWire::new(nowhere)).err().expect("it is not there");
     assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
 }
 
@@ -174,13 +164,7 @@ fn a_client_that_asks_for_the_cluster_finds_one_node_and_no_schema() {
     let mut server = CassandraServer::new(Ok(1));
     asked(&mut server, 4, STARTUP, &[0, 0]);
     let node = query(&mut server, "SELECT * FROM system.local WHERE key='local'");
-    for column in [
-        "cluster_name",
-        "data_center",
-        "partitioner",
-        "host_id",
-        "schema_version",
-    ] {
+    for column in ["cluster_name", "data_center", "partitioner", "host_id", "schema_version"] {
         assert!(holds(&node, column), "{column}");
     }
     for table in ["system.peers_v2", "system_schema.keyspaces"] {

@@ -25,12 +25,7 @@ pub const PREPARED: &[u8] = &[
 pub fn message(stream: i16, opcode: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("it is short");
     let [high, low] = stream.to_be_bytes();
-    [
-        &[0x84, 0, high, low, opcode],
-        &length.to_be_bytes()[..],
-        body,
-    ]
-    .concat()
+    [&[0x84, 0, high, low, opcode], &length.to_be_bytes()[..], body].concat()
 }
 
 /// One row with one text.
@@ -44,13 +39,7 @@ pub fn row(text: &str) -> Vec<u8> {
 
 fn error(code: u32, message: &str, rest: &[u8]) -> Vec<u8> {
     let length = u16::try_from(message.len()).expect("it is short");
-    [
-        &code.to_be_bytes(),
-        &length.to_be_bytes()[..],
-        message.as_bytes(),
-        rest,
-    ]
-    .concat()
+    [&code.to_be_bytes(), &length.to_be_bytes()[..], message.as_bytes(), rest].concat()
 }
 
 /// A session with a server of version 4.
@@ -59,15 +48,9 @@ pub fn opened() -> CassandraWire {
     let (mut out, mut answer) = (Vec::new(), Answer::default());
     wire.connected(&mut out);
     let mut progress = Progress::NeedMore;
-    for (opcode, body) in [
-        (SUPPORTED, vec![0, 0]),
-        (READY, Vec::new()),
-        (RESULT, row("4.0")),
-    ] {
+    for (opcode, body) in [(SUPPORTED, vec![0, 0]), (READY, Vec::new()), (RESULT, row("4.0"))] {
         let bytes = message(0, opcode, &body);
-        let (used, next) = wire
-            .receive(&bytes, &mut out, &mut answer)
-            .expect("well formed");
+        let (used, next) = wire.receive(&bytes, &mut out, &mut answer).expect("well formed");
         assert_eq!(used, bytes.len());
         progress = next;
     }
@@ -89,10 +72,7 @@ fn heard(wire: &mut CassandraWire, mut input: &[u8]) -> Result<Heard, SystemErro
         if progress == Progress::NeedMore {
             return Ok((heard, out));
         }
-        heard.push((
-            progress,
-            std::mem::replace(&mut answer, Answer::new(Keep::Rows)),
-        ));
+        heard.push((progress, std::mem::replace(&mut answer, Answer::new(Keep::Rows))));
         if progress == Progress::Ready {
             return Ok((heard, out));
         }
@@ -102,8 +82,7 @@ fn heard(wire: &mut CassandraWire, mut input: &[u8]) -> Result<Heard, SystemErro
 fn pipeline(wire: &mut CassandraWire, count: usize) {
     let mut out = Vec::new();
     for _ in 0..count {
-        wire.queue(&Request::Text("SELECT v FROM t"), &mut out)
-            .expect("it can be expressed");
+        wire.queue(&Request::Text("SELECT v FROM t"), &mut out).expect("it can be expressed");
     }
     wire.sync(&mut out);
 }
@@ -124,11 +103,7 @@ fn answers_in_any_order_are_given_in_the_order_of_the_requests() {
         let (heard, _) = heard(&mut wire, &bytes).expect("well formed");
         let progress: Vec<Progress> = heard.iter().map(|(progress, _)| *progress).collect();
         let answered = Progress::Answered;
-        assert_eq!(
-            progress,
-            [answered, answered, answered, Progress::Ready],
-            "{order:?}"
-        );
+        assert_eq!(progress, [answered, answered, answered, Progress::Ready], "{order:?}");
         let cells: Vec<&[u8]> = heard[..3].iter().map(|(_, answer)| cell(answer)).collect();
         assert_eq!(cells, [b"0", b"1", b"2"], "{order:?}");
     }
@@ -158,8 +133,7 @@ fn prepared() -> CassandraWire {
     let mut wire = opened();
     let pieces: &[Piece] = &pieces("UPDATE t SET v = ?");
     let mut out = Vec::new();
-    wire.request(&Request::Prepare { id: 0, pieces }, &mut out)
-        .expect("it can be expressed");
+    wire.request(&Request::Prepare { id: 0, pieces }, &mut out).expect("it can be expressed");
     heard(&mut wire, &message(0, RESULT, PREPARED)).expect("well formed");
     wire
 }
@@ -167,8 +141,7 @@ fn prepared() -> CassandraWire {
 fn execute(wire: &mut CassandraWire) -> Vec<u8> {
     let mut out = Vec::new();
     let parameters = &[assay_values::Value::Int(5)];
-    wire.request(&Request::Execute { id: 0, parameters }, &mut out)
-        .expect("it can be expressed");
+    wire.request(&Request::Execute { id: 0, parameters }, &mut out).expect("it can be expressed");
     out
 }
 
@@ -187,10 +160,7 @@ fn a_forgotten_statement_is_prepared_again_once() {
     let (heard_of, _) = heard(&mut wire, &forgotten).expect("well formed");
     let (progress, answer) = &heard_of[0];
     assert_eq!(*progress, Progress::Ready);
-    assert!(
-        answer.error.is_some(),
-        "a second time is the statement's error"
-    );
+    assert!(answer.error.is_some(), "a second time is the statement's error");
     execute(&mut wire);
     let (heard_of, _) = heard(&mut wire, &message(0, RESULT, &VOID)).expect("well formed");
     assert_eq!(heard_of[0].1.error, None, "the session goes on");
@@ -204,10 +174,7 @@ fn a_write_that_times_out_may_have_been_done_and_the_session_goes_on() {
     let body = error(0x1100, "Operation timed out", &details);
     let (heard_of, _) = heard(&mut wire, &message(0, ERROR, &body)).expect("well formed");
     let error = heard_of[0].1.error.as_ref().expect("it timed out");
-    assert_eq!(
-        (error.class, error.certainty),
-        (ErrorClass::Timeout, Certainty::Unknown)
-    );
+    assert_eq!((error.class, error.certainty), (ErrorClass::Timeout, Certainty::Unknown));
     execute(&mut wire);
     let (heard_of, _) = heard(&mut wire, &message(0, RESULT, &VOID)).expect("well formed");
     assert_eq!(heard_of[0].1.error, None);
@@ -217,8 +184,7 @@ fn a_write_that_times_out_may_have_been_done_and_the_session_goes_on() {
 fn load() -> CassandraWire {
     let mut wire = opened();
     let request = native("INSERT INTO t (n) VALUES (?)");
-    wire.request(&request, &mut Vec::new())
-        .expect("it can be expressed");
+    wire.request(&request, &mut Vec::new()).expect("it can be expressed");
     let (heard_of, _) = heard(&mut wire, &message(0, RESULT, PREPARED)).expect("well formed");
     assert_eq!(heard_of[0].0, Progress::BulkReady);
     wire
@@ -232,9 +198,7 @@ fn send_row(wire: &mut CassandraWire, out: &mut Vec<u8>) {
 
 fn bulk_progress(wire: &mut CassandraWire, bytes: &[u8]) -> (Progress, Answer) {
     let (mut out, mut answer) = (Vec::new(), Answer::default());
-    let (_, progress) = wire
-        .receive(bytes, &mut out, &mut answer)
-        .expect("well formed");
+    let (_, progress) = wire.receive(bytes, &mut out, &mut answer).expect("well formed");
     (progress, answer)
 }
 
@@ -260,10 +224,7 @@ fn a_load_waits_for_a_server_that_does_not_answer() {
     }
     let (progress, answer) = bulk_progress(&mut wire, &message(rows - 1, RESULT, &VOID));
     assert_eq!(progress, Progress::Ready);
-    assert_eq!(
-        (answer.error, answer.affected),
-        (None, rows.cast_unsigned().into())
-    );
+    assert_eq!((answer.error, answer.affected), (None, rows.cast_unsigned().into()));
 }
 
 #[test]
@@ -282,8 +243,5 @@ fn a_row_that_fails_ends_the_load_when_all_have_been_answered() {
     let (progress, answer) = bulk_progress(&mut wire, &message(0, RESULT, &VOID));
     assert_eq!(progress, Progress::Ready);
     assert_eq!(answer.affected, 2);
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Resources)
-    );
+    assert_eq!(answer.error.map(|error| error.class), Some(ErrorClass::Resources));
 }

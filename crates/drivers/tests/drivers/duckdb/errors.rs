@@ -15,10 +15,7 @@ fn an_error_has_the_class_of_its_cause() {
         return;
     };
     let mut session = open(&folder.file());
-    done(
-        &mut session,
-        "CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)",
-    );
+    done(&mut session, "CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)");
     done(&mut session, "CREATE TABLE c (p INTEGER REFERENCES p (id))");
     done(&mut session, "INSERT INTO p VALUES (1, 1)");
     for (statement, expected) in [
@@ -43,22 +40,10 @@ fn an_error_has_the_class_of_its_cause() {
         assert!(!error.message.contains("LINE 1"), "{}", error.message);
     }
     let pieces = crate::support::pieces("SELECT ? + 1");
-    let answer = ask(
-        &mut session,
-        &Request::Direct {
-            pieces: &pieces,
-            parameters: &[],
-        },
-    );
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Data)
-    );
+    let answer = ask(&mut session, &Request::Direct { pieces: &pieces, parameters: &[] });
+    assert_eq!(answer.error.map(|error| error.class), Some(ErrorClass::Data));
     let answer = execute(&mut session, 77, &[]);
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Other)
-    );
+    assert_eq!(answer.error.map(|error| error.class), Some(ErrorClass::Other));
     assert_eq!(shown(&mut session, "SELECT n FROM p"), ["1"]);
 }
 
@@ -76,10 +61,7 @@ fn the_state_of_the_transaction_is_known_after_every_statement() {
     is(ask(&mut session, &Request::Begin), Status::Open);
     is(text(&mut session, "INSERT INTO t VALUES (1)"), Status::Open);
     is(ask(&mut session, &Request::Commit), Status::None);
-    is(
-        text(&mut session, "-- words\nSTART TRANSACTION"),
-        Status::Open,
-    );
+    is(text(&mut session, "-- words\nSTART TRANSACTION"), Status::Open);
     let (_, status) = refused(&mut session, "INSERT INTO t VALUES (1)");
     assert_eq!(status, Status::Failed);
     let (error, status) = refused(&mut session, "SELECT 1");
@@ -98,10 +80,7 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
         return;
     };
     let (mut one, mut other) = (open(&folder.file()), open(&folder.file()));
-    done(
-        &mut one,
-        "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)",
-    );
+    done(&mut one, "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)");
     done(&mut one, "INSERT INTO t VALUES (1, 0)");
     for session in [&mut one, &mut other] {
         ask(session, &Request::Begin);
@@ -109,10 +88,7 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
     }
     done(&mut one, "UPDATE t SET n = n + 1");
     let (error, status) = refused(&mut other, "UPDATE t SET n = n + 1");
-    assert_eq!(
-        (error.class, status),
-        (ErrorClass::Serialization, Status::Failed)
-    );
+    assert_eq!((error.class, status), (ErrorClass::Serialization, Status::Failed));
     assert_eq!(ask(&mut one, &Request::Commit).error, None);
     ask(&mut other, &Request::Rollback);
     assert_eq!(done(&mut other, "UPDATE t SET n = n + 1"), 1);
@@ -125,10 +101,7 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
     let answer = ask(&mut other, &Request::Commit);
     assert_eq!(answer.transaction, Status::None);
     let error = answer.error.expect("the key is taken");
-    assert_eq!(
-        (error.class, error.certainty),
-        (ErrorClass::Constraint, Certainty::Undone)
-    );
+    assert_eq!((error.class, error.certainty), (ErrorClass::Constraint, Certainty::Undone));
     assert_eq!(shown(&mut other, "SELECT n FROM t ORDER BY id"), ["2", "0"]);
 }
 
@@ -150,19 +123,12 @@ fn a_statement_is_cancelled_and_the_session_goes_on() {
             std::thread::sleep(Duration::from_millis(200));
             cancel();
         });
-        let answer = execute(
-            &mut session,
-            0,
-            &[Value::Int(10_000_000), Value::Int(10_000_000)],
-        );
+        let answer = execute(&mut session, 0, &[Value::Int(10_000_000), Value::Int(10_000_000)]);
         cancelling.join().expect("the thread ends");
         answer
     });
     assert!(begin.elapsed() < Duration::from_secs(60));
-    assert_eq!(
-        done.error.map(|error| error.class),
-        Some(ErrorClass::Timeout)
-    );
+    assert_eq!(done.error.map(|error| error.class), Some(ErrorClass::Timeout));
     assert_eq!(shown(&mut session, "SELECT 1"), ["1"]);
     drop(session);
     cancel();
@@ -183,18 +149,8 @@ fn what_cannot_be_opened_is_refused_with_the_reason() {
         (&file, [("threads", "much")], &[], "much"),
         (&file, [("no_such_setting", "1")], &[], "no_such_setting"),
         (&file, [("library", "/no/such.so")], &[], "/no/such.so"),
-        (
-            &file,
-            [("library", "libc.so.6")],
-            &[],
-            "no function duckdb_library_version",
-        ),
-        (
-            &file,
-            [("threads", "1")],
-            &["SELEC"],
-            "session statement \"SELEC\": ",
-        ),
+        (&file, [("library", "libc.so.6")], &[], "no function duckdb_library_version"),
+        (&file, [("threads", "1")], &["SELEC"], "session statement \"SELEC\": "),
     ] {
         let Err(error) = try_open(file, &options, statements) else {
             panic!("{expected}: it opened");

@@ -37,15 +37,9 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         ("1.50::DECIMAL(4,2)", "1.50"),
         ("(-0.05)::DECIMAL(9,2)", "-0.05"),
         ("1234567890123.45::DECIMAL(18,2)", "1234567890123.45"),
-        (
-            "12345678901234567890.5::DECIMAL(38,1)",
-            "12345678901234567890.5",
-        ),
+        ("12345678901234567890.5::DECIMAL(38,1)", "12345678901234567890.5"),
         ("'äß☃'", "äß☃"),
-        (
-            "repeat('long enough ', 3)",
-            "long enough long enough long enough ",
-        ),
+        ("repeat('long enough ', 3)", "long enough long enough long enough "),
         ("''", ""),
         ("'\\x00\\xFFa'::BLOB", "\\x00ff61"),
         ("DATE '2011-03-04'", "2011-03-04"),
@@ -53,32 +47,14 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         ("'infinity'::DATE", "infinity"),
         ("TIME '17:53:38.5'", "17:53:38.5"),
         ("'17:53:38+05:30'::TIMETZ", "17:53:38+05:30"),
-        (
-            "TIMESTAMP '2011-03-04 17:53:38.000001'",
-            "2011-03-04 17:53:38.000001",
-        ),
+        ("TIMESTAMP '2011-03-04 17:53:38.000001'", "2011-03-04 17:53:38.000001"),
         ("'2011-03-04 17:53:38'::TIMESTAMP_S", "2011-03-04 17:53:38"),
-        (
-            "'2011-03-04 17:53:38.25'::TIMESTAMP_MS",
-            "2011-03-04 17:53:38.25",
-        ),
-        (
-            "'1969-12-31 17:53:38.123456789'::TIMESTAMP_NS",
-            "1969-12-31 17:53:38.123456",
-        ),
-        (
-            "'2011-03-04 17:53:38+02'::TIMESTAMPTZ",
-            "2011-03-04 15:53:38+00",
-        ),
+        ("'2011-03-04 17:53:38.25'::TIMESTAMP_MS", "2011-03-04 17:53:38.25"),
+        ("'1969-12-31 17:53:38.123456789'::TIMESTAMP_NS", "1969-12-31 17:53:38.123456"),
+        ("'2011-03-04 17:53:38+02'::TIMESTAMPTZ", "2011-03-04 15:53:38+00"),
         ("'-infinity'::TIMESTAMP", "-infinity"),
-        (
-            "INTERVAL '14 months 3 days 4 seconds'",
-            "1 year 2 mons 3 days 00:00:04",
-        ),
-        (
-            "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID",
-            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
-        ),
+        ("INTERVAL '14 months 3 days 4 seconds'", "1 year 2 mons 3 days 00:00:04"),
+        ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
         ("'0101'::BIT", "0101"),
         ("'happy'::ENUM ('sad', 'happy')", "happy"),
         ("[1, NULL, 3]", "[1,null,3]"),
@@ -135,9 +111,7 @@ fn many_rows_are_counted_and_hashed_alike_in_any_order() {
     );
     let mut ask = |sql: &str, keep: Keep| {
         let mut answer = Answer::new(keep);
-        session
-            .request(&Request::Text(sql), &mut answer)
-            .expect("the session stays open");
+        session.request(&Request::Text(sql), &mut answer).expect("the session stays open");
         assert_eq!(answer.error, None);
         answer
     };
@@ -147,10 +121,7 @@ fn many_rows_are_counted_and_hashed_alike_in_any_order() {
     assert_eq!([counted.rows, forward.rows, backward.rows], [10_000; 3]);
     assert_eq!(forward.digest, backward.digest);
     assert_eq!(backward.kept[0], [Some(Box::from(*b"9999")), None]);
-    assert_eq!(
-        backward.kept[9998],
-        [Some(Box::from(*b"1")), Some(Box::from(*b"row 1"))]
-    );
+    assert_eq!(backward.kept[9998], [Some(Box::from(*b"1")), Some(Box::from(*b"row 1"))]);
 }
 
 #[test]
@@ -164,14 +135,8 @@ fn values_are_bound_as_what_the_column_is() {
         "CREATE TABLE t (i INTEGER, s SMALLINT, d DECIMAL(9,2), f DOUBLE, v VARCHAR, b BLOB, \
          day DATE, seen TIMESTAMP, truth BOOLEAN)",
     );
-    prepare(
-        &mut session,
-        4,
-        "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    );
-    let decimal = Decimal::parse("-1.5")
-        .map(Value::Decimal)
-        .expect("a decimal");
+    prepare(&mut session, 4, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    let decimal = Decimal::parse("-1.5").map(Value::Decimal).expect("a decimal");
     let text = |text: &str| Value::Text(text.into());
     for values in [
         [
@@ -211,11 +176,7 @@ fn values_are_bound_as_what_the_column_is() {
     let answer = execute(&mut session, 0, &[Value::Int(8), Value::Int(5)]);
     assert_eq!(rows(&answer), ["5"]);
     let answer = execute(&mut session, 0, &[Value::Int(1 << 40), text("5")]);
-    assert_eq!(
-        rows(&answer),
-        [""; 0],
-        "no column of 32 bits holds this number"
-    );
+    assert_eq!(rows(&answer), [""; 0], "no column of 32 bits holds this number");
 }
 
 const LOAD: &str = "INSERT INTO \"order\" (id, \"two words\", day, raw, d) VALUES (?, ?, ?, ?, ?)";
@@ -226,9 +187,7 @@ fn begin(session: &mut DuckdbConnection, text: &str) -> Answer {
 
 fn end(session: &mut DuckdbConnection, abort: Option<&str>) -> Answer {
     let mut answer = Answer::default();
-    session
-        .bulk_end(abort, &mut answer)
-        .expect("the session stays open");
+    session.bulk_end(abort, &mut answer).expect("the session stays open");
     answer
 }
 
@@ -271,14 +230,8 @@ fn rows_are_kept_in_the_columns_that_the_statement_names() {
     assert_eq!((answer.error, answer.affected), (None, 5000));
     assert_eq!(answer.transaction, TransactionStatus::None);
     assert_eq!(
-        shown(
-            &mut session,
-            "SELECT * FROM \"order\" WHERE id IN (0, 4999) ORDER BY id"
-        ),
-        [
-            "äh 'so'|0|2011-03-04|\\x00ff|-1.50|7",
-            "NULL|4999|2011-03-04|\\x00ff|-1.50|7"
-        ]
+        shown(&mut session, "SELECT * FROM \"order\" WHERE id IN (0, 4999) ORDER BY id"),
+        ["äh 'so'|0|2011-03-04|\\x00ff|-1.50|7", "NULL|4999|2011-03-04|\\x00ff|-1.50|7"]
     );
 }
 
@@ -302,9 +255,7 @@ fn a_load_that_fails_or_is_aborted_leaves_no_row() {
         }
         session.bulk_row(&last).expect("the session stays open");
         session.bulk_row(&good(4)).expect("later rows are skipped");
-        let error = end(&mut session, None)
-            .error
-            .expect("the last row is wrong");
+        let error = end(&mut session, None).error.expect("the last row is wrong");
         assert_eq!(error.class, expected, "{error}");
         if expected == ErrorClass::Data {
             assert!(error.message.starts_with("row 299992: "), "{error}");

@@ -77,16 +77,9 @@ fn types(client: &mut Client) {
         (12, Value::Null),
         (13, Value::Decimal(decimal)),
     ] {
-        execute(
-            client,
-            1,
-            &[Value::Int(id), value.clone(), value, Value::Null],
-        );
+        execute(client, 1, &[Value::Int(id), value.clone(), value, Value::Null]);
     }
-    text(
-        client,
-        r#"{"find": "types", "filter": {"_id": {"$lt": 100}}, "sort": {"_id": 1}}"#,
-    );
+    text(client, r#"{"find": "types", "filter": {"_id": {"$lt": 100}}, "sort": {"_id": 1}}"#);
     let typed = r#"{"find": "types", "filter": {"v": {"$date": ?}}, "projection": {"_id": 1}}"#;
     prepare(client, 2, typed);
     execute(client, 2, &[Value::Text("2022-01-08".into())]);
@@ -106,22 +99,14 @@ fn loads(client: &mut Client) {
         }
         row
     });
-    let types = [
-        ColumnType::Int,
-        ColumnType::BigInt,
-        ColumnType::Varchar(20),
-        ColumnType::Timestamp,
-    ];
+    let types =
+        [ColumnType::Int, ColumnType::BigInt, ColumnType::Varchar(20), ColumnType::Timestamp];
     let load = r#"{"insert": "numbers", "fields": ["_id", "k", "t", "at"]}"#;
     let answer = client.load(load, &types, rows);
     note(client, load, &answer);
     let mut row = Row::new();
     row.push_int(1);
-    let answer = client.load(
-        r#"{"insert": "numbers"}"#,
-        &[],
-        std::iter::once(row.clone()),
-    );
+    let answer = client.load(r#"{"insert": "numbers"}"#, &[], std::iter::once(row.clone()));
     note(client, "load without fields", &answer);
     let load = r#"{"insert": "numbers", "fields": ["_id"]}"#;
     let answer = client.load(load, &[], std::iter::once(row));
@@ -141,10 +126,7 @@ fn batches(client: &mut Client) {
         r#"{"aggregate": "numbers", "pipeline": [{"$group": {"_id": "$k", "n": {"$sum": 1}}}, {"$sort": {"_id": 1}}]}"#,
     );
     text(client, r#"{"count": "numbers", "query": {"k": 3}}"#);
-    text(
-        client,
-        r#"{"distinct": "numbers", "key": "k", "query": {"_id": {"$lt": 3}}}"#,
-    );
+    text(client, r#"{"distinct": "numbers", "key": "k", "query": {"_id": {"$lt": 3}}}"#);
 }
 
 fn changes(client: &mut Client) {
@@ -163,21 +145,12 @@ fn changes(client: &mut Client) {
         client,
         r#"{"findAndModify": "numbers", "query": {"_id": 1000}, "update": {"$set": {"k": 2}}, "new": true}"#,
     );
-    text(
-        client,
-        r#"{"delete": "numbers", "deletes": [{"q": {"k": 3}, "limit": 0}]}"#,
-    );
+    text(client, r#"{"delete": "numbers", "deletes": [{"q": {"k": 3}, "limit": 0}]}"#);
 }
 
 fn errors(client: &mut Client) {
-    text(
-        client,
-        r#"{"insert": "numbers", "documents": [{"_id": 1}]}"#,
-    );
-    text(
-        client,
-        r#"{"find": "numbers", "filter": {"k": {"$fly": 1}}}"#,
-    );
+    text(client, r#"{"insert": "numbers", "documents": [{"_id": 1}]}"#);
+    text(client, r#"{"find": "numbers", "filter": {"k": {"$fly": 1}}}"#);
     text(client, r#"{"fly": 1}"#);
     text(client, "SELECT 1");
     text(client, r#"{"find": "nothing"}"#);

@@ -24,10 +24,7 @@ fn asked() -> MongodbWire {
 
 fn header(length: i32, opcode: i32) -> Vec<u8> {
     let numbers = [length, 1, 3, opcode];
-    numbers
-        .iter()
-        .flat_map(|number| number.to_le_bytes())
-        .collect()
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 #[test]
@@ -57,10 +54,7 @@ fn lengths_are_not_believed_beyond_the_bytes() {
         let cursor = [long("id", 0), text("ns", "d.c"), batch];
         document(&[sub("cursor", &cursor), ok(1.0)])
     };
-    let row = sub(
-        "0",
-        &[int("a", 1), text("b", "x"), array("c", &[int("0", 1)])],
-    );
+    let row = sub("0", &[int("a", 1), text("b", "x"), array("c", &[int("0", 1)])]);
     let good = cursor(array("firstBatch", &[row]));
     let mut bodies = vec![
         cursor(array("firstBatch", &[int("0", 1)])),
@@ -127,27 +121,16 @@ fn a_server_does_not_get_the_password() {
         (wire, heard.map(|_| out))
     };
     let error = login("PLAIN", false).1.expect_err("anybody could read it");
-    assert_eq!(
-        (error.class, &*error.code),
-        (ErrorClass::Authentication, "clear text")
-    );
-    assert!(
-        login("PLAIN", true)
-            .1
-            .is_ok_and(|out| contains(&out, b"secret"))
-    );
+    assert_eq!((error.class, &*error.code), (ErrorClass::Authentication, "clear text"));
+    assert!(login("PLAIN", true).1.is_ok_and(|out| contains(&out, b"secret")));
     for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-1"] {
         let (mut wire, out) = login(mechanism, false);
         let out = out.expect("it asks for a proof");
         assert!(contains(&out, mechanism.as_bytes()) && !contains(&out, b"secret"));
         // Done, without any proof.
         let payload = b"\x05payload\0\0\0\0\0\0".to_vec();
-        let done = document(&[
-            payload,
-            b"\x08done\0\x01".to_vec(),
-            int("conversationId", 1),
-            ok(1.0),
-        ]);
+        let done =
+            document(&[payload, b"\x08done\0\x01".to_vec(), int("conversationId", 1), ok(1.0)]);
         refused(&mut wire, &answer_to(2, &done));
     }
 }
@@ -162,8 +145,6 @@ fn half_a_message_is_waited_for() {
     let mut wire = asked();
     let bytes = [header(48_000_000, 2013), vec![0; 9]].concat();
     let (mut out, mut answer) = (Vec::new(), Answer::default());
-    let received = wire
-        .receive(&bytes, &mut out, &mut answer)
-        .expect("it may come");
+    let received = wire.receive(&bytes, &mut out, &mut answer).expect("it may come");
     assert_eq!(received, (0, Progress::NeedMore));
 }

@@ -24,15 +24,13 @@ fn commands_are_answered_however_the_bytes_are_cut() {
             let marked = r#"{"find": "t", "filter": {"a": ?, "b": [{"c": ?}]}}"#;
             let pieces = &pieces(marked);
             session.ask(&Request::Prepare { id: 2, pieces });
-            for parameters in [
-                [Value::Int(7), Value::Text("é\0".into())],
-                [Value::Null, Value::Double(0.5)],
-            ] {
+            for parameters in
+                [[Value::Int(7), Value::Text("é\0".into())], [Value::Null, Value::Double(0.5)]]
+            {
                 let parameters = &parameters;
-                for request in [
-                    Request::Execute { id: 2, parameters },
-                    Request::Direct { pieces, parameters },
-                ] {
+                for request in
+                    [Request::Execute { id: 2, parameters }, Request::Direct { pieces, parameters }]
+                {
                     let answer = session.ask(&request);
                     assert_eq!(answer.error, None);
                     assert_eq!(answer.columns, ["n"]);
@@ -57,10 +55,7 @@ fn rows_of_a_load_are_counted() {
     let mut session = Session::open("mongodb", &model, 1 << 16);
     session.text(r#"{"create": "t"}"#);
     let request = native(r#"{"insert": "t", "fields": ["a", "b", "c"]}"#);
-    session
-        .wire
-        .request(&request, &mut session.to_server)
-        .expect("it can be expressed");
+    session.wire.request(&request, &mut session.to_server).expect("it can be expressed");
     let mut answer = Answer::default();
     assert_eq!(session.exchange(&mut answer), Ok(Progress::BulkReady));
     let mut row = Row::new();
@@ -69,12 +64,7 @@ fn rows_of_a_load_are_counted() {
         row.push_int(number);
         row.push_bytes(b"text of some length");
         row.push_null();
-        assert!(
-            session
-                .wire
-                .bulk_row(&row, &mut session.to_server)
-                .is_continue()
-        );
+        assert!(session.wire.bulk_row(&row, &mut session.to_server).is_continue());
         while session.wire.bulk_is_full() {
             session.serve().expect("well formed");
             let (used, progress) = (session.wire)
@@ -95,27 +85,15 @@ fn rows_of_a_load_are_counted() {
 fn errors_are_of_the_statement_and_end_its_transaction() {
     let model = server_model(&[("fail", "serialization@#2"), ("unknown", "timeout@#5")]);
     let mut session = Session::open("mongodb write_concern=majority", &model, 5);
-    assert_eq!(
-        session.ask(&Request::Begin).transaction,
-        TransactionStatus::Open
-    );
+    assert_eq!(session.ask(&Request::Begin).transaction, TransactionStatus::Open);
     let update = r#"{"update": "t", "updates": [{"q": {"a": 1}, "u": {"$set": {"a": 2}}}]}"#;
     let answer = session.text(update);
-    assert_eq!(
-        (answer.affected, answer.transaction),
-        (1, TransactionStatus::Open)
-    );
+    assert_eq!((answer.affected, answer.transaction), (1, TransactionStatus::Open));
     let answer = session.text(update);
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Serialization)
-    );
+    assert_eq!(answer.error.map(|error| error.class), Some(ErrorClass::Serialization));
     assert_eq!(answer.transaction, TransactionStatus::Failed);
     let answer = session.ask(&Request::Rollback);
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!((answer.error, answer.transaction), (None, TransactionStatus::None));
     // Nothing is open: nothing is sent.
     assert_eq!(session.ask(&Request::Rollback).error, None);
     assert_eq!(session.text(update).error, None);
@@ -130,14 +108,10 @@ fn a_refused_client_gets_the_reason() {
     let mut wire = MongodbWire::new(ConnectOptions::default());
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
     wire.connected(&mut to_server);
-    let event = server
-        .receive(&to_server, &mut to_client)
-        .expect("well formed")
-        .1;
+    let event = server.receive(&to_server, &mut to_client).expect("well formed").1;
     assert!(matches!(event, ServerEvent::Over));
-    let error = wire
-        .receive(&to_client, &mut to_server, &mut Answer::default())
-        .expect_err("refused");
+    let error =
+        wire.receive(&to_client, &mut to_server, &mut Answer::default()).expect_err("refused");
     assert_eq!(error.class, ErrorClass::TooManyConnections);
     assert_eq!(error.message, "100 are enough");
 }
@@ -156,9 +130,7 @@ fn a_login_that_needs_the_password_is_refused_with_what_can_be_done() {
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
     wire.connected(&mut to_server);
     let refusal = loop {
-        server
-            .receive(&to_server, &mut to_client)
-            .expect("a message");
+        server.receive(&to_server, &mut to_client).expect("a message");
         to_server.clear();
         match wire.receive(&to_client, &mut to_server, &mut Answer::default()) {
             Ok((used, Progress::NeedMore)) => drop(to_client.drain(..used)),

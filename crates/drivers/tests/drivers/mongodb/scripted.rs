@@ -80,9 +80,7 @@ pub fn opened(more: &[(&str, &str)]) -> MongodbWire {
     let mut progress = Progress::NeedMore;
     for (request, body) in [(1, hello(&[])), (2, version)] {
         let bytes = answer_to(request, &body);
-        let (used, next) = wire
-            .receive(&bytes, &mut out, &mut answer)
-            .expect("well formed");
+        let (used, next) = wire.receive(&bytes, &mut out, &mut answer).expect("well formed");
         assert_eq!(used, bytes.len());
         progress = next;
     }
@@ -94,8 +92,7 @@ pub fn opened(more: &[(&str, &str)]) -> MongodbWire {
 
 fn sent(wire: &mut MongodbWire, request: &Request<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    wire.request(request, &mut out)
-        .expect("it can be expressed");
+    wire.request(request, &mut out).expect("it can be expressed");
     out
 }
 
@@ -165,10 +162,7 @@ fn a_transaction_begins_with_its_first_command() {
     assert!(!has(&alone, b"txnNumber") && !has(&alone, &level));
     let written = document(&[int("n", 1), int("nModified", 1), ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(3, &written)).expect("well formed");
-    assert_eq!(
-        (answer.affected, answer.transaction),
-        (1, TransactionStatus::None)
-    );
+    assert_eq!((answer.affected, answer.transaction), (1, TransactionStatus::None));
     // One that has no statement is never heard of.
     for end in [Request::Commit, Request::Rollback] {
         for request in [Request::Begin, end] {
@@ -193,10 +187,7 @@ fn a_transaction_begins_with_its_first_command() {
     for (number, is_first) in [(3, true), (4, false)] {
         let bytes = sent(&mut wire, &Request::Text(UPDATE));
         assert!(has(&bytes, SECOND));
-        assert_eq!(
-            (has(&bytes, START), has(&bytes, &level)),
-            (is_first, is_first)
-        );
+        assert_eq!((has(&bytes, START), has(&bytes, &level)), (is_first, is_first));
         assert!(!has(&bytes, &concern), "only the commit has one");
         let (_, answer, _) = heard(&mut wire, &answer_to(number, &written)).expect("well formed");
         assert_eq!(answer.transaction, TransactionStatus::Open);
@@ -206,37 +197,21 @@ fn a_transaction_begins_with_its_first_command() {
     assert!(has(&bytes, &concern) && has(&bytes, b"$db\0\x06\0\0\0admin\0"));
     let done = document(&[ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(5, &done)).expect("well formed");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!((answer.error, answer.transaction), (None, TransactionStatus::None));
 }
 
 fn failure(code: i32, labels: &[&str]) -> Vec<u8> {
     let labels: Vec<Vec<u8>> = (labels.iter().enumerate())
         .map(|(number, label)| text(&number.to_string(), label))
         .collect();
-    document(&[
-        ok(0.0),
-        text("errmsg", "said"),
-        int("code", code),
-        array("errorLabels", &labels),
-    ])
+    document(&[ok(0.0), text("errmsg", "said"), int("code", code), array("errorLabels", &labels)])
 }
 
 #[test]
 fn errors_have_their_class_and_say_what_is_known() {
     let write_error = |index| {
-        let error = [
-            int("index", index),
-            int("code", 11_000),
-            text("errmsg", "said"),
-        ];
-        document(&[
-            int("n", index),
-            array("writeErrors", &[sub("0", &error)]),
-            ok(1.0),
-        ])
+        let error = [int("index", index), int("code", 11_000), text("errmsg", "said")];
+        document(&[int("n", index), array("writeErrors", &[sub("0", &error)]), ok(1.0)])
     };
     let concern = [int("code", 64), text("errmsg", "said")];
     let unreplicated = document(&[int("n", 1), sub("writeConcernError", &concern), ok(1.0)]);
@@ -248,11 +223,7 @@ fn errors_have_their_class_and_say_what_is_known() {
         ),
         (failure(50, &[]), ErrorClass::Timeout, Certainty::Undone),
         (failure(13, &[]), ErrorClass::Permission, Certainty::Undone),
-        (
-            failure(26, &[]),
-            ErrorClass::UnknownObject,
-            Certainty::Undone,
-        ),
+        (failure(26, &[]), ErrorClass::UnknownObject, Certainty::Undone),
         (failure(1, &[]), ErrorClass::Other, Certainty::Unknown),
         (write_error(0), ErrorClass::Constraint, Certainty::Undone),
         // The first of two documents was stored.
@@ -263,10 +234,7 @@ fn errors_have_their_class_and_say_what_is_known() {
         sent(&mut wire, &Request::Text(UPDATE));
         let (progress, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
         let error = answer.error.expect("there is one");
-        assert_eq!(
-            (progress, error.class, error.certainty),
-            (Progress::Ready, class, certainty)
-        );
+        assert_eq!((progress, error.class, error.certainty), (Progress::Ready, class, certainty));
         assert_eq!(error.message, "said");
     }
     // The server is no primary any more, or stops.
@@ -325,11 +293,7 @@ fn an_interrupted_write_of_several_documents_is_unknown_outside_a_transaction() 
     let mut wire = opened(&[]);
     sent(&mut wire, &Request::Text(UPDATE_MANY));
     let failed = [int("index", 0), int("code", 11_000), text("errmsg", "said")];
-    let body = document(&[
-        int("n", 0),
-        array("writeErrors", &[sub("0", &failed)]),
-        ok(1.0),
-    ]);
+    let body = document(&[int("n", 0), array("writeErrors", &[sub("0", &failed)]), ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
     let error = answer.error.expect("there is one");
     assert_eq!(error.certainty, Certainty::Unknown);
@@ -357,29 +321,13 @@ fn every_command_that_writes_has_the_write_concern() {
 fn a_failed_statement_of_a_bulk_write_is_an_error() {
     let mut wire = opened(&[]);
     sent(&mut wire, &Request::Text(BULK));
-    let failed = [
-        ok(0.0),
-        int("idx", 1),
-        int("code", 11_000),
-        text("errmsg", "said"),
-    ];
+    let failed = [ok(0.0), int("idx", 1), int("code", 11_000), text("errmsg", "said")];
     let cursor = [
         long("id", 0),
-        array(
-            "firstBatch",
-            &[
-                sub("0", &[ok(1.0), int("idx", 0), int("n", 1)]),
-                sub("1", &failed),
-            ],
-        ),
+        array("firstBatch", &[sub("0", &[ok(1.0), int("idx", 0), int("n", 1)]), sub("1", &failed)]),
         text("ns", "admin.$cmd.bulkWrite"),
     ];
-    let body = document(&[
-        sub("cursor", &cursor),
-        int("nErrors", 1),
-        int("nInserted", 1),
-        ok(1.0),
-    ]);
+    let body = document(&[sub("cursor", &cursor), int("nErrors", 1), int("nInserted", 1), ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
     let error = answer.error.expect("there is one");
     assert_eq!(
@@ -400,11 +348,7 @@ fn a_commit_may_be_unknown_and_a_failed_transaction_is_rolled_back() {
     };
     let written = document(&[int("n", 1), ok(1.0)]);
     for (body, class, certainty) in [
-        (
-            failure(50, &["UnknownTransactionCommitResult"]),
-            ErrorClass::Timeout,
-            Certainty::Unknown,
-        ),
+        (failure(50, &["UnknownTransactionCommitResult"]), ErrorClass::Timeout, Certainty::Unknown),
         (
             failure(251, &["TransientTransactionError"]),
             ErrorClass::Serialization,
@@ -427,10 +371,7 @@ fn a_commit_may_be_unknown_and_a_failed_transaction_is_rolled_back() {
     assert!(has(&bytes, b"\x10abortTransaction\0\x01"));
     // The server has rolled it back already.
     let (_, answer, _) = heard(&mut wire, &answer_to(4, &failure(251, &[]))).expect("it goes on");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!((answer.error, answer.transaction), (None, TransactionStatus::None));
 }
 
 #[test]
@@ -438,19 +379,15 @@ fn a_server_without_sessions_has_no_transactions() {
     let mut wire = MongodbWire::new(ConnectOptions::default());
     let (mut out, mut answer) = (Vec::new(), Answer::default());
     wire.connected(&mut out);
-    for (request, body) in [
-        (1, document(&[int("maxWireVersion", 21), ok(1.0)])),
-        (2, document(&[ok(1.0)])),
-    ] {
-        wire.receive(&answer_to(request, &body), &mut out, &mut answer)
-            .expect("well formed");
+    for (request, body) in
+        [(1, document(&[int("maxWireVersion", 21), ok(1.0)])), (2, document(&[ok(1.0)]))]
+    {
+        wire.receive(&answer_to(request, &body), &mut out, &mut answer).expect("well formed");
     }
     let bytes = sent(&mut wire, &Request::Text(UPDATE));
     assert!(!has(&bytes, b"lsid"));
     heard(&mut wire, &answer_to(3, &document(&[ok(1.0)]))).expect("well formed");
-    let refused = wire
-        .request(&Request::Begin, &mut out)
-        .expect_err("there are none");
+    let refused = wire.request(&Request::Begin, &mut out).expect_err("there are none");
     assert!(refused.message.contains("no sessions"), "{refused}");
 }
 
@@ -467,29 +404,17 @@ fn the_rows_of_different_documents_have_the_same_columns() {
     let first = batch(
         "firstBatch",
         9,
-        &[
-            sub("0", &[int("a", 1), int("b", 2)]),
-            sub("1", &[int("b", 3), int("a", 4)]),
-        ],
+        &[sub("0", &[int("a", 1), int("b", 2)]), sub("1", &[int("b", 3), int("a", 4)])],
     );
     let (progress, _, more) = heard(&mut wire, &answer_to(3, &first)).expect("well formed");
     assert_eq!(progress, Progress::NeedMore);
-    assert!(has(
-        &more,
-        &[long("getMore", 9), text("collection", "c.x")].concat()
-    ));
+    assert!(has(&more, &[long("getMore", 9), text("collection", "c.x")].concat()));
     assert!(has(&more, &text("$db", "d")));
     let mut answer = Answer::new(Keep::Rows);
     let mut wire = opened(&[]);
     sent(&mut wire, &Request::Text("{\"find\": \"t\"}"));
-    let last = batch(
-        "nextBatch",
-        0,
-        &[
-            sub("0", &[int("b", 5)]),
-            sub("1", &[int("c", 6), int("a", 7)]),
-        ],
-    );
+    let last =
+        batch("nextBatch", 0, &[sub("0", &[int("b", 5)]), sub("1", &[int("c", 6), int("a", 7)])]);
     for (request, body) in [(3, first), (4, last)] {
         wire.receive(&answer_to(request, &body), &mut Vec::new(), &mut answer)
             .expect("well formed");
@@ -502,15 +427,7 @@ fn the_rows_of_different_documents_have_the_same_columns() {
         row.iter().map(cell).collect()
     };
     let rows: Vec<_> = answer.kept.iter().map(cells).collect();
-    assert_eq!(
-        rows,
-        [
-            ["1", "2", "-"],
-            ["4", "3", "-"],
-            ["-", "5", "-"],
-            ["7", "-", "6"]
-        ]
-    );
+    assert_eq!(rows, [["1", "2", "-"], ["4", "3", "-"], ["-", "5", "-"], ["7", "-", "6"]]);
 }
 
 #[test]
@@ -528,8 +445,7 @@ fn a_value_that_cannot_be_bound_leaves_nothing_behind() {
     );
     assert_eq!(out, b"before");
     let parameters = &[Value::Int(1)];
-    wire.request(&Request::Direct { pieces, parameters }, &mut out)
-        .expect("it can be expressed");
+    wire.request(&Request::Direct { pieces, parameters }, &mut out).expect("it can be expressed");
 }
 
 #[test]

@@ -31,10 +31,7 @@ impl Client {
     }
 
     pub fn tcp(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {
-        Self::to_server(
-            &format!("127.0.0.1:{}", server.port),
-            MysqlWire::new(options),
-        )
+        Self::to_server(&format!("127.0.0.1:{}", server.port), MysqlWire::new(options))
     }
 
     /// Executes a text statement that must succeed; returns all its rows.
@@ -66,9 +63,7 @@ impl Client {
 
     pub fn execute(&mut self, id: u32, parameters: &[Value], keep: Keep) -> Answer {
         let request = Request::Execute { id, parameters };
-        let answer = self
-            .try_ask(&request, keep)
-            .expect("the session stays open");
+        let answer = self.try_ask(&request, keep).expect("the session stays open");
         assert_eq!(answer.error, None, "{parameters:?}");
         answer
     }

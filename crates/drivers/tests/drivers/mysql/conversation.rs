@@ -22,11 +22,7 @@ impl Step {
             Self::Text(text) => Request::Text(text),
             Self::Prepare(id, _) => Request::Prepare { id, pieces },
             Self::Execute(id, ref parameters) => Request::Execute { id, parameters },
-            Self::Load(form, text, _) => Request::Bulk {
-                text,
-                form,
-                types: &[],
-            },
+            Self::Load(form, text, _) => Request::Bulk { text, form, types: &[] },
         }
     }
 }
@@ -44,11 +40,7 @@ pub fn steps() -> Vec<Step> {
     const INSERT: &str = "INSERT INTO said (id, word, weight) VALUES";
     let rows = |from: i32| {
         let row = |at: i32, word| row(&[Some(&at.to_string()), word, Some("0.5")]);
-        vec![
-            row(from, Some("one\ttwo\\")),
-            row(from + 1, None),
-            row(from + 2, Some("")),
-        ]
+        vec![row(from, Some("one\ttwo\\")), row(from + 1, None), row(from + 2, Some(""))]
     };
     vec![
         Step::Text("DROP TABLE IF EXISTS said"),
@@ -61,20 +53,14 @@ pub fn steps() -> Vec<Step> {
         Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
         Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
         Step::Load(BulkForm::Native, "DO 0", rows(20)),
-        Step::Prepare(
-            0,
-            "SELECT id, word, weight, day FROM said WHERE id >= ? AND word <> ?",
-        ),
+        Step::Prepare(0, "SELECT id, word, weight, day FROM said WHERE id >= ? AND word <> ?"),
         Step::Execute(0, vec![Value::Int(0), Value::Text("no".into())]),
         Step::Execute(0, vec![Value::Int(1), Value::Null]),
         Step::Execute(0, vec![Value::Double(9.5), Value::Bool(false)]),
         Step::Prepare(1, "SELECT nothing FROM said"),
         Step::Prepare(1, "BEGIN"),
         Step::Execute(1, vec![]),
-        Step::Prepare(
-            2,
-            "UPDATE said SET day = '2011-03-04', weight = weight * ? WHERE id < 10",
-        ),
+        Step::Prepare(2, "UPDATE said SET day = '2011-03-04', weight = weight * ? WHERE id < 10"),
         Step::Execute(2, vec![Value::Double(1.5)]),
         Step::Text("INSERT INTO said (id) VALUES (0)"),
         Step::Text("SELECT id FROM said WHERE id < 2; SELECT day FROM said; COMMIT"),
@@ -106,11 +92,7 @@ pub fn counted(line: &str) -> String {
 
 fn client_line(client: &Client) -> String {
     use assay_drivers::Wire as _;
-    format!(
-        "{}, session {}",
-        client.wire.server_version(),
-        client.wire.session_id()
-    )
+    format!("{}, session {}", client.wire.server_version(), client.wire.session_id())
 }
 
 fn answer_line(answer: &Answer) -> String {
@@ -118,10 +100,7 @@ fn answer_line(answer: &Answer) -> String {
     for row in &answer.kept {
         let cells: Vec<String> = row
             .iter()
-            .map(|cell| {
-                cell.as_deref()
-                    .map_or("NULL".to_owned(), |t| t.escape_ascii().to_string())
-            })
+            .map(|cell| cell.as_deref().map_or("NULL".to_owned(), |t| t.escape_ascii().to_string()))
             .collect();
         let _ = write!(line, " ({})", cells.join("|"));
     }

@@ -47,31 +47,18 @@ fn test_with(server: &Server, name: &str) {
 
 fn greets_and_runs_the_sessions_statements(server: &Server, name: &str) {
     let mut options_of_root = options("root", None, "");
-    options_of_root.session_statements = vec![
-        "SET @seen = 'yes'".to_owned(),
-        "SET SESSION lock_wait_timeout = 77".to_owned(),
-    ];
+    options_of_root.session_statements =
+        vec!["SET @seen = 'yes'".to_owned(), "SET SESSION lock_wait_timeout = 77".to_owned()];
     let mut client = Client::unix(server, options_of_root.clone()).expect("root is accepted");
-    assert!(
-        client.wire.server_version().starts_with(name),
-        "{}",
-        client.wire.server_version()
-    );
-    assert_eq!(
-        client.cell("SELECT CONNECTION_ID()"),
-        client.wire.session_id().to_string()
-    );
+    assert!(client.wire.server_version().starts_with(name), "{}", client.wire.server_version());
+    assert_eq!(client.cell("SELECT CONNECTION_ID()"), client.wire.session_id().to_string());
     assert_eq!(client.cell("SELECT @seen"), "yes");
     assert_eq!(client.cell("SELECT @@session.lock_wait_timeout"), "77");
     assert_eq!(client.cell("SELECT @@character_set_client"), "utf8mb4");
     assert_eq!(client.cell("SELECT @@collation_connection"), "utf8mb4_bin");
 
-    options_of_root
-        .session_statements
-        .push("SET SESSION no_such_setting = 1".to_owned());
-    let error = Client::unix(server, options_of_root)
-        .err()
-        .expect("the third statement fails");
+    options_of_root.session_statements.push("SET SESSION no_such_setting = 1".to_owned());
+    let error = Client::unix(server, options_of_root).err().expect("the third statement fails");
     assert_eq!(error.class, ErrorClass::UnknownObject);
     assert!(error.message.contains("no_such_setting = 1"), "{error}");
 }
@@ -101,11 +88,7 @@ fn proves_a_password_without_tls(server: &Server) {
         options("guest\0root", Some("pass wörd"), "own"),
     ] {
         let error = Client::tcp(server, wrong.clone()).err().expect("refused");
-        assert_eq!(
-            error.class,
-            ErrorClass::Authentication,
-            "{wrong:?}: {error}"
-        );
+        assert_eq!(error.class, ErrorClass::Authentication, "{wrong:?}: {error}");
     }
 }
 
@@ -129,10 +112,7 @@ fn is_refused_when_the_server_is_full(server: &Server) {
             Err(error) => break error,
         }
     };
-    assert_eq!(
-        (refusal.class, &*refusal.code),
-        (ErrorClass::TooManyConnections, "1040")
-    );
+    assert_eq!((refusal.class, &*refusal.code), (ErrorClass::TooManyConnections, "1040"));
     assert!(held.len() >= 8, "{} sessions were accepted", held.len());
     root.rows(&format!("SET GLOBAL max_connections = {usual}"));
 }
@@ -166,36 +146,23 @@ fn are_classed_and_leave_the_session_good(server: &Server) {
         let error = client.error(statement);
         assert_eq!(error.class, class, "{statement}: {error}");
         let prepared = client.try_ask(
-            &Request::Prepare {
-                id: 0,
-                pieces: &[Piece::Text(statement.into())],
-            },
+            &Request::Prepare { id: 0, pieces: &[Piece::Text(statement.into())] },
             Keep::Count,
         );
         let prepared = prepared.expect("the session stays open").error;
         let executed = match prepared {
             Some(error) => error,
             None => {
-                let request = Request::Execute {
-                    id: 0,
-                    parameters: &[],
-                };
-                let answer = client
-                    .try_ask(&request, Keep::Count)
-                    .expect("the session stays open");
-                answer
-                    .error
-                    .unwrap_or_else(|| panic!("{statement} must fail when prepared"))
+                let request = Request::Execute { id: 0, parameters: &[] };
+                let answer = client.try_ask(&request, Keep::Count).expect("the session stays open");
+                answer.error.unwrap_or_else(|| panic!("{statement} must fail when prepared"))
             }
         };
         assert_eq!(executed.class, class, "{statement}, prepared: {executed}");
     }
     let mut guest =
         Client::tcp(server, options("guest", Some("pass wörd"), "own")).expect("guest is accepted");
-    assert_eq!(
-        guest.error("SELECT 1 FROM mysql.user").class,
-        Class::Permission
-    );
+    assert_eq!(guest.error("SELECT 1 FROM mysql.user").class, Class::Permission);
     assert_eq!(
         guest.error("USE mysql").class,
         Class::Permission,
@@ -216,15 +183,10 @@ fn deadlocks_and_waits_have_their_classes(server: &Server) {
     second.rows("BEGIN; UPDATE locked SET n = 2 WHERE id = 2");
     let waiter = std::thread::scope(|scope| {
         let waits = scope.spawn(|| {
-            first.try_ask(
-                &Request::Text("UPDATE locked SET n = 1 WHERE id = 2"),
-                Keep::Count,
-            )
+            first.try_ask(&Request::Text("UPDATE locked SET n = 1 WHERE id = 2"), Keep::Count)
         });
-        let by_second = second.try_ask(
-            &Request::Text("UPDATE locked SET n = 2 WHERE id = 1"),
-            Keep::Count,
-        );
+        let by_second =
+            second.try_ask(&Request::Text("UPDATE locked SET n = 2 WHERE id = 1"), Keep::Count);
         [waits.join().expect("no panic"), by_second]
             .map(|answer| answer.expect("the session stays open").error)
     });
@@ -244,9 +206,8 @@ fn a_killed_session_is_lost(server: &Server) {
     let mut root = Client::root(server, "own");
     let mut idle = Client::root(server, "own");
     root.rows(&format!("KILL {}", idle.wire.session_id()));
-    let error = idle
-        .try_ask(&Request::Text("SELECT 1"), Keep::Count)
-        .expect_err("the session has ended");
+    let error =
+        idle.try_ask(&Request::Text("SELECT 1"), Keep::Count).expect_err("the session has ended");
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
     let mut working = Client::root(server, "own");
@@ -259,9 +220,7 @@ fn a_killed_session_is_lost(server: &Server) {
         );
         while root.cell(&is_at_work) == "0" {}
         root.rows(&format!("KILL {id}"));
-        lost.join()
-            .expect("no panic")
-            .expect_err("the session has ended")
+        lost.join().expect("no panic").expect_err("the session has ended")
     });
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
@@ -275,11 +234,8 @@ fn a_killed_session_is_lost(server: &Server) {
 const FILE: &str =
     "LOAD DATA LOCAL INFILE 'rows' INTO TABLE loaded CHARACTER SET utf8mb4 (id, word)";
 const INSERT: &str = "INSERT INTO loaded (id, word) VALUES";
-const INSERTS: Request<'static> = Request::Bulk {
-    text: INSERT,
-    form: BulkForm::MultiRow,
-    types: &[],
-};
+const INSERTS: Request<'static> =
+    Request::Bulk { text: INSERT, form: BulkForm::MultiRow, types: &[] };
 
 /// Cells with everything that could end a cell, a row or a literal too early.
 const NASTY: [Option<&str>; 12] = [
@@ -317,11 +273,7 @@ fn check_loaded_rows(client: &mut Client, count: usize) {
     assert_eq!(all.kept.len(), count);
     for (at, found) in all.kept.iter().enumerate() {
         assert_eq!(found[0].as_deref(), Some(at.to_string().as_bytes()));
-        assert_eq!(
-            found[1].as_deref(),
-            NASTY[at % NASTY.len()].map(str::as_bytes),
-            "row {at}"
-        );
+        assert_eq!(found[1].as_deref(), NASTY[at % NASTY.len()].map(str::as_bytes), "row {at}");
     }
 }
 
@@ -331,11 +283,7 @@ fn a_native_load_stores_the_rows_unchanged(server: &Server) {
     assert_eq!((answer.error, answer.affected), (None, 50_000));
     check_loaded_rows(&mut client, 50_000);
     let none = client.load(FILE, &[], []);
-    assert_eq!(
-        (none.error, none.affected),
-        (None, 0),
-        "an empty load is not an error"
-    );
+    assert_eq!((none.error, none.affected), (None, 0), "an empty load is not an error");
     client.rows("TRUNCATE TABLE loaded");
     let long = "é\n".repeat(9_000_000); // longer than a packet can be
     let answer = client.load(FILE, &[], [row(&[Some("1"), Some(&long)])]);
@@ -351,14 +299,8 @@ fn a_row_that_the_server_changed_is_an_error(server: &Server) {
     for (rows, words) in [
         (vec![row(&[Some("1"), Some("short")])], "word"),
         (vec![row(&[Some("one"), None])], "one"),
-        (
-            vec![row(&[Some("1"), None]), row(&[Some("1"), None])],
-            "Duplicate",
-        ),
-        (
-            vec![row(&[Some("1")])],
-            "doesn't contain data for all columns",
-        ),
+        (vec![row(&[Some("1"), None]), row(&[Some("1"), None])], "Duplicate"),
+        (vec![row(&[Some("1")])], "doesn't contain data for all columns"),
     ] {
         client.rows("BEGIN");
         let answer = client.load(FILE, &[], rows);
@@ -378,11 +320,7 @@ fn an_aborted_load_leaves_no_rows(server: &Server) {
         let text = [FILE, INSERT][usize::from(form == BulkForm::MultiRow)];
         let mut client = loading(server);
         client.rows("BEGIN");
-        let bulk = Request::Bulk {
-            text,
-            form,
-            types: &[],
-        };
+        let bulk = Request::Bulk { text, form, types: &[] };
         let reason = Some("line 7 of x.bib is damaged");
         let answer = client.load_as(&bulk, special_rows(30_000), reason);
         let error = answer.error.expect("the load was aborted");
@@ -403,22 +341,12 @@ fn statements_that_are_not_loads_are_refused(server: &Server) {
             .contains("LOAD DATA LOCAL INFILE")
     );
     let nowhere = FILE.replace("loaded", "nowhere");
-    let error = client
-        .load(&nowhere, &[], special_rows(1))
-        .error
-        .expect("there is no such table");
+    let error = client.load(&nowhere, &[], special_rows(1)).error.expect("there is no such table");
     assert_eq!(error.class, ErrorClass::UnknownObject);
     let error = client.error(FILE);
-    assert_eq!(
-        error.class,
-        ErrorClass::Permission,
-        "only a load may send a file: {error}"
-    );
+    assert_eq!(error.class, ErrorClass::Permission, "only a load may send a file: {error}");
     client.rows("SET GLOBAL local_infile = 0");
-    let error = client
-        .load(FILE, &[], special_rows(1))
-        .error
-        .expect("local_infile is off");
+    let error = client.load(FILE, &[], special_rows(1)).error.expect("local_infile is off");
     client.rows("SET GLOBAL local_infile = 1");
     assert_eq!(error.class, ErrorClass::Permission, "{error}");
     assert_eq!(client.cell("SELECT COUNT(*) FROM loaded"), "0");
@@ -441,9 +369,6 @@ fn multi_row_inserts_store_the_rows_unchanged(server: &Server) {
     let rows = [row(&[Some("1"), Some(&long)]), row(&[Some("2"), None])];
     let answer = client.load_as(&INSERTS, rows, None);
     assert_eq!((answer.error, answer.affected), (None, 2));
-    assert_eq!(
-        client.cell("SELECT SUM(LENGTH(word)) FROM loaded"),
-        "17000000"
-    );
+    assert_eq!(client.cell("SELECT SUM(LENGTH(word)) FROM loaded"), "17000000");
     client.rows("DROP TABLE loaded");
 }

@@ -23,15 +23,8 @@ fn recorded_conversations_replay_whole_and_byte_by_byte() {
                 conversation::hold(&mut client, &conversation::steps(), keep)
             };
             let expected = said(&events);
-            assert_eq!(
-                hold(Keep::Rows),
-                expected,
-                "{server}, {cut} bytes at a time"
-            );
-            let counts: Vec<_> = expected
-                .iter()
-                .map(|line| conversation::counted(line))
-                .collect();
+            assert_eq!(hold(Keep::Rows), expected, "{server}, {cut} bytes at a time");
+            let counts: Vec<_> = expected.iter().map(|line| conversation::counted(line)).collect();
             assert_eq!(hold(Keep::Count), counts, "{server}, {cut} bytes at a time");
         }
     }
@@ -43,19 +36,13 @@ fn received(server: &str) -> Vec<Vec<u8>> {
         Event::Received(bytes) => Some(bytes),
         _ => None,
     };
-    read("mysql", server)
-        .into_iter()
-        .filter_map(of_server)
-        .collect()
+    read("mysql", server).into_iter().filter_map(of_server).collect()
 }
 
 /// The recorded greeting of a server, with or without the offer of TLS.
 fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
     let mut greeting = received(server).swap_remove(0);
-    let version = greeting[5..]
-        .iter()
-        .position(|&byte| byte == 0)
-        .expect("a version");
+    let version = greeting[5..].iter().position(|&byte| byte == 0).expect("a version");
     let flags = &mut greeting[5 + version + 15];
     *flags = if offers_tls { *flags | 8 } else { *flags & !8 };
     greeting
@@ -70,15 +57,8 @@ fn tls_begins_before_the_user_name_is_sent() {
         let (mut wire, mut out) = (MysqlWire::new(with_tls.clone()), Vec::new());
         let greeting = greeting(server, true);
         let received = wire.receive(&greeting, &mut out, &mut Answer::default());
-        assert_eq!(
-            received.expect("TLS begins"),
-            (greeting.len(), Progress::StartTls)
-        );
-        assert_eq!(
-            (out.len(), &out[..4]),
-            (36, &[32, 0, 0, 1][..]),
-            "no name, no password"
-        );
+        assert_eq!(received.expect("TLS begins"), (greeting.len(), Progress::StartTls));
+        assert_eq!((out.len(), &out[..4]), (36, &[32, 0, 0, 1][..]), "no name, no password");
         out.clear();
         wire.secured(&mut out);
         assert_eq!(out[3], 2, "the next packet of the exchange");
@@ -87,12 +67,7 @@ fn tls_begins_before_the_user_name_is_sent() {
         let injected = [&greeting[..], &[7, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]].concat();
         let mut wire = MysqlWire::new(with_tls.clone());
         let refused = wire.receive(&injected, &mut Vec::new(), &mut Answer::default());
-        assert!(
-            refused
-                .expect_err("an OK unencrypted")
-                .message
-                .contains("unencrypted")
-        );
+        assert!(refused.expect_err("an OK unencrypted").message.contains("unencrypted"));
     }
 }
 
@@ -108,37 +83,20 @@ fn a_password_is_never_sent_in_clear_text_without_tls() {
             let (mut wire, mut out) = (MysqlWire::new(options.clone()), Vec::new());
             let mut answer = Answer::default();
             let greeting = greeting("mysql", false);
-            wire.receive(&greeting, &mut out, &mut answer)
-                .expect("a greeting");
+            wire.receive(&greeting, &mut out, &mut answer).expect("a greeting");
             out.clear();
             let length = u8::try_from(request.len()).expect("short");
             let message = [&[length, 0, 0, 2], request].concat();
-            (
-                wire.receive(&message, &mut out, &mut answer).map(|_| ()),
-                out,
-            )
+            (wire.receive(&message, &mut out, &mut answer).map(|_| ()), out)
         };
         let (switched, out) = ask(b"\xfemysql_clear_password\0");
-        assert!(
-            switched
-                .expect_err("the driver must refuse")
-                .message
-                .contains("clear text")
-        );
+        assert!(switched.expect_err("the driver must refuse").message.contains("clear text"));
         assert!(out.is_empty());
         let (old, _) = ask(b"\xfe");
-        assert!(
-            old.expect_err("the method is obsolete")
-                .message
-                .contains("mysql_old_password")
-        );
+        assert!(old.expect_err("the method is obsolete").message.contains("mysql_old_password"));
         let (needed, out) = ask(b"\x01\x04");
         needed.expect("the server may require it");
-        assert_eq!(
-            out,
-            [1, 0, 0, 3, 2],
-            "a request for the server's key, not the password"
-        );
+        assert_eq!(out, [1, 0, 0, 3, 2], "a request for the server's key, not the password");
     }
 }
 
@@ -178,10 +136,7 @@ fn damaged_bytes_never_cause_a_panic() {
         }
     }
     let all = ROUNDS * SERVERS.len();
-    assert!(
-        refused > all / 2 && refused < all,
-        "{refused} of {all} were refused"
-    );
+    assert!(refused > all / 2 && refused < all, "{refused} of {all} were refused");
 }
 
 /// Runs the steps with bytes that no longer match them.
@@ -210,8 +165,7 @@ fn run_steps(sent: &[u8]) -> Result<(), SystemError> {
             continue; // the damaged answer reported that the statement was not prepared
         }
         if let (Progress::BulkReady, Step::Load(_, _, rows)) = (hear(&mut wire, &mut out)?, step) {
-            rows.iter()
-                .for_each(|row| assert!(wire.bulk_row(row, &mut out).is_continue()));
+            rows.iter().for_each(|row| assert!(wire.bulk_row(row, &mut out).is_continue()));
             wire.bulk_end(None, &mut out);
             hear(&mut wire, &mut out)?;
         }
@@ -225,10 +179,7 @@ fn recordings_are_made_on_request() {
     if std::env::var_os("ASSAY_TEST_RECORD").is_none() {
         return;
     }
-    for (name, server) in SERVERS
-        .into_iter()
-        .zip([Server::mariadb(), Server::mysql()])
-    {
+    for (name, server) in SERVERS.into_iter().zip([Server::mariadb(), Server::mysql()]) {
         let Some(server) = server else { continue };
         let mut root = Client::root(&server, "");
         root.rows("CREATE DATABASE own");

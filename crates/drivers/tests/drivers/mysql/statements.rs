@@ -7,8 +7,7 @@ use crate::mysql::client::Client;
 use crate::server::Server;
 
 fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
-    cell.as_deref()
-        .map(|bytes| std::str::from_utf8(bytes).expect("text"))
+    cell.as_deref().map(|bytes| std::str::from_utf8(bytes).expect("text"))
 }
 
 pub fn returns_rows_counts_and_names(server: &Server) {
@@ -17,10 +16,7 @@ pub fn returns_rows_counts_and_names(server: &Server) {
     let inserted = client.rows("INSERT INTO people VALUES (1, 'Ångström'), (2, ''), (3, NULL)");
     assert_eq!((inserted.affected, inserted.rows), (3, 0));
     let updated = client.rows("UPDATE people SET name = '' WHERE id IN (2, 3, 4)");
-    assert_eq!(
-        updated.affected, 2,
-        "rows that the UPDATE found, changed or not"
-    );
+    assert_eq!(updated.affected, 2, "rows that the UPDATE found, changed or not");
     client.rows("UPDATE people SET name = NULL WHERE id = 3");
 
     let all = client.rows("SELECT id, name AS `the name` FROM people ORDER BY id");
@@ -32,10 +28,7 @@ pub fn returns_rows_counts_and_names(server: &Server) {
     let counted = client.try_ask(&request, Keep::Count).expect("good");
     let digested = client.try_ask(&request, Keep::Digest).expect("good");
     assert_eq!((counted.rows, digested.rows), (3, 3));
-    assert_eq!(
-        digested.digest, all.digest,
-        "the digest does not depend on the order"
-    );
+    assert_eq!(digested.digest, all.digest, "the digest does not depend on the order");
     client.prepare(0, "SELECT id, name FROM people");
     assert_eq!(
         client.execute(0, &[], Keep::Digest).digest,
@@ -57,9 +50,8 @@ pub fn takes_several_results(server: &Server) {
         assert_eq!(client.execute(0, &[], keep).rows, 3);
     }
     client.rows("DROP PROCEDURE two");
-    let failed = client
-        .try_ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
-        .expect("good");
+    let failed =
+        client.try_ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count).expect("good");
     assert_eq!((failed.rows, failed.error.is_some()), (1, true));
     assert_eq!(client.cell("SELECT 5"), "5", "the session stays open");
 }
@@ -79,14 +71,7 @@ pub fn executes_every_kind_of_value(server: &Server) {
             Value::Text("it's a \\ \0 ☃".into()),
             Value::Null,
         ],
-        [
-            Value::Int(2),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-        ],
+        [Value::Int(2), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null],
         [
             Value::Int(3),
             Value::Bool(false),
@@ -117,57 +102,27 @@ pub fn executes_every_kind_of_value(server: &Server) {
         assert_eq!(client.execute(3, row, Keep::Count).affected, 1);
     }
     let found = client.rows("SELECT b, i, d, LEFT(t, 10), n, LENGTH(t) FROM given ORDER BY at");
-    let cells: Vec<Vec<Option<&str>>> = found
-        .kept
-        .iter()
-        .map(|row| row.iter().map(text).collect())
-        .collect();
+    let cells: Vec<Vec<Option<&str>>> =
+        found.kept.iter().map(|row| row.iter().map(text).collect()).collect();
     let some = |words: [&'static str; 6]| words.map(Some).to_vec();
     assert_eq!(
         cells[0][..4],
-        some([
-            "1",
-            "-9223372036854775808",
-            "-1.5e300",
-            "it's a \\ \0",
-            "",
-            ""
-        ])[..4]
+        some(["1", "-9223372036854775808", "-1.5e300", "it's a \\ \0", "", ""])[..4]
     );
     assert_eq!(cells[0][4..], [None, Some("14")]);
     assert_eq!(cells[1], [None; 6]);
     assert_eq!(cells[2], some(["0", "-1", "0.1", "", "7", "0"]));
     assert_eq!(cells[3], some(["1", "12", "3", "2.5", "1", "3"]));
-    let last = some([
-        "1",
-        "9223372036854775807",
-        "2.2250738585072014e-308",
-        "xxxxxxxxxx",
-        "-7",
-        "70000",
-    ]);
+    let last =
+        some(["1", "9223372036854775807", "2.2250738585072014e-308", "xxxxxxxxxx", "-7", "70000"]);
     assert_eq!(cells[4], last);
     client.rows("DROP TABLE given");
 
-    let few = client.try_ask(
-        &Request::Execute {
-            id: 3,
-            parameters: &[],
-        },
-        Keep::Count,
-    );
-    assert!(
-        few.expect_err("six are needed")
-            .message
-            .contains("6 parameters, 0 were given")
-    );
+    let few = client.try_ask(&Request::Execute { id: 3, parameters: &[] }, Keep::Count);
+    assert!(few.expect_err("six are needed").message.contains("6 parameters, 0 were given"));
     client.prepare(3, "SELECT ? + 1");
     let sum = client.execute(3, &[Value::Int(41)], Keep::Rows);
-    assert_eq!(
-        text(&sum.kept[0][0]),
-        Some("42"),
-        "the id was reused for another statement"
-    );
+    assert_eq!(text(&sum.kept[0][0]), Some("42"), "the id was reused for another statement");
     client.prepare(4, "BEGIN"); // MySQL does not prepare it
     client.execute(4, &[], Keep::Count);
     client.execute(4, &[], Keep::Count);
@@ -183,10 +138,7 @@ pub fn keeps_the_columns_that_the_server_does_not_send_again(server: &Server) {
     for _ in 0..3 {
         let answer = client.execute(0, &[], Keep::Rows);
         assert_eq!(answer.columns, ["a", "b"]);
-        assert_eq!(
-            answer.kept[0].iter().map(text).collect::<Vec<_>>(),
-            [Some("1"), Some("one")]
-        );
+        assert_eq!(answer.kept[0].iter().map(text).collect::<Vec<_>>(), [Some("1"), Some("one")]);
         for (value, shown) in [
             (Value::Int(5), Some("5")),
             (Value::Text("five".into()), Some("five")),
@@ -213,14 +165,9 @@ pub fn carries_texts_longer_than_a_packet(server: &Server) {
     let mut client = Client::root(server, "own");
     // A row is 4 bytes longer than its only cell.
     for length in [FULL - 5, FULL - 4, FULL - 3, FULL] {
-        let answer = client.rows(&format!(
-            "SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'"
-        ));
-        let lengths: Vec<usize> = answer
-            .kept
-            .iter()
-            .map(|row| row[0].as_deref().map_or(0, <[u8]>::len))
-            .collect();
+        let answer = client.rows(&format!("SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'"));
+        let lengths: Vec<usize> =
+            answer.kept.iter().map(|row| row[0].as_deref().map_or(0, <[u8]>::len)).collect();
         assert_eq!(lengths, [length, 4]);
     }
     client.prepare(0, "SELECT LENGTH(?), REPEAT('y', ?), 'end'");
@@ -246,9 +193,7 @@ fn compare(client: &mut Client, query: &str) {
     assert_eq!(printed.columns, converted.columns);
     for (line, (printed, converted)) in printed.kept.iter().zip(&converted.kept).enumerate() {
         let words = |row: &[Option<Box<[u8]>>]| -> Vec<Option<String>> {
-            row.iter()
-                .map(|cell| cell.as_deref().map(|t| t.escape_ascii().to_string()))
-                .collect()
+            row.iter().map(|cell| cell.as_deref().map(|t| t.escape_ascii().to_string())).collect()
         };
         assert_eq!(words(printed), words(converted), "row {line} of {query}");
     }
@@ -281,10 +226,7 @@ pub fn both_protocols_give_the_same_text(server: &Server) {
     for values in extremes {
         client.rows(&format!("INSERT INTO kinds VALUES ({values})"));
     }
-    client.rows(&format!(
-        "INSERT INTO kinds VALUES ({})",
-        vec!["NULL"; 33].join(", ")
-    ));
+    client.rows(&format!("INSERT INTO kinds VALUES ({})", vec!["NULL"; 33].join(", ")));
     compare(&mut client, "SELECT * FROM kinds");
     compare(
         &mut client,
@@ -309,14 +251,9 @@ pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
     };
     let mut lines = Vec::new();
     for exponent in -20..22 {
-        for digits in [
-            "1",
-            "1.5",
-            "9.99999",
-            "9.999999999999999",
-            "1.2345678901234567",
-            "3.14159265",
-        ] {
+        for digits in
+            ["1", "1.5", "9.99999", "9.999999999999999", "1.2345678901234567", "3.14159265"]
+        {
             lines.push(format!(
                 "({digits}e{exponent}, -{digits}e{exponent}, {digits}e{})",
                 exponent % 15
@@ -324,10 +261,7 @@ pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
         }
     }
     for _ in 0..4_000 {
-        let (any, single) = (
-            f64::from_bits(next()),
-            f32::from_bits((next() >> 32) as u32),
-        );
+        let (any, single) = (f64::from_bits(next()), f32::from_bits((next() >> 32) as u32));
         let near = f64::from(next() as i32) / 10_f64.powi((next() % 12) as i32);
         if any.is_finite() && single.is_normal() {
             lines.push(format!("({any:e}, {single:e}, {near:e})"));

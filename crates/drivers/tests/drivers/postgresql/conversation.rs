@@ -28,26 +28,17 @@ pub struct Step {
 impl Conversation {
     pub fn read(text: &str) -> Self {
         let mut conversation = Self::default();
-        for line in text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let (kind, rest) = line.split_at_checked(2).unwrap_or((line, ""));
             if kind == "> " {
-                conversation.steps.push(Step {
-                    request: rest.to_owned(),
-                    ..Step::default()
-                });
+                conversation.steps.push(Step { request: rest.to_owned(), ..Step::default() });
                 continue;
             }
             if kind == "! " {
                 conversation.set_option(rest);
                 continue;
             }
-            let step = conversation
-                .steps
-                .last_mut()
-                .expect("a step begins with a request");
+            let step = conversation.steps.last_mut().expect("a step begins with a request");
             match kind {
                 "C " => step.sent.extend(unescape(rest)),
                 "S " => step.received.extend(unescape(rest)),
@@ -89,21 +80,12 @@ pub fn begin(
         "execute" => {
             let (id, list) = numbered(rest);
             let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();
-            wire.request(
-                &Request::Execute {
-                    id,
-                    parameters: &parameters,
-                },
-                out,
-            )?;
+            wire.request(&Request::Execute { id, parameters: &parameters }, out)?;
         }
         "queue" => {
             match rest.split_once(' ').unwrap_or((rest, "")) {
                 ("text", text) => {
-                    let direct = Request::Direct {
-                        pieces: &pieces(text),
-                        parameters: &[],
-                    };
+                    let direct = Request::Direct { pieces: &pieces(text), parameters: &[] };
                     wire.queue(&direct, out)?;
                 }
                 ("together", text) => wire.queue(&Request::Text(text), out)?,
@@ -143,10 +125,7 @@ pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> Strin
         Ok(progress) => progress,
         Err(error) => return format!("over: {} {}", error.class.word(), error.code),
     };
-    let mut line = format!(
-        "{progress:?} rows {} affected {}",
-        answer.rows, answer.affected
-    );
+    let mut line = format!("{progress:?} rows {} affected {}", answer.rows, answer.affected);
     if let Some(error) = &answer.error {
         write!(line, " error {} {}", error.class.word(), error.code).expect("memory");
     }

@@ -30,11 +30,8 @@ fn a_real_server_agrees() {
 }
 
 fn unix(server: &Server) -> Client {
-    let options = ConnectOptions {
-        user: "postgres".into(),
-        is_private: true,
-        ..Default::default()
-    };
+    let options =
+        ConnectOptions { user: "postgres".into(), is_private: true, ..Default::default() };
     Client::to_socket(&server.socket, PostgresqlWire::new(options)).expect("it lets us in")
 }
 
@@ -89,11 +86,7 @@ fn hold_on(mut client: Client, name: &str, conversation: &Conversation) -> Vec<S
                 client.progress(answer)
             });
             meaning += &conversation::meaning(&result, &answer);
-            assert!(
-                is_recording || meaning == step.meaning,
-                "{name}: {}\n{meaning}",
-                step.request
-            );
+            assert!(is_recording || meaning == step.meaning, "{name}: {}\n{meaning}", step.request);
         }
         client.send();
         let (mut sent, mut received) = (Vec::new(), Vec::new());
@@ -114,11 +107,7 @@ fn hold_on(mut client: Client, name: &str, conversation: &Conversation) -> Vec<S
 }
 
 fn scram_opens_a_session_and_a_wrong_password_does_not(server: &Server) {
-    for (password, opens) in [
-        (Some("sécret"), true),
-        (Some("secret"), false),
-        (None, false),
-    ] {
+    for (password, opens) in [(Some("sécret"), true), (Some("secret"), false), (None, false)] {
         let options = ConnectOptions {
             user: "proven".into(),
             database: "postgres".into(),
@@ -150,10 +139,7 @@ fn a_load_larger_than_any_buffer_arrives_whole(server: &Server) {
         r"SELECT count(*), count(distinct a) FROM large
           WHERE b = repeat(E'a\tb\\c\nd\r', a % 50)",
     );
-    assert_eq!(
-        found.kept,
-        [[Some(b"20000"[..].into()), Some(b"20000"[..].into())]]
-    );
+    assert_eq!(found.kept, [[Some(b"20000"[..].into()), Some(b"20000"[..].into())]]);
 }
 
 fn a_terminated_session_ends_with_the_servers_words(server: &Server) {
@@ -165,22 +151,12 @@ fn a_terminated_session_ends_with_the_servers_words(server: &Server) {
     let asked = victim.wire.request(&execute, &mut victim.out);
     asked.expect("it was prepared");
     victim.send();
-    ask(
-        &mut other,
-        &format!("SELECT pg_terminate_backend({})", victim.wire.session_id()),
-    );
-    let error = victim
-        .progress(&mut Answer::default())
-        .expect_err("the session was terminated");
+    ask(&mut other, &format!("SELECT pg_terminate_backend({})", victim.wire.session_id()));
+    let error = victim.progress(&mut Answer::default()).expect_err("the session was terminated");
     assert_eq!(
         (error.class, error.code.as_str()),
         (ErrorClass::LostConnection, "57P01"),
         "{error}"
     );
-    assert!(
-        victim
-            .wire
-            .request(&Request::Text("SELECT 1"), &mut victim.out)
-            .is_err()
-    );
+    assert!(victim.wire.request(&Request::Text("SELECT 1"), &mut victim.out).is_err());
 }

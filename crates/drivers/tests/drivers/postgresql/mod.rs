@@ -25,14 +25,8 @@ pub const ALL: &[(&str, &str)] = &[
     ("md5", include_str!("conversations/md5.txt")),
     ("clear", include_str!("conversations/clear.txt")),
     ("no_database", include_str!("conversations/no_database.txt")),
-    (
-        "wrong_password",
-        include_str!("conversations/wrong_password.txt"),
-    ),
-    (
-        "bad_session_statement",
-        include_str!("conversations/bad_session_statement.txt"),
-    ),
+    ("wrong_password", include_str!("conversations/wrong_password.txt")),
+    ("bad_session_statement", include_str!("conversations/bad_session_statement.txt")),
     ("terminated", include_str!("conversations/terminated.txt")),
     ("pipelines", include_str!("conversations/pipelines.txt")),
     ("types", include_str!("conversations/types.txt")),
@@ -42,10 +36,7 @@ pub const ALL: &[(&str, &str)] = &[
 fn without_the_session(mut sent: Vec<u8>) -> Vec<u8> {
     let places = sent.windows(PREFIX.len());
     let starts = places.enumerate().filter(|(_, part)| *part == PREFIX);
-    for start in starts
-        .map(|(start, _)| start + PREFIX.len())
-        .collect::<Vec<_>>()
-    {
+    for start in starts.map(|(start, _)| start + PREFIX.len()).collect::<Vec<_>>() {
         sent[start..start + 16].fill(b'0');
     }
     sent
@@ -66,12 +57,7 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
             conversation::begin(&mut wire, &step.request, &mut out).expect("the request is valid");
         let mut result = Ok(Progress::NeedMore);
         for part in step.received.chunks(piece) {
-            assert_eq!(
-                result,
-                Ok(Progress::NeedMore),
-                "{name}: {} ended early",
-                step.request
-            );
+            assert_eq!(result, Ok(Progress::NeedMore), "{name}: {} ended early", step.request);
             input.extend_from_slice(part);
             result = conversation::read_all(&mut earlier, &mut answer, keep, |answer| {
                 let (used, progress) = wire.receive(&input, &mut out, answer)?;
@@ -86,11 +72,7 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
             };
             let last = conversation::meaning(&result, &answer);
             assert_eq!(earlier + &last, expected, "{name}: {}", step.request);
-            assert!(
-                input.is_empty() || result.is_err(),
-                "{name}: {} left bytes",
-                step.request
-            );
+            assert!(input.is_empty() || result.is_err(), "{name}: {} left bytes", step.request);
         }
         assert_eq!(
             without_the_session(out).escape_ascii().to_string(),
@@ -121,9 +103,7 @@ fn the_answer_to_another_statement_is_an_error() {
         "= Ready rows 0 affected 111 error wrong statement \n",
         1,
     );
-    let end = of_another
-        .find("error wrong statement ")
-        .expect("it was replaced");
+    let end = of_another.find("error wrong statement ").expect("it was replaced");
     let end = end + of_another[end..].find('\n').expect("a line ends") + 1;
     for keep in [Keep::Rows, Keep::Count] {
         replay("another statement", &of_another[..end], usize::MAX, keep);
@@ -132,18 +112,12 @@ fn the_answer_to_another_statement_is_an_error() {
 
 /// The driver's result for a server's answer to the TLS request.
 fn answer_to_tls_request(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u8>) {
-    let options = ConnectOptions {
-        wants_tls: true,
-        ..Default::default()
-    };
+    let options = ConnectOptions { wants_tls: true, ..Default::default() };
     let mut wire = PostgresqlWire::new(options);
     let (mut out, mut answer) = (Vec::new(), conversation::answer());
     wire.connected(&mut out);
     assert_eq!(out, b"\0\0\0\x08\x04\xd2\x16\x2f");
-    assert_eq!(
-        wire.receive(b"", &mut out, &mut answer),
-        Ok((0, Progress::NeedMore))
-    );
+    assert_eq!(wire.receive(b"", &mut out, &mut answer), Ok((0, Progress::NeedMore)));
     out.clear();
     let result = wire.receive(bytes, &mut out, &mut answer);
     if matches!(result, Ok((_, Progress::StartTls))) {
@@ -171,11 +145,9 @@ fn unencrypted_bytes_after_the_server_accepts_tls_are_refused() {
 
 #[test]
 fn a_server_of_another_protocol_is_refused_at_its_first_byte() {
-    for greeting in [
-        &b"HTTP/1.1 400 Bad Request\r\n"[..],
-        b"\x4a\0\0\0\x0a5.5.5-10.11",
-        b"SSH-2.0-OpenSSH\r\n",
-    ] {
+    for greeting in
+        [&b"HTTP/1.1 400 Bad Request\r\n"[..], b"\x4a\0\0\0\x0a5.5.5-10.11", b"SSH-2.0-OpenSSH\r\n"]
+    {
         let mut wire = PostgresqlWire::new(Default::default());
         let (mut out, mut answer) = (Vec::new(), conversation::answer());
         wire.connected(&mut out);
@@ -220,20 +192,14 @@ fn broken_bytes_are_refused_and_never_panic() {
                     }
                     Err(_) => {
                         refused += 1;
-                        assert!(
-                            wire.receive(b"Z\0\0\0\x05I", &mut out, &mut answer)
-                                .is_err()
-                        );
+                        assert!(wire.receive(b"Z\0\0\0\x05I", &mut out, &mut answer).is_err());
                         break 'session;
                     }
                 }
             }
         }
     }
-    assert!(
-        refused > 500,
-        "only {refused} of 3000 mutated conversations were refused"
-    );
+    assert!(refused > 500, "only {refused} of 3000 mutated conversations were refused");
 }
 
 /// `pencil`, salted with `W22ZaJ0SNY7soEsUEjb6gQ==` and 4096 iterations: H(ClientKey) and ServerKey.
@@ -249,13 +215,7 @@ fn hmac(key: &[u8], text: &str) -> [u8; 32] {
 
 fn message(code: i32, text: &str) -> Vec<u8> {
     let length = u32::try_from(8 + text.len()).expect("it is short");
-    [
-        b"R",
-        &length.to_be_bytes()[..],
-        &code.to_be_bytes(),
-        text.as_bytes(),
-    ]
-    .concat()
+    [b"R", &length.to_be_bytes()[..], &code.to_be_bytes(), text.as_bytes()].concat()
 }
 
 /// Acts as the server. `spoil` changes its final signature. Returns whether the client's proof is right, and
@@ -280,16 +240,9 @@ fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), Sys
     assert_eq!(first[0], b'p');
     assert_eq!(&first[5..5 + head.len()], head);
     let client_first = std::str::from_utf8(&first[5 + head.len() + 4..]).expect("SCRAM is text");
-    let bare = client_first
-        .strip_prefix("n,,")
-        .expect("no channel binding");
-    let nonce = bare
-        .strip_prefix("n=,r=")
-        .expect("the name is in the startup message");
-    assert!(
-        nonce.len() >= 18,
-        "a nonce that cannot be guessed, not {nonce}"
-    );
+    let bare = client_first.strip_prefix("n,,").expect("no channel binding");
+    let nonce = bare.strip_prefix("n=,r=").expect("the name is in the startup message");
+    assert!(nonce.len() >= 18, "a nonce that cannot be guessed, not {nonce}");
 
     let server_first = format!("r={nonce}{SERVER_NONCE},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096");
     let (_, last) = say(&message(11, &server_first));
@@ -300,11 +253,7 @@ fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), Sys
     let decode = |text: &str| STANDARD.decode(text).expect("base64");
     let signed = format!("{bare},{server_first},{unproven}");
     let signature = hmac(&decode(STORED_KEY), &signed);
-    let client_key: Vec<u8> = decode(proof)
-        .iter()
-        .zip(signature)
-        .map(|(a, b)| a ^ b)
-        .collect();
+    let client_key: Vec<u8> = decode(proof).iter().zip(signature).map(|(a, b)| a ^ b).collect();
     let is_proven = Sha256::digest(&client_key).as_slice() == decode(STORED_KEY);
 
     let mut server_signature = hmac(&decode(SERVER_KEY), &signed);
@@ -321,31 +270,18 @@ fn only_the_right_password_gives_a_valid_proof() {
 
 #[test]
 fn a_server_that_does_not_know_the_password_is_refused() {
-    assert_eq!(
-        exchange("pencil", false)
-            .1
-            .expect("the signature is right")
-            .1,
-        Progress::NeedMore
-    );
-    let error = exchange("pencil", true)
-        .1
-        .expect_err("its signature is wrong");
+    assert_eq!(exchange("pencil", false).1.expect("the signature is right").1, Progress::NeedMore);
+    let error = exchange("pencil", true).1.expect_err("its signature is wrong");
     assert_eq!(error.class, ErrorClass::Authentication);
 }
 
 #[test]
 fn a_server_that_skips_its_proof_is_refused() {
-    let options = ConnectOptions {
-        password: Some("pencil".into()),
-        ..ConnectOptions::default()
-    };
+    let options = ConnectOptions { password: Some("pencil".into()), ..ConnectOptions::default() };
     let mut wire = PostgresqlWire::new(options);
     let (mut out, mut answer) = (Vec::new(), conversation::answer());
     wire.connected(&mut out);
     let skipping = [message(10, "SCRAM-SHA-256\0\0"), message(0, "")].concat();
-    let error = wire
-        .receive(&skipping, &mut out, &mut answer)
-        .expect_err("no proof came");
+    let error = wire.receive(&skipping, &mut out, &mut answer).expect_err("no proof came");
     assert_eq!(error.class, ErrorClass::Protocol);
 }

@@ -15,10 +15,7 @@ fn errors_have_classes_and_the_session_stays_open() {
     use ErrorClass as Class;
     let folder = Folder::new("sqlite-classes");
     let mut session = open(&folder.file());
-    done(
-        &mut session,
-        "CREATE TABLE t (a INTEGER PRIMARY KEY, b NOT NULL)",
-    );
+    done(&mut session, "CREATE TABLE t (a INTEGER PRIMARY KEY, b NOT NULL)");
     done(&mut session, "INSERT INTO t VALUES (1, 1)");
     for (sql, expected) in [
         ("SELEC 1", Class::Syntax),
@@ -38,9 +35,7 @@ fn errors_have_classes_and_the_session_stays_open() {
     ] {
         assert_eq!(class(&mut session, sql), expected, "{sql}");
     }
-    let error = text(&mut session, "INSERT INTO t VALUES (1, 1)")
-        .error
-        .expect("a duplicate");
+    let error = text(&mut session, "INSERT INTO t VALUES (1, 1)").error.expect("a duplicate");
     assert_eq!(error.code, "1555", "SQLITE_CONSTRAINT_PRIMARYKEY");
     assert_eq!(error.message, "UNIQUE constraint failed: t.a");
     prepare(&mut session, 0, "SELECT ? + ?");
@@ -72,15 +67,8 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
         assert_eq!(shown_by(session, "SELECT count(*) FROM t"), ["1"]);
     }
     done(&mut first, "INSERT INTO t VALUES (3)");
-    assert_eq!(
-        class(&mut first, "COMMIT"),
-        ErrorClass::Timeout,
-        "a reader holds a lock"
-    );
-    assert_eq!(
-        class(&mut second, "INSERT INTO t VALUES (4)"),
-        ErrorClass::Deadlock
-    );
+    assert_eq!(class(&mut first, "COMMIT"), ErrorClass::Timeout, "a reader holds a lock");
+    assert_eq!(class(&mut second, "INSERT INTO t VALUES (4)"), ErrorClass::Deadlock);
     done(&mut second, "ROLLBACK");
     done(&mut first, "COMMIT");
 
@@ -88,20 +76,15 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
     done(&mut second, "BEGIN");
     assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["2"]);
     done(&mut first, "INSERT INTO t VALUES (5)");
-    assert_eq!(
-        class(&mut second, "INSERT INTO t VALUES (6)"),
-        ErrorClass::Serialization
-    );
+    assert_eq!(class(&mut second, "INSERT INTO t VALUES (6)"), ErrorClass::Serialization);
     done(&mut second, "ROLLBACK");
 }
 
 #[test]
 fn a_long_call_can_be_cancelled_from_another_thread() {
     let folder = Folder::new("sqlite-cancel");
-    let (mut first, mut second) = (
-        open(&folder.file()),
-        try_open(&folder.file(), &[]).expect("opens"),
-    );
+    let (mut first, mut second) =
+        (open(&folder.file()), try_open(&folder.file(), &[]).expect("opens"));
     done(&mut first, "CREATE TABLE t (a)");
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
@@ -121,20 +104,14 @@ fn a_long_call_can_be_cancelled_from_another_thread() {
             is_done.store(true, std::sync::atomic::Ordering::Relaxed);
         });
     }
-    assert_eq!(
-        shown_by(&mut second, "SELECT count(*) FROM t"),
-        ["0"],
-        "the session stays open"
-    );
+    assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["0"], "the session stays open");
 }
 
 #[test]
 fn a_session_that_cannot_open_reports_the_reason() {
     let folder = Folder::new("sqlite-open");
     let refused = |file: &Path, options: &[(&str, &str)]| {
-        try_open(file, options)
-            .err()
-            .expect("the session is refused")
+        try_open(file, options).err().expect("the session is refused")
     };
     let missing = folder.0.join("no folder/test.db");
     let error = refused(&missing, &[]);
@@ -144,31 +121,17 @@ fn a_session_that_cannot_open_reports_the_reason() {
         refused(&folder.file(), &[("mode", "read-only")]).class,
         ErrorClass::ConnectionRefused
     );
-    assert_eq!(
-        refused(Path::new(""), &[]).class,
-        ErrorClass::ConnectionRefused
-    );
+    assert_eq!(refused(Path::new(""), &[]).class, ErrorClass::ConnectionRefused);
 
     let text_file = folder.0.join("notes.txt");
-    std::fs::write(
-        &text_file,
-        "not a database, but long enough to be looked at".repeat(30),
-    )
-    .expect("the folder is writable");
+    std::fs::write(&text_file, "not a database, but long enough to be looked at".repeat(30))
+        .expect("the folder is writable");
     let error = refused(&text_file, &[]);
     assert_eq!(error.class, ErrorClass::Data);
     assert!(error.message.contains("not a database"), "{error}");
 
-    for (key, value) in [
-        ("mode", "sometimes"),
-        ("busy_timeout_s", "-1"),
-        ("busy", "1"),
-    ] {
-        assert!(
-            refused(&folder.file(), &[(key, value)])
-                .message
-                .contains(key)
-        );
+    for (key, value) in [("mode", "sometimes"), ("busy_timeout_s", "-1"), ("busy", "1")] {
+        assert!(refused(&folder.file(), &[(key, value)]).message.contains(key));
     }
     let error = SqliteConnection::open(&LocalOptions {
         password: None,
@@ -179,10 +142,7 @@ fn a_session_that_cannot_open_reports_the_reason() {
     });
     let error = error.err().expect("the second statement is wrong");
     assert_eq!(error.class, ErrorClass::Syntax);
-    assert!(
-        error.message.starts_with("session statement \"PRAGMA\""),
-        "{error}"
-    );
+    assert!(error.message.starts_with("session statement \"PRAGMA\""), "{error}");
 }
 
 #[test]
@@ -192,10 +152,7 @@ fn a_read_only_session_cannot_write_and_foreign_keys_are_off_as_in_the_shell() {
     done(&mut writer, "CREATE TABLE t (a PRIMARY KEY)");
     assert_eq!(shown_by(&mut writer, "PRAGMA foreign_keys"), ["0"]);
     let mut reader = try_open(&folder.file(), &[("mode", "read-only")]).expect("the file is there");
-    assert_eq!(
-        class(&mut reader, "INSERT INTO t VALUES (1)"),
-        ErrorClass::Permission
-    );
+    assert_eq!(class(&mut reader, "INSERT INTO t VALUES (1)"), ErrorClass::Permission);
     done(&mut writer, "INSERT INTO t VALUES (1)");
     assert_eq!(shown_by(&mut reader, "SELECT a FROM t"), ["1"]);
     assert!(reader.server_version().starts_with("SQLite 3."));

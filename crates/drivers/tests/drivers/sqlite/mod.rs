@@ -64,10 +64,7 @@ fn a_free_session_reaches_other_files() {
     let folder = Folder::new("sqlite-free");
     let other = folder.0.join("other.db");
     let mut session = try_open(&folder.file(), &[]).expect("the file opens");
-    done(
-        &mut session,
-        &format!("ATTACH '{}' AS other", other.display()),
-    );
+    done(&mut session, &format!("ATTACH '{}' AS other", other.display()));
     done(&mut session, "CREATE TABLE other.t (a)");
     assert!(other.exists());
 }

@@ -19,35 +19,14 @@ fn values_are_returned_as_the_text_of_the_library() {
         seed ^= seed << 17;
         f64::from_bits(seed)
     };
-    done(
-        &mut session,
-        "CREATE TABLE t (i, r REAL, s TEXT, b BLOB, n)",
-    );
-    prepare(
-        &mut session,
-        3,
-        "INSERT INTO t VALUES (?, ?, ?, x'41', NULL)",
-    );
+    done(&mut session, "CREATE TABLE t (i, r REAL, s TEXT, b BLOB, n)");
+    prepare(&mut session, 3, "INSERT INTO t VALUES (?, ?, ?, x'41', NULL)");
     for number in [0, 1, -1, i64::MAX, i64::MIN] {
-        for real in [
-            0.0,
-            -0.0,
-            1.0,
-            0.1,
-            1e15,
-            1e16,
-            1e300,
-            f64::INFINITY,
-            next(),
-            next(),
-            next(),
-        ] {
+        for real in [0.0, -0.0, 1.0, 0.1, 1e15, 1e16, 1e300, f64::INFINITY, next(), next(), next()]
+        {
             let real = if real.is_nan() { 2.5 } else { real };
-            let parameters = [
-                Value::Int(number),
-                Value::Double(real),
-                Value::Text("é 'quoted'".into()),
-            ];
+            let parameters =
+                [Value::Int(number), Value::Double(real), Value::Text("é 'quoted'".into())];
             let answer = execute(&mut session, 3, &parameters);
             assert_eq!((answer.error, answer.affected), (None, 1));
         }
@@ -69,38 +48,21 @@ fn counting_digesting_and_keeping_rows_agree() {
     let folder = Folder::new("sqlite-keep");
     let mut session = open(&folder.file());
     done(&mut session, "CREATE TABLE t (a INTEGER, b TEXT)");
-    assert_eq!(
-        done(
-            &mut session,
-            "INSERT INTO t VALUES (1, 'x'), (2, NULL), (3, '')"
-        ),
-        3
-    );
+    assert_eq!(done(&mut session, "INSERT INTO t VALUES (1, 'x'), (2, NULL), (3, '')"), 3);
     let request = Request::Text("SELECT * FROM t ORDER BY a");
     let backwards = Request::Text("SELECT * FROM t ORDER BY a DESC");
     let mut answers = [Keep::Count, Keep::Digest, Keep::Rows].map(Answer::new);
     for answer in &mut answers {
-        session
-            .request(&request, answer)
-            .expect("the session stays open");
-        assert_eq!(
-            (answer.rows, answer.affected),
-            (3, 0),
-            "reading changes nothing"
-        );
+        session.request(&request, answer).expect("the session stays open");
+        assert_eq!((answer.rows, answer.affected), (3, 0), "reading changes nothing");
     }
     let [counted, mut digested, kept] = answers;
     assert_eq!(counted.digest, 0);
     assert_eq!(digested.digest, kept.digest);
     assert_eq!(shown(&kept), ["1|x", "2|", "3|"]);
     digested.clear(Keep::Digest);
-    session
-        .request(&backwards, &mut digested)
-        .expect("the session stays open");
-    assert_eq!(
-        digested.digest, kept.digest,
-        "the digest does not depend on the order"
-    );
+    session.request(&backwards, &mut digested).expect("the session stays open");
+    assert_eq!(digested.digest, kept.digest, "the digest does not depend on the order");
     assert_eq!(done(&mut session, "DELETE FROM t WHERE a > 1"), 2);
     assert_eq!(
         done(&mut session, "CREATE TABLE u (a)"),
@@ -120,11 +82,7 @@ fn regexp_agrees_with_posix_and_the_shell() {
         ("'ISBN 0123456789.'", "[^0-9Xx][0-9Xx]{10}[^0-9Xx]", "1"),
         ("'x978012345678901'", "(^|[^0-9])97[89][0-9]{10}", "1"),
         ("'1978012345678901'", "(^|[^0-9])97[89][0-9]{10}", "0"),
-        (
-            "'http://doi.org/10.1145/1'",
-            "(^|doi.org/)10[.][0-9]+/",
-            "1",
-        ),
+        ("'http://doi.org/10.1145/1'", "(^|doi.org/)10[.][0-9]+/", "1"),
         ("'10a1145/1'", "(^|doi.org/)10[.][0-9]+/", "0"),
         ("'ftp://x'", "^(https?|ftp)://", "1"),
         ("'12-15'", "^[0-9]+-[0-9]+$", "1"),
@@ -148,29 +106,14 @@ fn a_pattern_that_is_a_column_is_compiled_anew_for_each_row() {
     let folder = Folder::new("sqlite-patterns");
     let mut session = open(&folder.file());
     done(&mut session, "CREATE TABLE v (s, p)");
-    done(
-        &mut session,
-        "INSERT INTO v VALUES ('a', 'a'), ('b', 'a'), ('b', '[b]'), ('b', NULL)",
-    );
-    assert_eq!(
-        shown_by(&mut session, "SELECT s REGEXP p FROM v"),
-        ["1", "0", "1", ""]
-    );
+    done(&mut session, "INSERT INTO v VALUES ('a', 'a'), ('b', 'a'), ('b', '[b]'), ('b', NULL)");
+    assert_eq!(shown_by(&mut session, "SELECT s REGEXP p FROM v"), ["1", "0", "1", ""]);
     let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
                 SELECT sum(i REGEXP ('^' || i || '$')) FROM n";
-    assert_eq!(
-        shown_by(&mut session, many),
-        ["1000"],
-        "more patterns than the cache holds"
-    );
-    let wrong = text(&mut session, "SELECT 'x' REGEXP '('")
-        .error
-        .expect("the pattern is wrong");
+    assert_eq!(shown_by(&mut session, many), ["1000"], "more patterns than the cache holds");
+    let wrong = text(&mut session, "SELECT 'x' REGEXP '('").error.expect("the pattern is wrong");
     assert_eq!(wrong.class, ErrorClass::Syntax);
-    assert!(
-        wrong.message.contains("regular expression \"(\""),
-        "{wrong}"
-    );
+    assert!(wrong.message.contains("regular expression \"(\""), "{wrong}");
 }
 
 #[test]
@@ -179,17 +122,7 @@ fn bulk_rows_are_stored_like_literals_in_a_script() {
     let mut session = open(&folder.file());
     let create = "(i INTEGER, b BIGINT, d DECIMAL(9,2), r DOUBLE, v VARCHAR(9), t TEXT)";
     let cells = [
-        "007",
-        "-0",
-        "38",
-        "-12",
-        "1.50",
-        "1e3",
-        "0042",
-        "1.0",
-        "",
-        " 5 ",
-        "x",
+        "007", "-0", "38", "-12", "1.50", "1e3", "0042", "1.0", "", " 5 ", "x",
         "9223372036854775808",
     ];
     done(&mut session, &format!("CREATE TABLE literals {create}"));
@@ -212,20 +145,13 @@ fn bulk_rows_are_stored_like_literals_in_a_script() {
         }
         session.bulk_row(&row).expect("the session stays open");
         // The session is in a bulk load; another statement in between is allowed in process.
-        done(
-            &mut session,
-            &format!("INSERT INTO literals VALUES ({})", literals.join(", ")),
-        );
+        done(&mut session, &format!("INSERT INTO literals VALUES ({})", literals.join(", ")));
     }
     let mut answer = Answer::default();
-    session
-        .bulk_end(None, &mut answer)
-        .expect("the session stays open");
+    session.bulk_end(None, &mut answer).expect("the session stays open");
     assert_eq!((answer.error, answer.affected), (None, 100));
     done(&mut session, "COMMIT");
-    let columns = ["i", "b", "d", "r", "v", "t"]
-        .map(|c| format!("typeof({c}), {c}"))
-        .join(", ");
+    let columns = ["i", "b", "d", "r", "v", "t"].map(|c| format!("typeof({c}), {c}")).join(", ");
     let dump = |table: &str| format!("SELECT {columns} FROM {table} ORDER BY rowid");
     let loaded = shown_by(&mut session, &dump("bulk"));
     assert_eq!(loaded, shown_by(&mut session, &dump("literals")));
@@ -236,10 +162,7 @@ fn bulk_rows_are_stored_like_literals_in_a_script() {
 fn a_failed_load_names_its_first_bad_row_and_an_aborted_load_its_reason() {
     let folder = Folder::new("sqlite-bulk-errors");
     let mut session = open(&folder.file());
-    done(
-        &mut session,
-        "CREATE TABLE t (a INTEGER NOT NULL, b UNIQUE)",
-    );
+    done(&mut session, "CREATE TABLE t (a INTEGER NOT NULL, b UNIQUE)");
     let bulk = native("INSERT INTO t (a, b) VALUES (?, ?)");
     let mut row = Row::new();
     let mut load = |session: &mut SqliteConnection, abort: Option<&str>| {
@@ -251,34 +174,22 @@ fn a_failed_load_names_its_first_bad_row_and_an_aborted_load_its_reason() {
             session.bulk_row(&row).expect("the session stays open");
         }
         let mut answer = Answer::default();
-        session
-            .bulk_end(abort, &mut answer)
-            .expect("the session stays open");
+        session.bulk_end(abort, &mut answer).expect("the session stays open");
         answer.error.expect("the load fails")
     };
     done(&mut session, "BEGIN");
     let error = load(&mut session, None);
     assert_eq!(error.class, ErrorClass::Constraint);
-    assert!(
-        error
-            .message
-            .starts_with("row 131: UNIQUE constraint failed"),
-        "{error}"
-    );
+    assert!(error.message.starts_with("row 131: UNIQUE constraint failed"), "{error}");
     done(&mut session, "ROLLBACK");
-    assert_eq!(
-        load(&mut session, Some("the source ended")).message,
-        "the source ended"
-    );
+    assert_eq!(load(&mut session, Some("the source ended")).message, "the source ended");
     done(&mut session, "DELETE FROM t");
     row.clear();
     row.push_int(1);
     ask(&mut session, &bulk);
     session.bulk_row(&row).expect("the session stays open");
     let mut answer = Answer::default();
-    session
-        .bulk_end(None, &mut answer)
-        .expect("the session stays open");
+    session.bulk_end(None, &mut answer).expect("the session stays open");
     let error = answer.error.expect("a cell is missing");
     assert_eq!(error.message, "row 1: expected 2 cells, found 1");
     assert_eq!(shown_by(&mut session, "SELECT count(*) FROM t"), ["0"]);

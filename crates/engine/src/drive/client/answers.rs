@@ -27,33 +27,24 @@ impl Client<'_> {
             unreachable!("an answer belongs to a transaction")
         };
         match transaction.step() {
-            TransactionStep::Preparing {
-                statement,
-                is_pipelined,
-            } => self.prepared(statement, is_pipelined, now_ns, answer, recorder),
+            TransactionStep::Preparing { statement, is_pipelined } => {
+                self.prepared(statement, is_pipelined, now_ns, answer, recorder)
+            }
             TransactionStep::PreparingForNext { then } => {
                 self.state.prepared_for_next(then, answer, recorder);
                 Keep::Count
             }
-            TransactionStep::Waiting {
-                statement,
-                is_pipelined: false,
-            } => {
+            TransactionStep::Waiting { statement, is_pipelined: false } => {
                 transaction.goes_on();
-                self.state
-                    .statement_answered(statement, now_ns, answer, recorder);
+                self.state.statement_answered(statement, now_ns, answer, recorder);
                 if self.state.error().is_some() || !self.machine.settled() {
                     self.machine.answered(reply(answer, self.state.error()));
                 }
                 Keep::Count
             }
-            TransactionStep::Waiting {
-                statement,
-                is_pipelined: true,
-            } => {
+            TransactionStep::Waiting { statement, is_pipelined: true } => {
                 transaction.goes_on();
-                self.state
-                    .statement_answered(statement, now_ns, answer, recorder);
+                self.state.statement_answered(statement, now_ns, answer, recorder);
                 let status = answer.transaction;
                 self.state.pipeline.push(Queued {
                     statement,
@@ -70,10 +61,8 @@ impl Client<'_> {
                     unreachable!("a pipeline has as many answers as statements")
                 };
                 transaction.syncs(next + 1);
-                self.state
-                    .statement_answered(statement, now_ns, answer, recorder);
-                self.machine
-                    .answered_pipelined(statement, reply(answer, self.state.error()));
+                self.state.statement_answered(statement, now_ns, answer, recorder);
+                self.machine.answered_pipelined(statement, reply(answer, self.state.error()));
                 self.state.keep_until_synced(next, answer);
                 self.state.keep_in_pipeline(next + 1)
             }
@@ -173,10 +162,7 @@ impl Client<'_> {
         let Phase::InTransaction(transaction) = &mut state.phase else {
             unreachable!("a pipeline belongs to a transaction")
         };
-        let mut errors = state
-            .pipeline
-            .iter()
-            .filter_map(|queued| queued.error.as_ref());
+        let mut errors = state.pipeline.iter().filter_map(|queued| queued.error.as_ref());
         if let Some(error) = errors.next() {
             transaction.error = Some(error.clone());
         }
@@ -221,10 +207,7 @@ impl ClientState<'_> {
                     | ErrorClass::Data
             )
         {
-            error.message = self
-                .plan
-                .program
-                .said_of_statement(statement, &error.message);
+            error.message = self.plan.program.said_of_statement(statement, &error.message);
         }
         // In a pipeline the transaction status is only reported at the end.
         let is_syncing = matches!(transaction.step(), TransactionStep::Syncing { .. });
@@ -275,11 +258,7 @@ impl ClientState<'_> {
                 }
                 if let Some(number) = transaction.compared_number {
                     self.compared_rows += answer.rows;
-                    let client = if transaction.number.is_some() {
-                        0
-                    } else {
-                        self.number
-                    };
+                    let client = if transaction.number.is_some() { 0 } else { self.number };
                     answers.compare(answer, number, client, how.has_parameters);
                 }
             });
@@ -287,8 +266,7 @@ impl ClientState<'_> {
         if how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
             recorder.statement_log.with(|log| {
-                log.results
-                    .count(statement, rows, digest, self.number, now_ns);
+                log.results.count(statement, rows, digest, self.number, now_ns);
             });
         }
     }
@@ -309,10 +287,7 @@ impl ClientState<'_> {
     /// The pipeline has ended without an error: its answers count.
     pub fn count_pipeline(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let pipeline = std::mem::take(&mut self.pipeline);
-        for Queued {
-            statement, answer, ..
-        } in &pipeline
-        {
+        for Queued { statement, answer, .. } in &pipeline {
             self.count_answer(*statement, now_ns, answer, recorder);
         }
         self.pipeline = pipeline;
@@ -325,8 +300,7 @@ impl ClientState<'_> {
             return Keep::Count;
         };
         let needed = self.plan.statements[queued.statement as usize].keep;
-        self.transaction()
-            .map_or(needed, |transaction| transaction.keep(needed))
+        self.transaction().map_or(needed, |transaction| transaction.keep(needed))
     }
 }
 

@@ -28,25 +28,18 @@ impl Client<'_> {
     ) -> AfterLoss {
         let state = &mut self.state;
         match state.phase {
-            Phase::Reconnecting {
-                since_ns, state, ..
-            } => {
+            Phase::Reconnecting { since_ns, state, .. } => {
                 recorder.counts.errors.count(error, None, now_ns);
                 self.try_later(now_ns, since_ns, state, true, recorder)
             }
             // With a session for each transaction, the transaction fails; the next one connects again.
             _ => {
                 let transaction_type = state.transaction_type();
-                recorder
-                    .counts
-                    .errors
-                    .count(error, transaction_type, now_ns);
+                recorder.counts.errors.count(error, transaction_type, now_ns);
                 state.end_with_session(now_ns, recorder);
                 state.start_reconnecting(now_ns);
                 state.phase.was_refused();
-                AfterLoss::Pause {
-                    until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
-                }
+                AfterLoss::Pause { until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS) }
             }
         }
     }
@@ -62,10 +55,7 @@ impl Client<'_> {
         let end_state = state_after(error);
         let transaction_type = state.transaction_type();
         let of_session = state.of_session(error);
-        recorder
-            .counts
-            .errors
-            .count(&of_session, transaction_type, now_ns);
+        recorder.counts.errors.count(&of_session, transaction_type, now_ns);
         state.end_with_session(now_ns, recorder);
         if state.plan.connects_each {
             return AfterLoss::GoOn;
@@ -114,10 +104,7 @@ impl Client<'_> {
             let error = SystemError::new(ErrorClass::Timeout, "", message);
             let error = state.of_abandoned(error);
             let transaction_type = state.transaction_type();
-            recorder
-                .counts
-                .errors
-                .count(&error, transaction_type, now_ns);
+            recorder.counts.errors.count(&error, transaction_type, now_ns);
             EndState::TimedOut
         };
         state.abandon(now_ns, recorder);

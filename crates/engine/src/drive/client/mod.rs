@@ -93,9 +93,7 @@ impl<'a> Client<'a> {
     #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
-        self.state
-            .transaction()
-            .is_some_and(Transaction::is_waiting)
+        self.state.transaction().is_some_and(Transaction::is_waiting)
     }
 
     /// The request goes to the server now: from here on it is the server's time.
@@ -186,24 +184,15 @@ impl<'a> Client<'a> {
                 TransactionStep::Closed { then } => {
                     return self.state.close_attempt(then, now_ns, recorder);
                 }
-                TransactionStep::Unprepared {
-                    statement,
-                    is_pipelined,
-                } => {
+                TransactionStep::Unprepared { statement, is_pipelined } => {
                     transaction.prepares(statement, is_pipelined);
                     return self.state.preparation_of(statement);
                 }
-                TransactionStep::Prepared {
-                    statement,
-                    is_pipelined,
-                } => {
+                TransactionStep::Prepared { statement, is_pipelined } => {
                     let keep = self.state.executes_again(statement, is_pipelined);
                     let parameters = self.machine.bound_again(statement, values);
                     return Next::Request {
-                        request: Request::Execute {
-                            id: statement,
-                            parameters,
-                        },
+                        request: Request::Execute { id: statement, parameters },
                         keep,
                     };
                 }
@@ -254,12 +243,7 @@ impl<'a> Client<'a> {
             unreachable!("a script runs in a transaction")
         };
         match self.machine.step_with(values) {
-            Step::Execute {
-                statement,
-                parameters,
-                text,
-                is_pipelined,
-            } => {
+            Step::Execute { statement, parameters, text, is_pipelined } => {
                 let how = &state.plan.statements[statement as usize];
                 let send_mode = match is_pipelined {
                     true => how.send_mode.in_pipeline(state.plan.protocol),
@@ -268,10 +252,7 @@ impl<'a> Client<'a> {
                 let request = match send_mode {
                     SendMode::Text => Request::Text(text),
                     SendMode::Operation => operation(how.kind),
-                    SendMode::Prepared => Request::Execute {
-                        id: statement,
-                        parameters,
-                    },
+                    SendMode::Prepared => Request::Execute { id: statement, parameters },
                     SendMode::Direct => Request::Direct {
                         pieces: &state.plan.program.statements[statement as usize].pieces,
                         parameters,
@@ -281,12 +262,7 @@ impl<'a> Client<'a> {
                     transaction.queues(statement);
                     return Next::Queue { request };
                 }
-                if is_pipelined
-                    && state
-                        .pipeline
-                        .last()
-                        .is_some_and(|last| last.error.is_some())
-                {
+                if is_pipelined && state.pipeline.last().is_some_and(|last| last.error.is_some()) {
                     // As a server does with the rest of a pipeline after an error.
                     transaction.queues(statement);
                     return Next::Again;
@@ -296,10 +272,7 @@ impl<'a> Client<'a> {
                 transaction.is_second_execution = false;
                 state.session.sent(how.kind, how.effect);
                 transaction.sent_ns = now_ns;
-                Next::Request {
-                    request,
-                    keep: transaction.keep(how.keep),
-                }
+                Next::Request { request, keep: transaction.keep(how.keep) }
             }
             Step::Sync => {
                 let has_error = |queued: &Queued| queued.error.is_some();
@@ -313,18 +286,11 @@ impl<'a> Client<'a> {
                 // block.
                 state.session.sent(StatementKind::Other, Effect::Atomic);
                 transaction.sent_ns = now_ns;
-                Next::Sync {
-                    keep: state.keep_in_pipeline(0),
-                }
+                Next::Sync { keep: state.keep_in_pipeline(0) }
             }
-            Step::Sleep {
-                duration_ns,
-                is_part_of_latency,
-            } => {
+            Step::Sleep { duration_ns, is_part_of_latency } => {
                 transaction.pauses(now_ns, is_part_of_latency);
-                Next::Pause {
-                    until_ns: now_ns.saturating_add(duration_ns),
-                }
+                Next::Pause { until_ns: now_ns.saturating_add(duration_ns) }
             }
             Step::Run(command) => {
                 transaction.runs_command();
@@ -392,12 +358,10 @@ impl<'a> Client<'a> {
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
         match &self.state.phase {
             Phase::InTransaction(transaction) => match transaction.step() {
-                TransactionStep::Paused {
-                    is_inside: false, ..
-                } if transaction.has_executed => self.state.resume(now_ns),
-                TransactionStep::Paused {
-                    is_inside: false, ..
-                } => self.state.retract(recorder),
+                TransactionStep::Paused { is_inside: false, .. } if transaction.has_executed => {
+                    self.state.resume(now_ns)
+                }
+                TransactionStep::Paused { is_inside: false, .. } => self.state.retract(recorder),
                 _ => return false,
             },
             Phase::Thinking { .. } | Phase::RetryPause => self.state.resume(now_ns),
@@ -427,10 +391,7 @@ impl<'a> ClientState<'a> {
             };
             transaction.rolls_back(then);
             self.session.sent(StatementKind::Rollback, Effect::Nothing);
-            return Next::Request {
-                request: Request::Rollback,
-                keep: Keep::Count,
-            };
+            return Next::Request { request: Request::Rollback, keep: Keep::Count };
         }
         self.close_attempt(then, now_ns, recorder)
     }
@@ -457,9 +418,5 @@ impl<'a> ClientState<'a> {
 }
 
 fn not_rolled_back() -> SystemError {
-    SystemError::new(
-        ErrorClass::Other,
-        "",
-        "the session could not be rolled back",
-    )
+    SystemError::new(ErrorClass::Other, "", "the session could not be rolled back")
 }

@@ -23,10 +23,7 @@ impl ClientState<'_> {
         }
         let path = &script.path;
         let message = format!("{path}: the script ended with an open transaction: expected COMMIT");
-        Ending::Failed {
-            class: ErrorClass::Script.word(),
-            message,
-        }
+        Ending::Failed { class: ErrorClass::Script.word(), message }
     }
 
     /// Decides what follows after its script has ended; counts a failure with the error of the
@@ -39,13 +36,11 @@ impl ClientState<'_> {
     ) -> AfterScript {
         let (class, message) = match ending {
             Ending::Done => {
-                self.permanent_failures
-                    .not_failed(&self.shared.failures_of_all);
+                self.permanent_failures.not_failed(&self.shared.failures_of_all);
                 return AfterScript::Ended(Outcome::Ok);
             }
             Ending::Aborted => {
-                self.permanent_failures
-                    .not_failed(&self.shared.failures_of_all);
+                self.permanent_failures.not_failed(&self.shared.failures_of_all);
                 return AfterScript::Ended(Outcome::Aborted);
             }
             Ending::Failed { class, message } => (class, message),
@@ -55,10 +50,7 @@ impl ClientState<'_> {
             unreachable!("a script runs in a transaction")
         };
         let is_last = self.permanent_failures.failed(
-            (
-                class,
-                self.plan.at_first(transaction.script.transaction_type),
-            ),
+            (class, self.plan.at_first(transaction.script.transaction_type)),
             transaction.has_executed,
             now_ns,
             &self.shared.failures_of_all,
@@ -81,10 +73,7 @@ impl ClientState<'_> {
             let transaction_type = Some(transaction.script.transaction_type);
             let code = match &transaction.error {
                 Some(error) if error.class.word() == class => {
-                    recorder
-                        .counts
-                        .errors
-                        .count(error, transaction_type, now_ns);
+                    recorder.counts.errors.count(error, transaction_type, now_ns);
                     error.code.as_str()
                 }
                 _ => {
@@ -145,10 +134,7 @@ impl ClientState<'_> {
                     recorder.counts.begun[transaction_type as usize].attempts += 1;
                     recorder.retry(transaction_type, now_ns);
                     if let Some((class, code)) = transaction.failed_as.take() {
-                        recorder
-                            .counts
-                            .errors
-                            .retried(class, &code, transaction_type);
+                        recorder.counts.errors.retried(class, &code, transaction_type);
                     }
                 }
             }
@@ -187,10 +173,7 @@ impl ClientState<'_> {
                     if transaction.is_waiting() {
                         let transaction_type = transaction.script.transaction_type;
                         let sent_ns = transaction.sent_ns;
-                        recorder
-                            .counts
-                            .waits
-                            .waited(transaction_type, sent_ns, now_ns);
+                        recorder.counts.waits.waited(transaction_type, sent_ns, now_ns);
                     }
                     self.resume(now_ns);
                     match is_undone {

@@ -27,10 +27,7 @@ impl PermanentFailures {
         if !self.has_succeeded {
             of_all.not_permanent();
         }
-        *self = Self {
-            has_succeeded: true,
-            ..Self::default()
-        };
+        *self = Self { has_succeeded: true, ..Self::default() };
     }
 
     /// A transaction of this type failed; `has_executed`: a statement was sent. Returns whether it is the one that
@@ -82,11 +79,7 @@ impl PermanentFailures {
 
 /// Whether the statement itself is wrong, or not allowed.
 fn is_of_statement(class: &str) -> bool {
-    let wrong = [
-        ErrorClass::Syntax,
-        ErrorClass::UnknownObject,
-        ErrorClass::Permission,
-    ];
+    let wrong = [ErrorClass::Syntax, ErrorClass::UnknownObject, ErrorClass::Permission];
     wrong.iter().any(|one| one.word() == class)
 }
 
@@ -147,10 +140,7 @@ mod tests {
     #[test]
     fn where_all_clients_fail_a_few_failures_end_each() {
         let mut only = PermanentFailures::default();
-        assert_eq!(
-            ends_after(&mut only, ("unknown object", 1), 300_000_000),
-            Some(5)
-        );
+        assert_eq!(ends_after(&mut only, ("unknown object", 1), 300_000_000), Some(5));
         let of_all = FailuresOfAll::new(2, 2);
         let [mut one, mut other] = [(); 2].map(|()| PermanentFailures::default());
         let mut fail = |kind, seconds| {

@@ -22,11 +22,7 @@ impl<'a> ClientState<'a> {
     #[cold]
     pub fn prepares_again(&mut self, answer: &Answer) -> bool {
         let transaction = self.current();
-        let TransactionStep::Waiting {
-            statement,
-            is_pipelined,
-        } = transaction.step()
-        else {
+        let TransactionStep::Waiting { statement, is_pipelined } = transaction.step() else {
             return false;
         };
         let goes_on = !transaction.is_second_execution

@@ -271,30 +271,13 @@ mod tests {
             // The procedure has committed, whatever its text.
             (&[(Begin, Open), (Other, Ended)], Rows, false),
             // The first of two transactions has been committed.
-            (
-                &[(Begin, Open), (Rows, Open), (Commit, Ended), (Begin, Open)],
-                Rows,
-                false,
-            ),
-            (
-                &[
-                    (Begin, Open),
-                    (Rows, Open),
-                    (Rollback, Ended),
-                    (Begin, Open),
-                ],
-                Rows,
-                true,
-            ),
+            (&[(Begin, Open), (Rows, Open), (Commit, Ended), (Begin, Open)], Rows, false),
+            (&[(Begin, Open), (Rows, Open), (Rollback, Ended), (Begin, Open)], Rows, true),
         ];
         for (steps, kind, expected) in cases {
             let mut transaction = after(steps);
             transaction.sent(kind, Effect::Atomic);
-            assert_eq!(
-                transaction.is_undone(),
-                expected,
-                "{steps:?}, then {kind:?}"
-            );
+            assert_eq!(transaction.is_undone(), expected, "{steps:?}, then {kind:?}");
         }
     }
 
@@ -330,27 +313,9 @@ mod tests {
             (&[(Rows, Ended)], Rows, Ended, false, true),
             (&[(Rows, Ended), open], Rows, Failed, false, true),
             // COMMIT, also one that begins the next transaction, and one by a procedure.
-            (
-                &[open, (Rows, Open), (Commit, Ended)],
-                Rows,
-                Ended,
-                false,
-                true,
-            ),
-            (
-                &[open, (Rows, Open), (Commit, Open)],
-                Rows,
-                Failed,
-                false,
-                true,
-            ),
-            (
-                &[open, (Rows, Open), (Other, Ended)],
-                Rows,
-                Ended,
-                false,
-                true,
-            ),
+            (&[open, (Rows, Open), (Commit, Ended)], Rows, Ended, false, true),
+            (&[open, (Rows, Open), (Commit, Open)], Rows, Failed, false, true),
+            (&[open, (Rows, Open), (Other, Ended)], Rows, Ended, false, true),
             // Nothing was changed before COMMIT.
             (&[open, (Commit, Ended)], Rows, Ended, false, false),
             // A second BEGIN commits in some systems.
@@ -383,11 +348,9 @@ mod tests {
 
     #[test]
     fn a_pipeline_outside_a_transaction_is_committed_at_its_end_or_undone() {
-        for (has_failed, has_committed, expected) in [
-            (false, false, true),
-            (true, false, false),
-            (true, true, true),
-        ] {
+        for (has_failed, has_committed, expected) in
+            [(false, false, true), (true, false, false), (true, true, true)]
+        {
             let mut transaction = SessionTransaction::new();
             transaction.sent(Other, Effect::Atomic);
             transaction.answered_in_pipeline(Rows, Effect::Atomic, false);

@@ -194,9 +194,7 @@ impl<'a> ClientState<'a> {
     /// A script of the group, as a transaction type of the endpoint that it is sent to.
     #[inline]
     fn routed(&mut self, next: NextScript) -> NextScript {
-        self.route = self
-            .group
-            .route_of(next.transaction_type - self.group.first_type);
+        self.route = self.group.route_of(next.transaction_type - self.group.first_type);
         next.later_by(self.endpoint() * self.plan.types_at_each())
     }
 
@@ -216,9 +214,7 @@ impl<'a> ClientState<'a> {
             now_ns.saturating_add(pause_ns.max(self.permanent_failures.pause_ns()))
         } else {
             let begin_ns = self.schedule.begin_ns(self.number, self.plan.of_clients);
-            begin_ns
-                .max(now_ns)
-                .saturating_add(self.think_time.first_ns(self.group))
+            begin_ns.max(now_ns).saturating_add(self.think_time.first_ns(self.group))
         };
         (until_ns > now_ns).then_some(until_ns)
     }
@@ -246,9 +242,11 @@ impl<'a> ClientState<'a> {
             return Some(match self.phase {
                 // The session was lost in a pause that is not over, and no attempt to reconnect failed: the client
                 // has missed no transaction.
-                Phase::Reconnecting {
-                    was_refused: false, ..
-                } if self.pause_ends_ns.is_some_and(|ends_ns| ends_ns > now_ns) => EndState::Done,
+                Phase::Reconnecting { was_refused: false, .. }
+                    if self.pause_ends_ns.is_some_and(|ends_ns| ends_ns > now_ns) =>
+                {
+                    EndState::Done
+                }
                 Phase::Reconnecting { state, .. } => state,
                 _ => EndState::Done,
             });
@@ -275,12 +273,7 @@ impl<'a> ClientState<'a> {
         let compared_number = self.compared_number(number);
         let times_ns = (due_ns, now_ns);
         (self.phase).begins(Transaction::new(
-            first,
-            script,
-            number,
-            compared_number,
-            is_measured,
-            times_ns,
+            first, script, number, compared_number, is_measured, times_ns,
         ));
         self.has_begun = true;
         self.next_number = self.next_number.max(number.unwrap_or(0)) + 1;
@@ -319,21 +312,14 @@ impl<'a> ClientState<'a> {
             return;
         };
         self.tally.retracted(&transaction);
-        self.plan
-            .program
-            .shared_numbers
-            .ended(self.number, NumberOutcome::Returned);
+        self.plan.program.shared_numbers.ended(self.number, NumberOutcome::Returned);
         if !transaction.is_measured {
             return;
         }
         let transaction_type = transaction.script.transaction_type;
         recorder.counts.begun[transaction_type as usize].attempts -= 1;
         if self.group.is_open_loop() {
-            recorder.skipped(
-                transaction_type,
-                self.identity(&transaction),
-                transaction.due_ns,
-            );
+            recorder.skipped(transaction_type, self.identity(&transaction), transaction.due_ns);
         } else {
             recorder.counts.begun[transaction_type as usize].scheduled -= 1;
         }
@@ -357,10 +343,7 @@ impl<'a> ClientState<'a> {
             unreachable!("only a running transaction can end")
         };
         self.pipeline.clear();
-        self.plan
-            .program
-            .shared_numbers
-            .ended(self.number, self.of_numbers(outcome));
+        self.plan.program.shared_numbers.ended(self.number, self.of_numbers(outcome));
         if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
             // In a list that clients share, its number says what it asks; else the client and its own number:
             // of the pass, where each type is asked once in it, whatever stands before it.
@@ -395,8 +378,7 @@ impl<'a> ClientState<'a> {
             };
             log.add(self.identity(transaction), row);
         }
-        self.tally
-            .ended(transaction, outcome, now_ns, self.number, recorder);
+        self.tally.ended(transaction, outcome, now_ns, self.number, recorder);
         self.phase.is_over();
         if self.is_unserved && outcome == Outcome::Ok {
             self.is_unserved = false;
@@ -411,9 +393,7 @@ impl<'a> ClientState<'a> {
         }
         self.phase.ends();
         let is_gone = self.is_reconnecting || matches!(state, EndState::Lost | EndState::TimedOut);
-        self.shared
-            .outages()
-            .ended(self.group.number, now_ns, self.is_reconnecting, is_gone);
+        self.shared.outages().ended(self.group.number, now_ns, self.is_reconnecting, is_gone);
         self.is_reconnecting = false;
         let is_done = state == EndState::Done;
         (self.shared.client_counts).ended(self.number, self.tally.transactions, is_done);
@@ -452,10 +432,7 @@ pub struct ThinkTime {
 impl ThinkTime {
     #[must_use]
     pub fn new(seed: u64, client: u32) -> Self {
-        Self {
-            random: Random::stream(seed ^ PAUSES, client.into()),
-            next_try_ns: FIRST_TRY_NS,
-        }
+        Self { random: Random::stream(seed ^ PAUSES, client.into()), next_try_ns: FIRST_TRY_NS }
     }
 
     /// The pause before a client's first transaction.

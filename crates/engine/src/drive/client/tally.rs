@@ -52,12 +52,7 @@ impl Tally {
     pub fn begun(&mut self, script: NextScript, is_measured: bool, started_ns: u64) {
         self.worktime.begun(started_ns, is_measured);
         if script.opens_pass {
-            self.pass = Pass {
-                is_measured,
-                is_clean: true,
-                started_ns,
-                paused_ns: 0,
-            };
+            self.pass = Pass { is_measured, is_clean: true, started_ns, paused_ns: 0 };
         }
     }
 
@@ -80,13 +75,7 @@ impl Tally {
         client: u32,
         recorder: &mut ThreadRecorder,
     ) {
-        let Transaction {
-            script,
-            is_measured,
-            started_ns,
-            paused_ns,
-            ..
-        } = *transaction;
+        let Transaction { script, is_measured, started_ns, paused_ns, .. } = *transaction;
         if is_measured {
             self.transactions += 1;
             if now_ns >= self.next_shown_ns {
@@ -98,8 +87,7 @@ impl Tally {
         } else {
             recorder.warmed_up(script.transaction_type, outcome);
         }
-        self.worktime
-            .ended(now_ns, started_ns, paused_ns, is_measured);
+        self.worktime.ended(now_ns, started_ns, paused_ns, is_measured);
         self.pass.is_clean &= outcome == Outcome::Ok;
         if script.closes_pass && self.pass.is_measured {
             self.passes += 1;

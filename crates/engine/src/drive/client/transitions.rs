@@ -222,11 +222,7 @@ impl Phase {
     }
 
     pub fn reconnects(&mut self, since_ns: u64, state: EndState, was_refused: bool) {
-        *self = Self::Reconnecting {
-            since_ns,
-            state,
-            was_refused,
-        };
+        *self = Self::Reconnecting { since_ns, state, was_refused };
     }
 
     pub fn ends(&mut self) {
@@ -278,10 +274,7 @@ impl Transaction {
 
     #[inline]
     pub fn waits_for(&mut self, statement: u32, is_pipelined: bool) {
-        self.step = TransactionStep::Waiting {
-            statement,
-            is_pipelined,
-        };
+        self.step = TransactionStep::Waiting { statement, is_pipelined };
     }
 
     #[inline]
@@ -304,31 +297,19 @@ impl Transaction {
     }
 
     pub fn pauses(&mut self, since_ns: u64, is_inside: bool) {
-        self.step = TransactionStep::Paused {
-            since_ns,
-            is_inside,
-        };
+        self.step = TransactionStep::Paused { since_ns, is_inside };
     }
 
     pub fn is_unprepared(&mut self, statement: u32, is_pipelined: bool) {
-        self.step = TransactionStep::Unprepared {
-            statement,
-            is_pipelined,
-        };
+        self.step = TransactionStep::Unprepared { statement, is_pipelined };
     }
 
     pub fn prepares(&mut self, statement: u32, is_pipelined: bool) {
-        self.step = TransactionStep::Preparing {
-            statement,
-            is_pipelined,
-        };
+        self.step = TransactionStep::Preparing { statement, is_pipelined };
     }
 
     pub fn is_prepared(&mut self, statement: u32, is_pipelined: bool) {
-        self.step = TransactionStep::Prepared {
-            statement,
-            is_pipelined,
-        };
+        self.step = TransactionStep::Prepared { statement, is_pipelined };
     }
 
     pub fn rolls_back(&mut self, then: AfterScript) {
@@ -380,11 +361,7 @@ impl Transaction {
 
     /// Ends a pause of the script; returns its length if it is not part of the latency.
     fn resume(&mut self, now_ns: u64) -> Option<u64> {
-        let TransactionStep::Paused {
-            since_ns,
-            is_inside,
-        } = self.step
-        else {
+        let TransactionStep::Paused { since_ns, is_inside } = self.step else {
             return None;
         };
         self.step = TransactionStep::Running;
@@ -408,9 +385,6 @@ impl Transaction {
     #[must_use]
     #[inline]
     pub fn times_ns(&self, now_ns: u64) -> (u64, u64) {
-        (
-            now_ns - self.due_ns - self.paused_ns,
-            now_ns - self.started_ns - self.paused_ns,
-        )
+        (now_ns - self.due_ns - self.paused_ns, now_ns - self.started_ns - self.paused_ns)
     }
 }

@@ -74,10 +74,7 @@ impl Connector<'_> {
         }
         Opened {
             servers,
-            connections: openers
-                .into_iter()
-                .map(SessionOpener::into_connection)
-                .collect(),
+            connections: openers.into_iter().map(SessionOpener::into_connection).collect(),
             readiness: match failure {
                 Some(failure) => Readiness::Failed(failure),
                 None if refusals.is_empty() => Readiness::Ready,

@@ -128,9 +128,8 @@ impl LoopContext<'_> {
     #[must_use]
     #[inline]
     pub fn arrival_ns(&self, group: usize) -> u64 {
-        self.open_loops[group].map_or(u64::MAX, |open_loop| {
-            open_loop.next_check_ns(self.thread, self.now_ns)
-        })
+        self.open_loops[group]
+            .map_or(u64::MAX, |open_loop| open_loop.next_check_ns(self.thread, self.now_ns))
     }
 
     /// What opening a session at an endpoint needs; the session prepares these statements.

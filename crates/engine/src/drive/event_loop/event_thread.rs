@@ -90,11 +90,7 @@ pub fn run(
                 transactions: 0,
                 next_number: 0,
                 worktime: Worktime::default(),
-                state: if is_refused(*client) {
-                    EndState::Refused
-                } else {
-                    EndState::Interrupted
-                },
+                state: if is_refused(*client) { EndState::Refused } else { EndState::Interrupted },
             }));
             recorder
         }
@@ -112,9 +108,7 @@ fn sessions_of(plan: &Plan, clients: &[u32]) -> Vec<SessionOf> {
         let routes = plan.group_at(client).routes.len();
         (1..routes).map(move |route| SessionOf { client, route })
     });
-    let first = connecting
-        .iter()
-        .map(|&client| SessionOf { client, route: 0 });
+    let first = connecting.iter().map(|&client| SessionOf { client, route: 0 });
     first.chain(others).collect()
 }
 
@@ -163,8 +157,7 @@ mod tests {
         }
         let of = |threads| -> Vec<_> {
             let each = 0..threads;
-            each.map(|thread| processor_of(thread, threads, &allowed))
-                .collect()
+            each.map(|thread| processor_of(thread, threads, &allowed)).collect()
         };
         assert_eq!(of(3), [Some(1), Some(4), Some(6)]);
         assert_eq!(of(2), [None; 2], "fewer threads");

@@ -117,12 +117,7 @@ impl<'a> EventLoop<'a> {
 
     /// Drives all clients until they end.
     pub fn run(self) -> ThreadRecorder {
-        let LoopContext {
-            shared,
-            deployments,
-            thread,
-            ..
-        } = self.context;
+        let LoopContext { shared, deployments, thread, .. } = self.context;
         if shared.plan.statement_limit_ns.is_none() && !shared.plan.program.runs_commands() {
             return self.drive_all();
         }
@@ -158,12 +153,8 @@ impl<'a> EventLoop<'a> {
             true => INTERRUPTED_CANCEL_TIMEOUT,
             false => CANCEL_TIMEOUT,
         };
-        self.context.recorder.counts.cancelled += cancel(
-            self.context.deployments,
-            sessions,
-            &mut self.context.scratch,
-            timeout,
-        );
+        self.context.recorder.counts.cancelled +=
+            cancel(self.context.deployments, sessions, &mut self.context.scratch, timeout);
     }
 
     fn begin(&mut self) -> io::Result<()> {

@@ -87,20 +87,12 @@ impl SessionOpener {
     #[must_use]
     pub fn new() -> Self {
         let answer = Answer::new(Keep::Count);
-        Self {
-            begun: Instant::now(),
-            answer,
-            stage: Stage::NotBegun,
-            server: None,
-        }
+        Self { begun: Instant::now(), answer, stage: Stage::NotBegun, server: None }
     }
 
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        !matches!(
-            self.stage,
-            Stage::NotBegun | Stage::Open(_) | Stage::Refused
-        )
+        !matches!(self.stage, Stage::NotBegun | Stage::Open(_) | Stage::Refused)
     }
 
     /// Whether the session is open and has prepared its statements.
@@ -111,11 +103,7 @@ impl SessionOpener {
 
     /// Which server answers the session; `None` until it is open, and where it was not asked.
     pub fn take_server(&mut self) -> Option<SessionServer> {
-        if self.is_open() {
-            self.server.take()
-        } else {
-            None
-        }
+        if self.is_open() { self.server.take() } else { None }
     }
 
     /// The connection, if there is one.
@@ -159,16 +147,15 @@ impl SessionOpener {
                         _ => Stage::Greeting(connection),
                     }
                 }
-                Stage::Preparing {
-                    mut connection,
-                    next,
-                } => match opener.talk(opening, event, &mut connection)? {
-                    Progress::Ready => match opener.answer.error.take() {
-                        None => opener.prepare(opening, connection, next + 1)?,
-                        Some(error) => return Err(unprepared_at(opening, next, error)),
-                    },
-                    _ => Stage::Preparing { connection, next },
-                },
+                Stage::Preparing { mut connection, next } => {
+                    match opener.talk(opening, event, &mut connection)? {
+                        Progress::Ready => match opener.answer.error.take() {
+                            None => opener.prepare(opening, connection, next + 1)?,
+                            Some(error) => return Err(unprepared_at(opening, next, error)),
+                        },
+                        _ => Stage::Preparing { connection, next },
+                    }
+                }
                 Stage::Asking(mut connection) => {
                     match opener.talk(opening, event, &mut connection)? {
                         Progress::Ready => opener.answered(connection),
@@ -264,10 +251,7 @@ impl SessionOpener {
                     return Ok(Stage::Connecting { connection, place });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Stage::Retry {
-                        at: Instant::now() + RETRY_AFTER,
-                        place,
-                    });
+                    return Ok(Stage::Retry { at: Instant::now() + RETRY_AFTER, place });
                 }
                 Err(_) if place + 1 < opening.deployment.address.place_count() => place += 1,
                 Err(error) => {
@@ -313,9 +297,7 @@ impl SessionOpener {
         if !event.is_readable() && !is_closed {
             return Ok(Progress::NeedMore);
         }
-        connection
-            .receive(is_closed, opening.scratch, &mut self.answer)
-            .map_err(OpenError::Refused)
+        connection.receive(is_closed, opening.scratch, &mut self.answer).map_err(OpenError::Refused)
     }
 
     /// Prepares the statement at index `next`, if there is one, and those behind it that need no server for that.
@@ -387,10 +369,7 @@ impl SessionOpener {
 
 /// The error of a run if a statement cannot be prepared.
 pub fn unprepared(plan: &Plan, statement: u32, error: SystemError) -> EngineError {
-    EngineError::Unprepared(
-        error,
-        format!("preparing the statement at {}", plan.place(statement)),
-    )
+    EngineError::Unprepared(error, format!("preparing the statement at {}", plan.place(statement)))
 }
 
 fn unprepared_at(opening: &Opening<'_>, next: usize, error: SystemError) -> OpenError {

@@ -41,10 +41,7 @@ pub struct Share {
 impl Share {
     /// All arrivals.
     #[cfg(test)]
-    pub const ALL: Self = Self {
-        thread: 0,
-        threads: 1,
-    };
+    pub const ALL: Self = Self { thread: 0, threads: 1 };
 
     /// Arrivals are dealt round-robin to all clients of all processes; the client at place *p* of this
     /// process belongs to thread *p* modulo the number of threads.
@@ -84,11 +81,7 @@ impl Arrivals {
         }
         let is_poisson = matches!(group.work.arrival, ArrivalDocument::Poisson { .. });
         let of_clients = |transactions: u64| transactions.saturating_mul(group.of_clients.into());
-        let limit = group
-            .work
-            .stop
-            .queue
-            .or(group.work.stop.transactions.map(of_clients));
+        let limit = group.work.stop.queue.or(group.work.stop.transactions.map(of_clients));
         let mut arrivals = Self {
             schedule,
             share,
@@ -161,10 +154,7 @@ impl Arrivals {
     /// of the warm-up: measured arrivals wait only for each other, not for a backlog that is in no figure.
     #[inline]
     pub fn skip_expired(&mut self, now_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
-        while self
-            .next()
-            .is_some_and(|arrival| self.is_expired(arrival, now_ns, group))
-        {
+        while self.next().is_some_and(|arrival| self.is_expired(arrival, now_ns, group)) {
             self.skip(group, recorder);
         }
     }
@@ -218,12 +208,7 @@ impl Arrivals {
             let is_ours = self.share.holds(number, group);
             self.number += 1;
             if is_ours {
-                self.head = Some(Arrival {
-                    due_ns,
-                    next,
-                    number,
-                    is_measured,
-                });
+                self.head = Some(Arrival { due_ns, next, number, is_measured });
                 return;
             }
         }
@@ -245,10 +230,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "callers write the JSON in place"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the JSON in place")]
     fn plan(arrival: Value, more: Value) -> Plan {
         let script = |name: &str, weight: u32| json!({ "name": name, "path": name, "text": "SELECT 1;", "weight": weight });
         let mut document = json!({
@@ -299,64 +281,40 @@ mod tests {
             assert_eq!(parts, whole, "{kind}");
             assert!(whole.windows(2).all(|pair| pair[0].0 <= pair[1].0));
             // Clients 0 and 3 of five belong to the first thread: two of five arrivals.
-            let first = all(
-                &plan,
-                schedule(SECOND),
-                Share {
-                    thread: 0,
-                    threads: 3,
-                },
-            );
+            let first = all(&plan, schedule(SECOND), Share { thread: 0, threads: 3 });
             assert!(first.len().abs_diff(2 * whole.len() / 5) <= 2, "{kind}");
         }
     }
 
     #[test]
     fn a_constant_rate_is_exact_and_a_poisson_process_has_its_mean_and_its_variance() {
-        let constant = plan(
-            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
-            json!({}),
-        );
+        let constant = plan(json!({ "kind": "constant", "offered_rate_per_s": 100 }), json!({}));
         let found = all(&constant, schedule(0), Share::ALL);
         let due: Vec<u64> = found.iter().map(|(due_ns, _)| *due_ns).collect();
         let expected: Vec<u64> = (0..1200).map(|number| number * SECOND / 100).collect();
         assert_eq!(due, expected);
 
-        let poisson = plan(
-            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
-            json!({}),
-        );
+        let poisson = plan(json!({ "kind": "poisson", "offered_rate_per_s": 1000 }), json!({}));
         let found = all(&poisson, schedule(0), Share::ALL);
         // 12,000 expected, standard deviation 110: accept six deviations.
         assert!(found.len().abs_diff(12_000) < 660, "{}", found.len());
-        let gaps: Vec<f64> = found
-            .windows(2)
-            .map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e6)
-            .collect();
+        let gaps: Vec<f64> =
+            found.windows(2).map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e6).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!(
-            (variance / mean.powi(2) - 1.0).abs() < 0.2,
-            "{mean} {variance}"
-        );
+        assert!((variance / mean.powi(2) - 1.0).abs() < 0.2, "{mean} {variance}");
         let other = plan_with_seed(2);
         assert_ne!(all(&other, schedule(0), Share::ALL), found);
         assert_eq!(all(&plan_with_seed(1), schedule(0), Share::ALL), found);
     }
 
     fn plan_with_seed(seed: u64) -> Plan {
-        plan(
-            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
-            json!({ "seed": seed }),
-        )
+        plan(json!({ "kind": "poisson", "offered_rate_per_s": 1000 }), json!({ "seed": seed }))
     }
 
     #[test]
     fn during_the_ramp_up_the_rate_grows_evenly_from_nothing() {
-        let plan = plan(
-            json!({ "kind": "constant", "offered_rate_per_s": 1000 }),
-            json!({}),
-        );
+        let plan = plan(json!({ "kind": "constant", "offered_rate_per_s": 1000 }), json!({}));
         let found = all(&plan, schedule(4 * SECOND), Share::ALL);
         let in_second = |second: u64| {
             let is_in = |(due_ns, _): &&(u64, u32)| due_ns / SECOND == second;
@@ -374,10 +332,7 @@ mod tests {
             json!({ "kind": "constant", "offered_rate_per_s": 100 }),
             json!({ "stop": { "transactions": 7 } }),
         );
-        let endless = Schedule {
-            stop_ns: u64::MAX,
-            ..schedule(0)
-        };
+        let endless = Schedule { stop_ns: u64::MAX, ..schedule(0) };
         let found = all(&plan, endless, Share::ALL);
         let measured = found.iter().filter(|(due_ns, _)| *due_ns >= 2 * SECOND);
         assert_eq!(measured.count(), 7 * 5);
@@ -394,10 +349,7 @@ mod tests {
             { "from_s": 8, "per_s": 300, "to_per_s": 100 },
             { "from_s": 9, "per_s": 7 },
         ]);
-        let plan = plan(
-            json!({ "kind": "constant", "offered_rate_per_s": steps }),
-            json!({}),
-        );
+        let plan = plan(json!({ "kind": "constant", "offered_rate_per_s": steps }), json!({}));
         for ramp_up_ns in [0, 2 * SECOND] {
             let found = all(&plan, schedule(ramp_up_ns), Share::ALL);
             let warm = ramp_up_ns + 2 * SECOND;
@@ -417,10 +369,7 @@ mod tests {
     #[test]
     fn random_arrivals_follow_a_profile() {
         let steps = json!([{ "from_s": 0, "per_s": 1000 }, { "from_s": 5, "per_s": 4000 }]);
-        let plan = plan(
-            json!({ "kind": "poisson", "offered_rate_per_s": steps }),
-            json!({}),
-        );
+        let plan = plan(json!({ "kind": "poisson", "offered_rate_per_s": steps }), json!({}));
         let found = all(&plan, schedule(0), Share::ALL);
         let between = |from: u64, to: u64| {
             let is_in = |due: &&(u64, u32)| (from * SECOND..to * SECOND).contains(&due.0);
@@ -435,10 +384,7 @@ mod tests {
     fn a_rate_that_falls_to_nothing_ends_the_arrivals() {
         let steps =
             json!([{ "from_s": 0, "per_s": 50, "to_per_s": 0 }, { "from_s": 2, "per_s": 0 }]);
-        let plan = plan(
-            json!({ "kind": "constant", "offered_rate_per_s": steps }),
-            json!({}),
-        );
+        let plan = plan(json!({ "kind": "constant", "offered_rate_per_s": steps }), json!({}));
         // Two seconds of warm-up at 50/s, then the half of two seconds.
         assert_eq!(all(&plan, schedule(0), Share::ALL).len(), 150);
     }
@@ -460,21 +406,13 @@ mod tests {
                 "arrival": { "kind": "constant", "offered_rate_per_s": steps },
             });
             let refused = DriveDocument::parse(&document.to_string()).unwrap_err();
-            assert!(
-                refused
-                    .to_string()
-                    .contains("expected transactions per second"),
-                "{refused}"
-            );
+            assert!(refused.to_string().contains("expected transactions per second"), "{refused}");
         }
     }
 
     #[test]
     fn what_is_given_back_is_taken_in_the_order_in_which_it_was_due() {
-        let plan = plan(
-            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
-            json!({}),
-        );
+        let plan = plan(json!({ "kind": "constant", "offered_rate_per_s": 100 }), json!({}));
         let (layout, group) = (plan.layout(), &plan.groups[0]);
         let mut recorder = ThreadRecorder::new(
             &layout,
@@ -484,15 +422,11 @@ mod tests {
             None,
         );
         let mut arrivals = Arrivals::new(&plan, group, schedule(0), Share::ALL).unwrap();
-        let taken: Vec<_> = (0..4)
-            .map(|_| arrivals.take(group, &mut recorder).unwrap())
-            .collect();
+        let taken: Vec<_> = (0..4).map(|_| arrivals.take(group, &mut recorder).unwrap()).collect();
         for place in [1, 3, 0, 2] {
             arrivals.give_back(taken[place]);
         }
-        let again: Vec<_> = (0..4)
-            .map(|_| arrivals.take(group, &mut recorder).unwrap())
-            .collect();
+        let again: Vec<_> = (0..4).map(|_| arrivals.take(group, &mut recorder).unwrap()).collect();
         assert_eq!(again, taken);
         let next = arrivals.take(group, &mut recorder).unwrap();
         assert!(next.due_ns > taken[3].due_ns);

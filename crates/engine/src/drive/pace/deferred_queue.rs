@@ -69,12 +69,7 @@ impl DeferredQueue {
         if is_measured {
             state.longest = state.longest.max(state.waiting.len() as u64);
         }
-        Arrival {
-            due_ns: now_ns,
-            next: NextScript::at(group, place),
-            number,
-            is_measured,
-        }
+        Arrival { due_ns: now_ns, next: NextScript::at(group, place), number, is_measured }
     }
 
     /// Takes what the arrival of this number begins with.

@@ -73,10 +73,7 @@ impl OpenLoop {
         threads: usize,
     ) -> Option<Self> {
         let shares = (0..threads).map(|thread| {
-            let share = Share {
-                thread: thread as u64,
-                threads: threads as u64,
-            };
+            let share = Share { thread: thread as u64, threads: threads as u64 };
             let arrivals = Arrivals::new(plan, group, schedule, share)?;
             Some(ThreadShare {
                 due_ns: AtomicU64::new(arrivals.due_ns().unwrap_or(u64::MAX)),
@@ -140,9 +137,7 @@ impl OpenLoop {
     fn longest_waiting(&self) -> usize {
         let due = |share: &ThreadShare| share.due_ns.load(ORDER);
         let shares = self.shares.iter().enumerate();
-        shares
-            .min_by_key(|(_, share)| due(share))
-            .map_or(0, |(thread, _)| thread)
+        shares.min_by_key(|(_, share)| due(share)).map_or(0, |(thread, _)| thread)
     }
 
     /// Takes the next arrival before it is due: for clients on threads of their own, which wait for it
@@ -194,11 +189,7 @@ impl OpenLoop {
             return if is_at_once { 0 } else { due_ns };
         }
         // It has no free client for the arrival.
-        if due_ns > now_ns || self.free_thread(thread).is_some() {
-            due_ns
-        } else {
-            u64::MAX
-        }
+        if due_ns > now_ns || self.free_thread(thread).is_some() { due_ns } else { u64::MAX }
     }
 
     /// Hands an arrival of `thread` that is due over to another thread with a free client; returns which
@@ -304,8 +295,6 @@ impl ThreadShare {
     }
 
     fn handed_over(&self) -> MutexGuard<'_, VecDeque<Arrival>> {
-        self.handed_over
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -83,14 +83,10 @@ impl Drain {
     }
 
     fn is_within(&self, until_ns: u64) -> bool {
-        self.until_ns
-            .is_some_and(|earlier_ns| earlier_ns <= until_ns)
+        self.until_ns.is_some_and(|earlier_ns| earlier_ns <= until_ns)
     }
 
     fn within(&mut self, until_ns: u64) {
-        self.until_ns = Some(
-            self.until_ns
-                .map_or(until_ns, |earlier_ns| earlier_ns.min(until_ns)),
-        );
+        self.until_ns = Some(self.until_ns.map_or(until_ns, |earlier_ns| earlier_ns.min(until_ns)));
     }
 }

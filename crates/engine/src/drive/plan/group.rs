@@ -214,8 +214,7 @@ impl Group {
         let of_clients = u64::from(self.of_clients);
         let slot = (transaction % of_clients) * self.stride % of_clients;
         let slot = u32::try_from(slot).expect("it is less than the clients");
-        slot.checked_sub(self.work.first_client)
-            .filter(|client| *client < self.clients)
+        slot.checked_sub(self.work.first_client).filter(|client| *client < self.clients)
     }
 
     /// The number, in the list of all processes, of the `taken`-th transaction of this process.
@@ -275,11 +274,7 @@ impl Group {
             return Some(queue / of_clients * clients + rest.min(clients));
         }
         let scripts = self.scripts.len() as u64;
-        let of_passes = self
-            .work
-            .stop
-            .passes
-            .map(|passes| passes.saturating_mul(scripts));
+        let of_passes = self.work.stop.passes.map(|passes| passes.saturating_mul(scripts));
         let of_client = match (of_passes, self.work.stop.transactions) {
             (Some(one), Some(other)) => one.min(other),
             (one, other) => one.or(other)?,
@@ -297,17 +292,11 @@ fn stride(clients: u32, of_clients: u32) -> u64 {
     }
     let all = u64::from(of_clients);
     let section = all * 618 / 1000;
-    (section.max(1)..all)
-        .find(|step| greatest_common_divisor(*step, all) == 1)
-        .unwrap_or(1)
+    (section.max(1)..all).find(|step| greatest_common_divisor(*step, all) == 1).unwrap_or(1)
 }
 
 fn greatest_common_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 {
-        one
-    } else {
-        greatest_common_divisor(other, one % other)
-    }
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 #[cfg(test)]
@@ -336,22 +325,14 @@ mod tests {
     #[test]
     fn clients_types_and_statements_belong_to_their_groups() {
         let plan = plan();
-        let [one, two] = &plan.groups[..] else {
-            panic!("there are two")
-        };
-        let numbers: Vec<u32> = (0..plan.clients)
-            .map(|place| plan.group_at(place).client_number(place))
-            .collect();
+        let [one, two] = &plan.groups[..] else { panic!("there are two") };
+        let numbers: Vec<u32> =
+            (0..plan.clients).map(|place| plan.group_at(place).client_number(place)).collect();
         assert_eq!(numbers, [1, 2, 5, 6, 7]);
         assert_eq!((plan.clients, plan.of_clients), (5, 8));
-        let types: Vec<_> = (plan.types.iter())
-            .map(|kind| (kind.group, kind.script))
-            .collect();
+        let types: Vec<_> = (plan.types.iter()).map(|kind| (kind.group, kind.script)).collect();
         assert_eq!(types, [(0, 0), (1, 1), (1, 0)]);
-        assert_eq!(
-            (&one.to_prepare[..], &two.to_prepare[..]),
-            (&[0][..], &[0, 1][..])
-        );
+        assert_eq!((&one.to_prepare[..], &two.to_prepare[..]), (&[0][..], &[0, 1][..]));
         assert_eq!(two.to_prepare_for(&plan.program, 1), [1]);
     }
 
@@ -375,9 +356,7 @@ mod tests {
         for plan in &parts {
             let ours = |from: u64| {
                 let numbers = from..from + 40;
-                numbers
-                    .filter(|number| plan.groups[0].client_of(*number).is_some())
-                    .count()
+                numbers.filter(|number| plan.groups[0].client_of(*number).is_some()).count()
             };
             assert!((0..2000).all(|from| (8..=12).contains(&ours(from))));
         }

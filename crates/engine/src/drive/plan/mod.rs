@@ -154,10 +154,7 @@ impl Plan {
             .collect();
         let groups = Group::all(document, &program, &to_prepare);
         let types = groups.iter().flat_map(|group| {
-            let of_group = |&script| TransactionType {
-                group: group.number,
-                script,
-            };
+            let of_group = |&script| TransactionType { group: group.number, script };
             group.scripts.iter().map(of_group)
         });
         let endpoints = endpoints(document);
@@ -255,9 +252,7 @@ impl Plan {
     /// A transaction type of the first endpoint, and the same ones of the others.
     pub fn at_all_endpoints(&self, transaction_type: u32) -> impl Iterator<Item = u32> {
         let each = self.types_at_each();
-        (0u32..)
-            .zip(&self.endpoints)
-            .map(move |(endpoint, _)| endpoint * each + transaction_type)
+        (0u32..).zip(&self.endpoints).map(move |(endpoint, _)| endpoint * each + transaction_type)
     }
 
     /// The transaction types of one script, in all groups.
@@ -319,10 +314,7 @@ impl Plan {
 
 fn endpoints(document: &DriveDocument) -> Vec<Endpoint> {
     let Some(deployment) = &document.deployment else {
-        return vec![Endpoint {
-            name: String::new(),
-            is_replica: false,
-        }];
+        return vec![Endpoint { name: String::new(), is_replica: false }];
     };
     let all = deployment.at_endpoints().into_iter();
     let named = all.map(|endpoint| Endpoint {
@@ -348,11 +340,8 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
             is_plain: script.is_plain,
         })
         .collect();
-    let variables: Vec<(String, Value)> = document
-        .variables
-        .iter()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let variables: Vec<(String, Value)> =
+        document.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let driver_has_transactions = match &document.deployment {
         Some(deployment) => Deployment::has_transactions(&deployment.driver)?,
         None => true,
@@ -369,10 +358,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
             (Protocol::Simple, true) => Values::Refused,
         },
         has_transactions: document.has_transactions && driver_has_transactions,
-        is_sequence: document
-            .groups()
-            .iter()
-            .all(|group| group.work.order() == Order::Sequence),
+        is_sequence: document.groups().iter().all(|group| group.work.order() == Order::Sequence),
         allow_shell: document.allow_shell,
     };
     let program = assay_script::compile(&sources, &options)?;

@@ -42,18 +42,15 @@ pub fn routes(
         used[route].1.push(script);
         of_scripts.push(u32::try_from(route).expect("there are three at most"));
     }
-    let routes = used.into_iter().map(|(endpoints, scripts)| Route {
-        endpoints,
-        to_prepare: prepared_by(&scripts),
-    });
+    let routes = used
+        .into_iter()
+        .map(|(endpoints, scripts)| Route { endpoints, to_prepare: prepared_by(&scripts) });
     (routes.collect(), of_scripts)
 }
 
 fn endpoints_of(document: &DriveDocument, read: Read) -> Vec<u32> {
     let all = document.deployment.iter().flat_map(|one| &one.endpoints);
-    let used = (0u32..)
-        .zip(all)
-        .filter(|(_, endpoint)| read.uses(endpoint.is_replica));
+    let used = (0u32..).zip(all).filter(|(_, endpoint)| read.uses(endpoint.is_replica));
     let used: Vec<u32> = used.map(|(index, _)| index).collect();
     if used.is_empty() { vec![0] } else { used }
 }
@@ -107,9 +104,7 @@ mod tests {
         let replica = plan("\"replica\"");
         let expected: [&[u32]; 7] = [&[0], &[0], &[1], &[2], &[1], &[2], &[1]];
         assert_eq!(used(&replica), expected);
-        let [writers, readers] = &replica.groups[..] else {
-            panic!("there are two")
-        };
+        let [writers, readers] = &replica.groups[..] else { panic!("there are two") };
         assert_eq!((at_each(writers), at_each(readers)), ([2, 0, 0], [0, 3, 2]));
         assert_eq!((replica.types_at_each(), replica.types.len()), (3, 9));
         assert_eq!(replica.at_all_endpoints(1).collect::<Vec<_>>(), [1, 4, 7]);

@@ -49,10 +49,7 @@ impl NextScript {
     #[must_use]
     #[inline]
     pub fn later_by(self, types: u32) -> Self {
-        Self {
-            transaction_type: self.transaction_type + types,
-            ..self
-        }
+        Self { transaction_type: self.transaction_type + types, ..self }
     }
 }
 

@@ -68,9 +68,7 @@ pub fn assemble(
     let others = plan.groups.iter().filter(|group| !group.is_deferred());
     let arrivals: Vec<_> = others.map(|group| &group.work.arrival).collect();
     let measured = (began_ns, last_ns);
-    let stop_ns = watched
-        .schedule
-        .map_or(u64::MAX, |schedule| schedule.stop_ns);
+    let stop_ns = watched.schedule.map_or(u64::MAX, |schedule| schedule.stop_ns);
     let pass_times = aggregator.pass_times();
     let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
     let gaps = before_stop(gaps, stop_ns.saturating_sub(began_ns));
@@ -115,10 +113,7 @@ pub fn assemble(
             })
             .collect(),
         ended_by: ended_by(ends, watched.was_interrupted),
-        client_ends: ends
-            .iter()
-            .map(|end| client_end(end, plan, began_ns))
-            .collect(),
+        client_ends: ends.iter().map(|end| client_end(end, plan, began_ns)).collect(),
         transactions_per_client: service::per_client(ends),
         in_flight: service::in_flight(ends),
         carried_over: service::carried_over(ends),
@@ -160,11 +155,7 @@ fn skip_rest(
         for (number, group) in groups.iter().enumerate() {
             if let Some(open_loop) = shared.open_loop(number, schedule) {
                 // All that is queued was due when it was queued.
-                let until_ns = if group.is_deferred() {
-                    u64::MAX
-                } else {
-                    last_ns
-                };
+                let until_ns = if group.is_deferred() { u64::MAX } else { last_ns };
                 open_loop.skip_until(until_ns, group, recorder);
             }
         }
@@ -206,24 +197,19 @@ fn merged(shared: &Shared) -> Aggregator {
 /// The passes of all groups that have any.
 fn passes(plan: &Plan, aggregator: &Aggregator) -> Option<Passes> {
     let with_passes = plan.groups.iter().filter(|group| group.has_passes());
-    let all = with_passes
-        .map(|group| aggregator.passes(group.number as usize).clone())
-        .reduce(|mut all, passes| {
+    let all = with_passes.map(|group| aggregator.passes(group.number as usize).clone()).reduce(
+        |mut all, passes| {
             all.merge(&passes);
             all
-        })?;
-    Some(Passes {
-        count: all.count(),
-        latency: Latency::from(&all),
-    })
+        },
+    )?;
+    Some(Passes { count: all.count(), latency: Latency::from(&all) })
 }
 
 /// How many passes the groups made that keep the time of each.
 fn timed_passes(plan: &Plan, aggregator: &Aggregator) -> u64 {
     let timed = plan.groups.iter().filter(|group| group.keeps_pass_times());
-    timed
-        .map(|group| aggregator.passes(group.number as usize).count())
-        .sum()
+    timed.map(|group| aggregator.passes(group.number as usize).count()).sum()
 }
 
 fn statements(shared: &Shared, aggregator: &Aggregator) -> Vec<StatementReport> {
@@ -258,11 +244,7 @@ fn answer_sums(plan: &Plan, by_type: &[AnswerSum]) -> Vec<AnswerSumReport> {
             digest: format!("{:016x}", sum.digest),
         }
     };
-    if plan.sums_answers {
-        scripts.map(report).collect()
-    } else {
-        Vec::new()
-    }
+    if plan.sums_answers { scripts.map(report).collect() } else { Vec::new() }
 }
 
 fn agreements(shared: &Shared, results: &ResultLog, has_digests: bool) -> Vec<ResultReport> {
@@ -300,9 +282,7 @@ fn answers_to_statements(
         first: first(plan, statement, answers, completed),
     };
     let all = plan.program.statements.iter().zip(answers);
-    all.filter(|(_, answers)| answers.answers > 0)
-        .map(report)
-        .collect()
+    all.filter(|(_, answers)| answers.answers > 0).map(report).collect()
 }
 
 /// Up to the stage at which a transaction is missing, in any group that runs the script.
@@ -365,12 +345,10 @@ fn ended_by(ends: &[End], was_interrupted: bool) -> EndedBy {
         EndedBy::Interrupted
     } else if all(EndState::Lost) {
         EndedBy::Lost
-    } else if ends.iter().all(|end| {
-        matches!(
-            end.state,
-            EndState::Lost | EndState::TimedOut | EndState::Failed
-        )
-    }) {
+    } else if ends
+        .iter()
+        .all(|end| matches!(end.state, EndState::Lost | EndState::TimedOut | EndState::Failed))
+    {
         EndedBy::AllClientsFailed
     } else {
         EndedBy::Stop

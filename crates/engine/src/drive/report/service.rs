@@ -42,10 +42,7 @@ pub fn littles_law(
         return None;
     }
     let all = all_ended(recorded);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean needs no more than 53 bits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     let in_transactions_ns = all.latency().mean_ns() * all.count() as f64;
     let at_work = ends.iter().map(|end| end.at_ns.saturating_sub(began_ns));
     LittlesLaw::new(
@@ -64,10 +61,7 @@ pub fn standstills(
     (gaps, suspensions): (&[TimeSpan], &[TimeSpan]),
     (began_ns, last_ns): (u64, u64),
 ) -> (Vec<Standstill>, Vec<Standstill>) {
-    let elapsed = TimeSpan {
-        from_ns: 0,
-        to_ns: last_ns.saturating_sub(began_ns),
-    };
+    let elapsed = TimeSpan { from_ns: 0, to_ns: last_ns.saturating_sub(began_ns) };
     let suspended: Vec<_> = suspensions
         .iter()
         .filter_map(|span| {
@@ -111,10 +105,8 @@ pub fn mark(
         }
     }
     for line in intervals {
-        let second = TimeSpan {
-            from_ns: line.second * SECOND_NS,
-            to_ns: (line.second + 1) * SECOND_NS,
-        };
+        let second =
+            TimeSpan { from_ns: line.second * SECOND_NS, to_ns: (line.second + 1) * SECOND_NS };
         let within_ns = |standstills: &[Standstill]| {
             let parts = standstills
                 .iter()
@@ -136,18 +128,12 @@ fn all_ended(recorded: &Recorded<'_>) -> Durations {
 
 impl From<&TimeSpan> for Standstill {
     fn from(span: &TimeSpan) -> Self {
-        Self {
-            from_ns: span.from_ns,
-            to_ns: span.to_ns,
-        }
+        Self { from_ns: span.from_ns, to_ns: span.to_ns }
     }
 }
 
 impl From<&Standstill> for TimeSpan {
     fn from(standstill: &Standstill) -> Self {
-        Self {
-            from_ns: standstill.from_ns,
-            to_ns: standstill.to_ns,
-        }
+        Self { from_ns: standstill.from_ns, to_ns: standstill.to_ns }
     }
 }

@@ -55,11 +55,7 @@ impl Recorded<'_> {
         let named = scripts.map(|(number, script)| {
             let types = self.plan.types_of(number);
             types.fold(
-                WarmUpOutcomes {
-                    name: script.name.clone(),
-                    ok: 0,
-                    unknown: 0,
-                },
+                WarmUpOutcomes { name: script.name.clone(), ok: 0, unknown: 0 },
                 |sum, kind| WarmUpOutcomes {
                     ok: sum.ok + by_type[kind as usize].ok,
                     unknown: sum.unknown + by_type[kind as usize].unknown,
@@ -80,12 +76,8 @@ impl Recorded<'_> {
             name: plan.type_name(number),
             types: plan.at_all_endpoints(number).collect(),
         });
-        let TransactionLines {
-            outcomes,
-            by_transaction,
-            transactions,
-            all_ok,
-        } = self.lines(lines.collect(), layout.is_open_loop());
+        let TransactionLines { outcomes, by_transaction, transactions, all_ok } =
+            self.lines(lines.collect(), layout.is_open_loop());
         let passes = self.aggregator.passes(group);
         GroupReport {
             name: layout.name.clone(),
@@ -98,10 +90,9 @@ impl Recorded<'_> {
             transactions,
             all_ok,
             longest_queue: None,
-            passes: layout.has_passes().then(|| Passes {
-                count: passes.count(),
-                latency: Latency::from(passes),
-            }),
+            passes: layout
+                .has_passes()
+                .then(|| Passes { count: passes.count(), latency: Latency::from(passes) }),
             errors: self
                 .errors(|kind| kind.is_some_and(|kind| types.contains(&plan.at_first(kind)))),
             endpoints: self.of_endpoints(layout, elapsed_ns),
@@ -114,8 +105,7 @@ impl Recorded<'_> {
             return Vec::new();
         }
         let each = group.endpoints().into_iter();
-        each.map(|endpoint| self.of_endpoint(group, endpoint, elapsed_ns))
-            .collect()
+        each.map(|endpoint| self.of_endpoint(group, endpoint, elapsed_ns)).collect()
     }
 
     fn of_endpoint(&self, group: &Group, endpoint: u32, elapsed_ns: u64) -> EndpointReport {
@@ -157,10 +147,7 @@ impl Recorded<'_> {
     pub fn durations_of_type(&self, transaction_type: u32) -> Durations {
         let mut all = Durations::default();
         for outcome in Outcome::ALL {
-            if let Some(times) = self
-                .aggregator
-                .durations(transaction_type as usize, outcome)
-            {
+            if let Some(times) = self.aggregator.durations(transaction_type as usize, outcome) {
                 all.merge(times);
             }
         }
@@ -206,9 +193,7 @@ impl Recorded<'_> {
                 });
             }
             let name = name.to_owned();
-            found
-                .by_transaction
-                .push(TransactionOutcomes { name, outcomes });
+            found.by_transaction.push(TransactionOutcomes { name, outcomes });
         }
         found.all_ok = AllOk::from(&all_ok);
         found
@@ -226,23 +211,15 @@ impl Recorded<'_> {
     /// Transactions of open loops that were due and got no answer. Those of a closed loop are due only when
     /// their client is free.
     fn unanswered(&self, types: &[u32]) -> u64 {
-        let of_open_loops = types
-            .iter()
-            .copied()
-            .filter(|&kind| self.plan.is_open(kind));
+        let of_open_loops = types.iter().copied().filter(|&kind| self.plan.is_open(kind));
         let outcomes = of_open_loops.map(|kind| self.aggregator.outcomes_of(kind as usize));
-        outcomes
-            .map(|outcomes| outcomes.skipped + outcomes.unknown)
-            .sum()
+        outcomes.map(|outcomes| outcomes.skipped + outcomes.unknown).sum()
     }
 
     fn durations(&self, types: &[u32], outcome: Outcome) -> Durations {
         let mut sum = Durations::default();
         for &transaction_type in types {
-            if let Some(times) = self
-                .aggregator
-                .durations(transaction_type as usize, outcome)
-            {
+            if let Some(times) = self.aggregator.durations(transaction_type as usize, outcome) {
                 sum.merge(times);
             }
         }
@@ -270,9 +247,7 @@ pub fn arrival(of_groups: &[&ArrivalDocument]) -> Arrival {
         ArrivalDocument::Constant { .. } => ArrivalKind::Constant,
         ArrivalDocument::Poisson { .. } => ArrivalKind::Poisson,
     };
-    let first = of_groups
-        .first()
-        .map_or(ArrivalKind::Closed, |first| kind(first));
+    let first = of_groups.first().map_or(ArrivalKind::Closed, |first| kind(first));
     let is_same = of_groups.iter().all(|arrival| kind(arrival) == first);
     Arrival {
         kind: if is_same { first } else { ArrivalKind::Mixed },
@@ -282,14 +257,7 @@ pub fn arrival(of_groups: &[&ArrivalDocument]) -> Arrival {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a rate needs no more than 53 bits"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a rate needs no more than 53 bits")]
 fn per_second(count: u64, elapsed_ns: u64) -> f64 {
-    if elapsed_ns == 0 {
-        0.0
-    } else {
-        count as f64 / (elapsed_ns as f64 / 1e9)
-    }
+    if elapsed_ns == 0 { 0.0 } else { count as f64 / (elapsed_ns as f64 / 1e9) }
 }

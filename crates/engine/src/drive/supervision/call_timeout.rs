@@ -43,10 +43,7 @@ impl Default for CallTimeout {
 
 impl CallTimeout {
     pub fn begin(&self, canceller: Option<Canceller>) {
-        *self
-            .canceller
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = canceller;
+        *self.canceller.lock().unwrap_or_else(PoisonError::into_inner) = canceller;
     }
 
     pub fn end(&self) {
@@ -84,10 +81,7 @@ impl CallTimeout {
         } else {
             return;
         };
-        let canceller = self
-            .canceller
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let canceller = self.canceller.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cancel) = &*canceller {
             self.cancelled.store(reason as u8, Ordering::Relaxed);
             cancel();
@@ -103,10 +97,7 @@ pub fn over_limit(plan: &Plan, said: &SystemError) -> SystemError {
     let limit = Duration::from_nanos(plan.statement_limit_ns.unwrap_or(0));
     let message = format!("not answered within the limit of {limit:?}, and cancelled");
     let error = SystemError::new(ErrorClass::Timeout, OVER_LIMIT, message);
-    SystemError {
-        certainty: said.certainty,
-        ..error
-    }
+    SystemError { certainty: said.certainty, ..error }
 }
 
 /// The error after `statement_timeout_s`.

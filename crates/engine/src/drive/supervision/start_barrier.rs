@@ -60,10 +60,7 @@ impl StartBarrier {
             if let Some(start) = state.start {
                 return start;
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -133,10 +130,8 @@ mod tests {
     #[test]
     fn no_thread_waits_for_threads_that_cannot_be_started() {
         let barrier = StartBarrier::default();
-        let limit = || EngineError::Machine {
-            message: "no room for threads".to_owned(),
-            hint: None,
-        };
+        let limit =
+            || EngineError::Machine { message: "no room for threads".to_owned(), hint: None };
         std::thread::scope(|scope| {
             let begun = scope.spawn(|| barrier.arrive(Readiness::Ready));
             barrier.absent(7, limit());

@@ -148,10 +148,7 @@ impl Supervisor<'_> {
     /// Waits until every thread has connected its clients; returns whether `progress` broke.
     fn wait_until_connected(&mut self) -> bool {
         let mut is_interrupted = false;
-        while !self
-            .shared
-            .barrier
-            .all_arrived(self.threads, Duration::from_nanos(REPORT_EVERY_NS))
+        while !self.shared.barrier.all_arrived(self.threads, Duration::from_nanos(REPORT_EVERY_NS))
         {
             if self.shared.threads_left() < self.threads {
                 // A thread has panicked before it arrived.
@@ -178,13 +175,7 @@ impl Supervisor<'_> {
         let measure_ns = ramped_ns.saturating_add(plan.warm_up_ns);
         let stop_ns =
             (plan.duration_ns).map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
-        Schedule {
-            start_ns,
-            ramped_ns,
-            measure_ns,
-            stop_ns,
-            drain_ns: plan.drain_ns,
-        }
+        Schedule { start_ns, ramped_ns, measure_ns, stop_ns, drain_ns: plan.drain_ns }
     }
 
     /// Reports ten times a second until all threads have ended; returns the highest memory use seen during
@@ -227,27 +218,16 @@ impl Supervisor<'_> {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
-                if self
-                    .shared
-                    .transaction_log
-                    .as_ref()
-                    .is_some_and(TransactionLog::has_failed)
-                {
+                if self.shared.transaction_log.as_ref().is_some_and(TransactionLog::has_failed) {
                     signals.interrupt();
                 }
                 let draining = drain.check(now_ns, &schedule, signals);
                 if draining == Draining::TooLong {
                     self.shared.plan.program.children.end_all();
                 }
-                self.call_timeouts
-                    .iter()
-                    .for_each(|watch| watch.check(now_ns, draining));
+                self.call_timeouts.iter().for_each(|watch| watch.check(now_ns, draining));
             }
-            let next_ns = if is_measuring {
-                report_ns
-            } else {
-                report_ns.min(schedule.measure_ns)
-            };
+            let next_ns = if is_measuring { report_ns } else { report_ns.min(schedule.measure_ns) };
             let now_ns = clock.now_ns();
             std::thread::park_timeout(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
         }
@@ -279,12 +259,7 @@ impl Supervisor<'_> {
             waited_for_processor_ns: waited.within(elapsed_ns),
             ..cost::so_far().since(cost_before)
         };
-        ClientsSoFar::of(
-            self.shared,
-            self.threads,
-            cost,
-            (schedule.measure_ns, now_ns),
-        )
+        ClientsSoFar::of(self.shared, self.threads, cost, (schedule.measure_ns, now_ns))
     }
 
     /// Writes the intervals of all seconds but the last two.
@@ -313,12 +288,7 @@ impl Supervisor<'_> {
     ) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
         for aggregator in &self.shared.aggregators {
-            outcomes.add(
-                &aggregator
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .outcomes(),
-            );
+            outcomes.add(&aggregator.lock().unwrap_or_else(PoisonError::into_inner).outcomes());
         }
         let now_ns = self.shared.clock.now_ns();
         let start_ns = schedule.map_or(0, |schedule| schedule.start_ns);
@@ -345,9 +315,7 @@ impl Supervisor<'_> {
 
 /// The wall clock. A clock set before 1970 reads as 0.
 fn unix_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).expect("the clock is before the year 2554")
 }
 

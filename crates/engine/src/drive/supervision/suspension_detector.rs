@@ -44,10 +44,7 @@ impl SuspensionDetector {
     /// The suspensions detected so far, on the run's clock, to a tenth of a second.
     #[must_use]
     pub fn take(&self) -> Vec<TimeSpan> {
-        let mut suspensions = self
-            .suspensions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut suspensions = self.suspensions.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut suspensions)
     }
 
@@ -61,10 +58,7 @@ impl SuspensionDetector {
                 self.suspensions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .push(TimeSpan {
-                        from_ns: before.0,
-                        to_ns: now.0,
-                    });
+                    .push(TimeSpan { from_ns: before.0, to_ns: now.0 });
             }
             before = now;
         }

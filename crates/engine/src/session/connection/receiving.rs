@@ -114,12 +114,7 @@ impl Connection {
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
-        let Scratch {
-            input,
-            plain,
-            out,
-            cipher,
-        } = scratch;
+        let Scratch { input, plain, out, cipher } = scratch;
         out.clear();
         let mut bytes = &input[..count];
         if let Some(tls) = self.security.layer() {
@@ -200,9 +195,7 @@ impl Connection {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError> {
-        let (used, progress) = self
-            .wire
-            .receive(&self.partial[self.taken..], out, answer)?;
+        let (used, progress) = self.wire.receive(&self.partial[self.taken..], out, answer)?;
         self.note_read(used);
         self.more_to_take = progress == Progress::Answered;
         self.taken += used;
@@ -239,11 +232,7 @@ fn endless(expected: &str, received: usize) -> SystemError {
 }
 
 fn closed_by_server() -> SystemError {
-    SystemError::new(
-        ErrorClass::LostConnection,
-        "",
-        "the server closed the connection",
-    )
+    SystemError::new(ErrorClass::LostConnection, "", "the server closed the connection")
 }
 
 /// An error that the server sent before it closed the connection is the reason for the loss.
@@ -278,23 +267,8 @@ mod tests {
     /// A key and its certificate in one text; `None` where this machine has no openssl.
     fn certificate() -> Option<Vec<u8>> {
         let made = Command::new("openssl")
-            .args([
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:P-256",
-            ])
-            .args([
-                "-nodes",
-                "-subj",
-                "/CN=localhost",
-                "-keyout",
-                "-",
-                "-out",
-                "-",
-            ])
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+            .args(["-nodes", "-subj", "/CN=localhost", "-keyout", "-", "-out", "-"])
             .stderr(Stdio::null())
             .output();
         let made = made.ok()?;

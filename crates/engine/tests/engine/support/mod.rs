@@ -44,10 +44,7 @@ impl Server {
 }
 
 /// A drive document with one script for each text, named `A`, `B`, …, and the keys of `more`.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "callers write the JSON in place"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "callers write the JSON in place")]
 pub fn document(deployment: Value, texts: &[&str], more: Value) -> Value {
     let script = |(number, text): (usize, &&str)| {
         let name = char::from(b'A' + u8::try_from(number).unwrap()).to_string();
@@ -98,37 +95,26 @@ pub fn watched(
 
 /// As [`observe`], for a run that cannot start.
 pub fn refused(document: &Value) -> EngineError {
-    drive(
-        &parsed(document),
-        &mut |_| ControlFlow::Continue(()),
-        &mut at_once,
-    )
-    .unwrap_err()
+    drive(&parsed(document), &mut |_| ControlFlow::Continue(()), &mut at_once).unwrap_err()
 }
 
 /// The error of an invalid document.
 pub fn refused_document(document: &Value) -> String {
-    DriveDocument::parse(&document.to_string())
-        .unwrap_err()
-        .to_string()
+    DriveDocument::parse(&document.to_string()).unwrap_err().to_string()
 }
 
 /// The sums that must hold for every observation.
 pub fn check(observation: &Observation) {
     let outcomes = &observation.outcomes;
     let begun = outcomes.scheduled - outcomes.skipped;
-    assert_eq!(
-        begun,
-        outcomes.ok + outcomes.aborted + outcomes.failed + outcomes.unknown
-    );
+    assert_eq!(begun, outcomes.ok + outcomes.aborted + outcomes.failed + outcomes.unknown);
     assert_eq!(outcomes.attempts, begun + outcomes.retries);
     let reports = observation.transactions.iter();
     let of_types: u64 = reports.clone().map(|report| report.count).sum();
     assert_eq!(of_types, begun);
     // Transactions that failed are in no distribution of `ok` transactions.
-    let ok: u64 = (reports.filter(|report| report.outcome.word() == "ok"))
-        .map(|report| report.count)
-        .sum();
+    let ok: u64 =
+        (reports.filter(|report| report.outcome.word() == "ok")).map(|report| report.count).sum();
     assert_eq!((ok, observation.all_ok.count), (outcomes.ok, outcomes.ok));
     let lines = |count: fn(&Interval) -> u64| observation.intervals.iter().map(count).sum::<u64>();
     assert_eq!(lines(|line| line.ok), outcomes.ok);
@@ -138,11 +124,7 @@ pub fn check(observation: &Observation) {
     assert_eq!(lines(|line| line.skipped), outcomes.skipped);
     assert_eq!(lines(|line| line.late), outcomes.late);
     assert_eq!(lines(|line| line.retries), outcomes.retries);
-    let of_clients: u64 = observation
-        .client_ends
-        .iter()
-        .map(|end| end.transactions)
-        .sum();
+    let of_clients: u64 = observation.client_ends.iter().map(|end| end.transactions).sum();
     assert_eq!(of_clients, begun);
     assert_eq!(observation.client_ends.len(), observation.clients as usize);
     check_intervals(observation);
@@ -163,10 +145,7 @@ fn check_intervals(observation: &Observation) {
     let lines = || observation.intervals.iter();
     let latencies = lines().filter_map(|line| line.latency.as_ref()).collect();
     // What was never answered is in no second.
-    let answered = EncodedHistogram {
-        unanswered: 0,
-        ..observation.all_ok.latency.encoded.clone()
-    };
+    let answered = EncodedHistogram { unanswered: 0, ..observation.all_ok.latency.encoded.clone() };
     assert_eq!(whole(latencies), answered);
     let lags = lines().filter_map(|line| line.schedule_lag.as_ref());
     let of_types = observation.transactions.iter();
@@ -189,10 +168,7 @@ fn check_groups(observation: &Observation) {
     let last_ns = of_others.map(|group| group.elapsed_ns).max();
     assert_eq!(last_ns, Some(observation.elapsed_ns));
     if let [only] = &groups[..] {
-        assert_eq!(
-            only.outcomes_by_transaction,
-            observation.outcomes_by_transaction
-        );
+        assert_eq!(only.outcomes_by_transaction, observation.outcomes_by_transaction);
         assert_eq!(only.transactions, observation.transactions);
         assert_eq!(only.all_ok, observation.all_ok);
         assert_eq!(only.passes, observation.passes);
@@ -202,12 +178,7 @@ fn check_groups(observation: &Observation) {
 /// (ok, aborted, failed, unknown)
 pub fn outcomes(observation: &Observation) -> (u64, u64, u64, u64) {
     let outcomes = &observation.outcomes;
-    (
-        outcomes.ok,
-        outcomes.aborted,
-        outcomes.failed,
-        outcomes.unknown,
-    )
+    (outcomes.ok, outcomes.aborted, outcomes.failed, outcomes.unknown)
 }
 
 /// The only error of an observation.
@@ -218,11 +189,7 @@ pub fn the_error(observation: &Observation) -> &ErrorReport {
 
 /// How many clients ended in this state.
 pub fn ended(observation: &Observation, state: &str) -> usize {
-    observation
-        .client_ends
-        .iter()
-        .filter(|end| end.state.word() == state)
-        .count()
+    observation.client_ends.iter().filter(|end| end.state.word() == state).count()
 }
 
 /// How many transactions of the type ended `ok`.
@@ -230,11 +197,7 @@ pub fn ok_count(observation: &Observation, name: &str) -> u64 {
     let is_it = |report: &&assay_engine::TransactionReport| {
         report.name == name && report.outcome.word() == "ok"
     };
-    observation
-        .transactions
-        .iter()
-        .find(is_it)
-        .map_or(0, |report| report.count)
+    observation.transactions.iter().find(is_it).map_or(0, |report| report.count)
 }
 
 // Takes scripts; returns the values of their transactions, written to a file by a shell program.
@@ -246,9 +209,7 @@ pub struct Values {
 impl Values {
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("assay-values-").tempdir();
-        Self {
-            folder: folder.unwrap(),
-        }
+        Self { folder: folder.unwrap() }
     }
 
     /// A script command that writes these variables (`:a:b`) to the file.

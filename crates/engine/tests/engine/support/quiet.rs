@@ -28,12 +28,8 @@ pub fn on_a_quiet_machine(test: impl Fn()) {
         busiest = busiest.max(share);
     }
     // Not captured, so that `make test` counts it.
-    writeln!(
-        std::io::stderr(),
-        "skipped: the machine was busy ({:.0} %)",
-        busiest * 100.0
-    )
-    .expect("standard error is open");
+    writeln!(std::io::stderr(), "skipped: the machine was busy ({:.0} %)", busiest * 100.0)
+        .expect("standard error is open");
 }
 
 /// CPU time of all programs and of other virtual machines, without this process and its children.
@@ -49,9 +45,7 @@ fn others_s() -> f64 {
 }
 
 fn numbers(line: &str) -> Vec<f64> {
-    line.split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect()
+    line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 fn cpus() -> f64 {

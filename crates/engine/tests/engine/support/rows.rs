@@ -16,14 +16,7 @@ pub struct Counting {
 
 impl Counting {
     pub fn new(tables: usize, rows: u64) -> Self {
-        Self {
-            tables,
-            rows,
-            wrong_at: None,
-            fails_at: None,
-            table: 0,
-            next: 0,
-        }
+        Self { tables, rows, wrong_at: None, fails_at: None, table: 0, next: 0 }
     }
 }
 

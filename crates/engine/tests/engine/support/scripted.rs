@@ -58,11 +58,7 @@ fn serve(
         return None;
     }
     open.lock().unwrap().push(stream.try_clone().ok()?);
-    let login = [
-        message(b'R', &[0; 4]),
-        message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]),
-        ready(b'I'),
-    ];
+    let login = [message(b'R', &[0; 4]), message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]), ready(b'I')];
     stream.write_all(&login.concat()).ok()?;
     let mut tags = String::new();
     loop {
@@ -107,10 +103,7 @@ pub fn complete(tag: &str) -> Vec<u8> {
 }
 
 pub fn error(code: &str) -> Vec<u8> {
-    message(
-        b'E',
-        format!("SERROR\0VERROR\0C{code}\0Mscripted\0\0").as_bytes(),
-    )
+    message(b'E', format!("SERROR\0VERROR\0C{code}\0Mscripted\0\0").as_bytes())
 }
 
 /// The next request may come; the state of the transaction.

@@ -14,9 +14,7 @@ fn int(value: &Value) -> Result<i64, Fault> {
 fn bounds(name: &str, x: Arguments<'_>) -> Result<(i64, i64), Fault> {
     let (lowest, highest) = (int(&x[0])?, int(&x[1])?);
     if lowest > highest {
-        return Err(Fault::of(format!(
-            "{name}({lowest}, {highest}) has an empty range"
-        )));
+        return Err(Fault::of(format!("{name}({lowest}, {highest}) has an empty range")));
     }
     Ok((lowest, highest))
 }
@@ -139,9 +137,7 @@ pub(super) fn exponential_duration(x: Arguments<'_>, random: &mut Random) -> Ans
 pub(super) fn uniform_duration(x: Arguments<'_>, random: &mut Random) -> Answer {
     let (min, max) = (number(&x[0])?.double(), number(&x[1])?.double());
     if min > max || min.is_nan() || max.is_nan() {
-        return Err(Fault::of(format!(
-            "uniform({min}, {max}) has an empty range"
-        )));
+        return Err(Fault::of(format!("uniform({min}, {max}) has an empty range")));
     }
     Ok(Value::Double(min + (max - min) * random.unit()))
 }

@@ -9,22 +9,14 @@ use std::io::Write as _;
 /// A piece of a format string.
 enum Piece<'a> {
     Plain(&'a str),
-    Place {
-        kind: u8,
-        is_left: bool,
-        is_zero_padded: bool,
-        width: usize,
-        decimals: Option<usize>,
-    },
+    Place { kind: u8, is_left: bool, is_zero_padded: bool, width: usize, decimals: Option<usize> },
 }
 
 /// The largest width: more than any formatted column needs.
 const WIDEST: usize = 1000;
 
 fn malformed(form: &str, found: &str) -> Fault {
-    Fault::of(format!(
-        "expected %d, %f, %s, %x or %% in the format '{form}', found {found}"
-    ))
+    Fault::of(format!("expected %d, %f, %s, %x or %% in the format '{form}', found {found}"))
 }
 
 /// The first piece of `rest`, and the text after it.
@@ -42,9 +34,7 @@ fn piece<'a>(form: &str, rest: &'a str) -> Result<(Piece<'a>, &'a str), Fault> {
     let count = |at: &mut usize| {
         let mut count = 0_usize;
         while let Some(digit) = bytes.get(*at).filter(|byte| byte.is_ascii_digit()) {
-            count = count
-                .saturating_mul(10)
-                .saturating_add(usize::from(digit - b'0'));
+            count = count.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
             *at += 1;
         }
         count.min(WIDEST)
@@ -104,17 +94,9 @@ pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
         rest = behind;
         match piece {
             Piece::Plain(plain) => out.extend_from_slice(plain.as_bytes()),
-            Piece::Place {
-                kind,
-                is_left,
-                is_zero_padded,
-                width,
-                decimals,
-            } => {
+            Piece::Place { kind, is_left, is_zero_padded, width, decimals } => {
                 let value = values.next().ok_or_else(|| {
-                    Fault::of(format!(
-                        "the format '{form}' has more conversions than values"
-                    ))
+                    Fault::of(format!("the format '{form}' has more conversions than values"))
                 })?;
                 let start = out.len();
                 place(kind, decimals, value, out)?;
@@ -124,9 +106,7 @@ pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
     }
     match values.next() {
         None => Ok(()),
-        Some(_) => Err(Fault::of(format!(
-            "the format '{form}' has fewer conversions than values"
-        ))),
+        Some(_) => Err(Fault::of(format!("the format '{form}' has fewer conversions than values"))),
     }
 }
 

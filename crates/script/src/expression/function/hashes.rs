@@ -28,11 +28,7 @@ pub(super) fn murmur2_whole(key: i64, seed: i64) -> i64 {
 }
 
 pub(super) fn consistent(x: Arguments<'_>, _: &mut Random) -> Answer {
-    let (key, count, seed) = (
-        number(&x[0])?.int()?,
-        number(&x[1])?.int()?,
-        number(&x[2])?.int()?,
-    );
+    let (key, count, seed) = (number(&x[0])?.int()?, number(&x[1])?.int()?, number(&x[2])?.int()?);
     let chosen = consistent_whole(key, count, seed).ok_or_else(|| {
         Fault::of(format!(
             "hash_consistent expects 1 to 2147483648 numbers to choose from, found {count}"
@@ -56,9 +52,7 @@ pub(super) fn consistent_whole(key: i64, count: i64, seed: i64) -> Option<i64> {
     let (mut chosen, mut next) = (0, 0);
     while next < count {
         chosen = next;
-        state = state
-            .wrapping_mul(2_862_933_555_777_941_757)
-            .wrapping_add(1);
+        state = state.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
         let drawn = (state >> 33) + 1;
         next = ((chosen + 1) as f64 * (MOST as f64 / drawn as f64)) as i64;
     }
@@ -71,9 +65,7 @@ fn fnv1a_of(key: u64, seed: u64) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let bytes = key.to_le_bytes();
-    bytes.into_iter().fold(BASIS ^ seed, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
+    bytes.into_iter().fold(BASIS ^ seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
 /// MurmurHash64A (Appleby, 2008).
@@ -130,8 +122,7 @@ pub(super) fn sealed(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
         (Some(kept), false) => {
             let end = text.char_indices().map(|(at, _)| at).nth(kept);
             let is_whole = text.chars().count() == kept;
-            end.or(is_whole.then_some(text.len()))
-                .map(|end| &text[..end])
+            end.or(is_whole.then_some(text.len())).map(|end| &text[..end])
         }
         (None, _) => None,
     };
@@ -151,9 +142,7 @@ pub(super) fn is_sealed(x: Arguments<'_>, _: &mut Random) -> Result<Value, Fault
     let seed = number(&x[1])?.int()?;
     let cut = text.len().checked_sub(OF_A_SEAL);
     let cut = cut.and_then(|at| text.split_at_checked(at));
-    Ok(Value::Bool(cut.is_some_and(|(cut, found)| {
-        found.as_bytes() == seal(cut, seed)
-    })))
+    Ok(Value::Bool(cut.is_some_and(|(cut, found)| found.as_bytes() == seal(cut, seed))))
 }
 
 // Takes an index, a size and a seed; returns the index's position in a pseudorandom permutation, without
@@ -212,10 +201,7 @@ mod tests {
     #[test]
     fn the_hash_of_eight_bytes_is_that_of_their_number() {
         for (key, seed) in [(0, 0), (7, 3), (u64::MAX, 1)] {
-            assert_eq!(
-                murmur2_of(key, seed),
-                murmur2_of_bytes(&key.to_le_bytes(), seed)
-            );
+            assert_eq!(murmur2_of(key, seed), murmur2_of_bytes(&key.to_le_bytes(), seed));
         }
         let hashes = [b"".as_slice(), b"a", b"a\0", b"12345678a", b"12345678b"]
             .map(|bytes| murmur2_of_bytes(bytes, 5));
@@ -243,9 +229,6 @@ mod tests {
         for seed in 0..30_000 {
             counts[usize::try_from(permuted(2, 6, seed)).expect("small")] += 1;
         }
-        assert!(
-            counts.iter().all(|&count| count.abs_diff(5_000) < 390),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|&count| count.abs_diff(5_000) < 390), "{counts:?}");
     }
 }

@@ -221,12 +221,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
 ];
 
 /// Names that other languages have for these functions.
-pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
-    ("min", "least"),
-    ("max", "greatest"),
-    ("rand", "random"),
-    ("round", "int"),
-];
+pub(crate) const OTHER_NAMES: &[(&str, &str)] =
+    &[("min", "least"), ("max", "greatest"), ("rand", "random"), ("round", "int")];
 
 const fn pure(
     name: &'static str,
@@ -255,10 +251,7 @@ const fn pure(
 }
 
 const fn addition(function: Function) -> Function {
-    Function {
-        is_of_pgbench: false,
-        ..function
-    }
+    Function { is_of_pgbench: false, ..function }
 }
 
 /// A function that draws from the random stream.
@@ -270,10 +263,7 @@ const fn random(
     most: usize,
     body: fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>,
 ) -> Function {
-    Function {
-        nature: Nature::Random,
-        ..pure(name, parameters, synopsis, fewest, most, body)
-    }
+    Function { nature: Nature::Random, ..pure(name, parameters, synopsis, fewest, most, body) }
 }
 
 /// A function whose last argument is a seed; the default is `:default_seed`.
@@ -284,10 +274,7 @@ const fn seeded(
     fewest: usize,
     body: fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>,
 ) -> Function {
-    Function {
-        seed_after: fewest,
-        ..pure(name, parameters, synopsis, fewest, fewest + 1, body)
-    }
+    Function { seed_after: fewest, ..pure(name, parameters, synopsis, fewest, fewest + 1, body) }
 }
 
 /// An addition that returns a text.
@@ -303,9 +290,7 @@ const fn text(
     Function {
         nature,
         body: Body::Text(body),
-        ..addition(pure(name, parameters, synopsis, fewest, most, |_, _| {
-            Ok(Value::Null)
-        }))
+        ..addition(pure(name, parameters, synopsis, fewest, most, |_, _| Ok(Value::Null)))
     }
 }
 
@@ -345,9 +330,7 @@ pub(super) fn abs(x: Arguments<'_>, _: &mut Random) -> Answer {
     match number(&x[0])? {
         Number::Double(number) => Ok(Value::Double(number.abs())),
         Number::Int(number) => number.checked_abs().map(Value::Int).ok_or_else(|| {
-            Fault::of(format!(
-                "integer overflow: abs({number}) does not fit into 64 bits"
-            ))
+            Fault::of(format!("integer overflow: abs({number}) does not fit into 64 bits"))
         }),
         Number::Decimal(decimal) => Ok(match decimal.checked_abs() {
             Some(found) => Value::Decimal(found),
@@ -379,9 +362,5 @@ fn extreme(all: Arguments<'_>, order: Ordering) -> Answer {
             best = candidate;
         }
     }
-    Ok(if any_double {
-        Value::Double(best.double())
-    } else {
-        best.value()
-    })
+    Ok(if any_double { Value::Double(best.double()) } else { best.value() })
 }

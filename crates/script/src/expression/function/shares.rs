@@ -44,15 +44,10 @@ pub(super) fn part_of(x: Arguments<'_>, _: &mut Random) -> Answer {
     let (sizes, item) = (Division::of(x)?.sizes()?, number(&x[0])?.int()?);
     let total = sizes.starts[sizes.parts()];
     if !(0..total).contains(&item) {
-        return Err(Fault::of(format!(
-            "item {item} is in no part: expected 0 to {}",
-            total - 1
-        )));
+        return Err(Fault::of(format!("item {item} is in no part: expected 0 to {}", total - 1)));
     }
     let part = sizes.starts.partition_point(|&start| start <= item) - 1;
-    Ok(Value::Int(
-        i64::try_from(part).expect("there are few parts"),
-    ))
+    Ok(Value::Int(i64::try_from(part).expect("there are few parts")))
 }
 
 /// Everything that decides the sizes.
@@ -104,14 +99,7 @@ impl Division {
     }
 
     fn check(self) -> Result<(), Fault> {
-        let Self {
-            parts,
-            total,
-            sigma,
-            least,
-            most,
-            ..
-        } = self;
+        let Self { parts, total, sigma, least, most, .. } = self;
         let wrong = if !(1..=MOST_PARTS).contains(&parts) {
             format!("expected 1 to {MOST_PARTS} parts, found {parts}")
         } else if !(0..=MOST_TOTAL).contains(&total) {
@@ -184,21 +172,15 @@ impl Sizes {
     /// `part` as an index below `end`.
     fn place(part: i64, end: usize) -> Result<usize, Fault> {
         let place = usize::try_from(part).ok().filter(|&place| place < end);
-        place.ok_or_else(|| {
-            Fault::of(format!(
-                "there is no part {part}: expected 0 to {}",
-                end - 1
-            ))
-        })
+        place
+            .ok_or_else(|| Fault::of(format!("there is no part {part}: expected 0 to {}", end - 1)))
     }
 }
 
 /// By what the weights must be multiplied so that they, kept within the bounds, add up to `total`.
 fn factor(weights: &[f64], total: f64, least: f64, most: f64) -> f64 {
     let sum = |factor: f64| -> f64 {
-        let sizes = weights
-            .iter()
-            .map(|weight| (factor * weight).clamp(least, most));
+        let sizes = weights.iter().map(|weight| (factor * weight).clamp(least, most));
         sizes.sum()
     };
     let (mut low, mut high) = (0.0, total / weights.iter().sum::<f64>() + f64::MIN_POSITIVE);
@@ -221,14 +203,7 @@ mod tests {
     use super::Division;
 
     fn sizes(parts: i64, total: i64, sigma: f64, least: i64, most: i64) -> Vec<i64> {
-        let division = Division {
-            parts,
-            total,
-            sigma,
-            least,
-            most,
-            seed: 7,
-        };
+        let division = Division { parts, total, sigma, least, most, seed: 7 };
         let starts = &division.sizes().expect("possible").starts;
         starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
@@ -261,10 +236,7 @@ mod tests {
         found.sort_unstable();
         let at = |place: usize| f64::from(u32::try_from(found[place]).expect("small"));
         let (median, mean) = (at(5_000), 1e9 / 10_001.0);
-        assert!(
-            (mean / median - 2.0_f64.exp()).abs() < 0.2,
-            "{mean} {median}"
-        );
+        assert!((mean / median - 2.0_f64.exp()).abs() < 0.2, "{mean} {median}");
         let spread = at(9_500) / median;
         assert!((spread - (2.0 * 1.645_f64).exp()).abs() < 0.3, "{spread}");
     }

@@ -34,9 +34,7 @@ pub(super) fn text(x: Arguments<'_>, random: &mut Random, out: &mut Vec<u8>) -> 
 pub(super) fn digits(x: Arguments<'_>, random: &mut Random, out: &mut Vec<u8>) -> Written {
     let length = int(&x[0])?;
     if !(0..=LONGEST).contains(&length) {
-        return Err(Fault::of(format!(
-            "expected 0 <= n <= {LONGEST}, found digits({length})"
-        )));
+        return Err(Fault::of(format!("expected 0 <= n <= {LONGEST}, found digits({length})")));
     }
     append_drawn(b"0123456789", length, random, out);
     Ok(())
@@ -44,10 +42,7 @@ pub(super) fn digits(x: Arguments<'_>, random: &mut Random, out: &mut Vec<u8>) -
 
 /// Takes eight letters from each random 64-bit word, as digits of a fraction in base `letters.len()`: 62^8
 /// is so far below 2^64 that no letter is favoured by more than one part in 80,000.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "both halves of the product are used"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the product are used")]
 fn append_drawn(letters: &[u8], length: i64, random: &mut Random, out: &mut Vec<u8>) {
     const OF_A_WORD: usize = 8;
     let mut left = usize::try_from(length).expect("the callers have checked it");
@@ -94,9 +89,7 @@ pub(super) fn hash_text(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> 
 pub(super) fn numeral(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
     let (number, length, letters) = (int(&x[0])?, int(&x[1])?, alphabet(&x[2])?);
     if !(0..=LONGEST).contains(&length) {
-        return Err(Fault::of(format!(
-            "numeral expects 0 to {LONGEST} digits, found {length}"
-        )));
+        return Err(Fault::of(format!("numeral expects 0 to {LONGEST} digits, found {length}")));
     }
     let start = out.len();
     let base = i64::try_from(letters.len()).expect("a text is no longer than memory");
@@ -117,14 +110,11 @@ pub(super) fn numeral(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Wr
 
 /// TPC-C, clause 4.3.2.3.
 pub(super) fn lastname(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
-    const SYLLABLES: [&str; 10] = [
-        "BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING",
-    ];
+    const SYLLABLES: [&str; 10] =
+        ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
     let number = int(&x[0])?;
     let Some(number) = usize::try_from(number).ok().filter(|&number| number < 1000) else {
-        return Err(Fault::of(format!(
-            "expected a number of 0 to 999, found lastname({number})"
-        )));
+        return Err(Fault::of(format!("expected a number of 0 to 999, found lastname({number})")));
     };
     for digit in [number / 100, number / 10 % 10, number % 10] {
         out.extend_from_slice(SYLLABLES[digit].as_bytes());

@@ -22,8 +22,7 @@ pub(super) fn date(x: Arguments<'_>, _: &mut Random) -> Made {
         Value::Timestamp(us) => i32::try_from(us.div_euclid(86_400_000_000)).ok(),
         other => Some(day(other)?),
     };
-    days.map(Value::Date)
-        .ok_or_else(|| expected("a date", &x[0]))
+    days.map(Value::Date).ok_or_else(|| expected("a date", &x[0]))
 }
 
 /// The timestamp of a text, a number of seconds, or a date.
@@ -36,27 +35,20 @@ pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random) -> Made {
         Value::Date(days) => Some(i64::from(*days) * 86_400_000_000),
         other => Some(second(other)? * 1_000_000),
     };
-    us.map(Value::Timestamp)
-        .ok_or_else(|| expected("a moment", &x[0]))
+    us.map(Value::Timestamp).ok_or_else(|| expected("a moment", &x[0]))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the bounds are checked before"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are checked before")]
 pub(super) fn time(x: Arguments<'_>, _: &mut Random) -> Made {
     let us = match &x[0] {
         Value::Text(text) => parse_time(text.as_bytes()),
         Value::Timestamp(us) => Some(us.rem_euclid(86_400_000_000)),
         other => {
             let seconds = number(other)?.double();
-            (0.0..86_400.0)
-                .contains(&seconds)
-                .then_some((seconds * 1e6).round() as i64)
+            (0.0..86_400.0).contains(&seconds).then_some((seconds * 1e6).round() as i64)
         }
     };
-    us.map(Value::Time)
-        .ok_or_else(|| expected("a time of day or seconds since midnight", &x[0]))
+    us.map(Value::Time).ok_or_else(|| expected("a time of day or seconds since midnight", &x[0]))
 }
 
 /// The decimal of a number or its text, exactly; or rounded to `scale` decimals, halves away from zero.
@@ -70,9 +62,7 @@ pub(super) fn decimal(x: Arguments<'_>, _: &mut Random) -> Made {
     let given = given.ok_or_else(|| expected("a decimal number of up to 38 digits", &x[0]))?;
     let rounded = match x.len() {
         1 => Some(given),
-        _ => u8::try_from(number(&x[1])?.int()?)
-            .ok()
-            .and_then(|scale| rescaled(given, scale)),
+        _ => u8::try_from(number(&x[1])?.int()?).ok().and_then(|scale| rescaled(given, scale)),
     };
     let too_many = || Fault::of("expected at most 38 digits, 38 of them after the point");
     rounded.map(Value::Decimal).ok_or_else(too_many)
@@ -133,10 +123,7 @@ pub(super) fn document(x: Arguments<'_>, _: &mut Random) -> Made {
 const SPELLABLE: std::ops::RangeInclusive<f64> = -62_135_596_800.0..=253_402_300_799.0;
 
 /// The moment `value` units of `unit_s` seconds after 1970; a fraction of a second is dropped.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the bounds are checked before"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are checked before")]
 fn moment(value: &Value, unit_s: i64) -> Result<Moment, Fault> {
     #[expect(clippy::cast_precision_loss, reason = "a day has few seconds")]
     let seconds = (number(value)?.double() * unit_s as f64).floor();

@@ -25,16 +25,9 @@ pub fn try_compile_as(
     text: &str,
     given: &[(&str, Value)],
 ) -> Result<Program, ScriptError> {
-    let source = Source {
-        name: "test",
-        path: "test.sql",
-        text,
-        is_plain: false,
-    };
-    let given: Vec<(String, Value)> = given
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        .collect();
+    let source = Source { name: "test", path: "test.sql", text, is_plain: false };
+    let given: Vec<(String, Value)> =
+        given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let options = Options {
         variables: &given,
         identifiers: &lists(&[("table", &["a", "b", "c"]), ("column", &["x", "y"])]),
@@ -52,9 +45,7 @@ pub fn try_compile_as(
 
 pub fn lists(of: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    of.iter()
-        .map(|&(key, names)| (key.to_owned(), owned(names)))
-        .collect()
+    of.iter().map(|&(key, names)| (key.to_owned(), owned(names))).collect()
 }
 
 pub fn compiled(text: &str) -> Program {
@@ -80,10 +71,7 @@ impl Client {
 
     pub fn new(program: Program) -> Self {
         let program = Arc::new(program);
-        Self {
-            machine: Machine::new(Arc::clone(&program), 1, 0),
-            program,
-        }
+        Self { machine: Machine::new(Arc::clone(&program), 1, 0), program }
     }
 
     /// Runs a transaction; every statement is answered by `reply`. Returns what was executed,
@@ -110,12 +98,7 @@ impl Client {
         let mut pipeline = Vec::new();
         loop {
             match self.machine.step() {
-                Step::Execute {
-                    statement,
-                    parameters,
-                    is_pipelined,
-                    ..
-                } => {
+                Step::Execute { statement, parameters, is_pipelined, .. } => {
                     let sent = &self.program.statements[statement as usize];
                     assert_eq!(parameters.len(), sent.parameter_count as usize);
                     let values: Vec<String> = parameters.iter().map(shown).collect();
@@ -133,10 +116,7 @@ impl Client {
                         self.machine.answered_pipelined(statement, reply(number));
                     }
                 }
-                Step::Sleep {
-                    duration_ns,
-                    is_part_of_latency,
-                } => {
+                Step::Sleep { duration_ns, is_part_of_latency } => {
                     let kind = if is_part_of_latency { "sleep" } else { "rest" };
                     seen.push(format!("{kind} {duration_ns}"));
                 }
@@ -164,10 +144,7 @@ pub fn marked(statement: &Statement) -> String {
 
 /// An answer of one row.
 pub fn one_row_reply() -> Reply<'static> {
-    Reply {
-        rows: 1,
-        ..Reply::default()
-    }
+    Reply { rows: 1, ..Reply::default() }
 }
 
 /// The value of `\set x expression`, or the message of the error or failure.
@@ -175,17 +152,10 @@ pub fn value_of(expression: &str, given: &[(&str, Value)]) -> Result<String, Str
     let text = format!("\\set x {expression}\nS :x;");
     let program = try_compile_with(&text, given).map_err(|error| error.to_string())?;
     match Client::new(program).run() {
-        (seen, Ending::Done) => Ok(seen[0]
-            .trim_start_matches("S ? [")
-            .trim_end_matches(']')
-            .to_owned()),
-        (
-            _,
-            Ending::Failed {
-                class: "script",
-                message,
-            },
-        ) => Err(message),
+        (seen, Ending::Done) => {
+            Ok(seen[0].trim_start_matches("S ? [").trim_end_matches(']').to_owned())
+        }
+        (_, Ending::Failed { class: "script", message }) => Err(message),
         (_, other) => panic!("{other:?}"),
     }
 }

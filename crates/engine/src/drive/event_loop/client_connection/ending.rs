@@ -70,11 +70,8 @@ impl ClientConnection<'_> {
             if let Some(helpers) = &mut context.helpers
                 && let Some(cancel) = connection.cancel()
             {
-                let request = CancelRequest {
-                    endpoint: self.endpoint,
-                    address: connection.place(),
-                    cancel,
-                };
+                let request =
+                    CancelRequest { endpoint: self.endpoint, address: connection.place(), cancel };
                 self.cancel_number = helpers.cancel(self.place, request);
             }
             self.wait_for_cancelled(context);
@@ -125,8 +122,7 @@ impl ClientConnection<'_> {
     /// The event loop has failed: the client cannot continue.
     #[cold]
     pub fn event_loop_failed(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
-        self.client
-            .event_loop_failed(context.now_ns, error, &mut context.recorder);
+        self.client.event_loop_failed(context.now_ns, error, &mut context.recorder);
     }
 
     pub fn terminate(&mut self, context: &mut LoopContext<'_>) {
@@ -252,18 +248,13 @@ impl ClientConnection<'_> {
         // With a session for each transaction, it may be at another server than the last one.
         self.endpoint = self.client.endpoint();
         let mut opener = Box::new(SessionOpener::new());
-        let timeout_ns = u64::try_from(
-            context.deployments[self.endpoint]
-                .connect_timeout
-                .as_nanos(),
-        )
-        .unwrap_or(u64::MAX);
+        let timeout_ns =
+            u64::try_from(context.deployments[self.endpoint].connect_timeout.as_nanos())
+                .unwrap_or(u64::MAX);
         context.deadlines[self.place] = context.now_ns.saturating_add(timeout_ns);
         let to_prepare = self.client.to_prepare();
-        let begun = opener.begin(
-            &mut context.opening(self.endpoint, to_prepare),
-            Token(self.token),
-        );
+        let begun =
+            opener.begin(&mut context.opening(self.endpoint, to_prepare), Token(self.token));
         self.session = Session::Opening(opener);
         self.opening_progressed(begun, context)
     }
@@ -306,21 +297,16 @@ impl ClientConnection<'_> {
             self.session = Session::Closed;
             let now_ns = context.read_clock();
             let error = error.into_error();
-            let after = self
-                .client
-                .not_connected(now_ns, &error, &mut context.recorder);
+            let after = self.client.not_connected(now_ns, &error, &mut context.recorder);
             return self.follow(after, context);
         }
         match std::mem::replace(&mut self.session, Session::Closed) {
             Session::Opening(opener) if opener.is_open() => {
-                let Some(connection) = opener.into_connection() else {
-                    unreachable!("it is open")
-                };
+                let Some(connection) = opener.into_connection() else { unreachable!("it is open") };
                 context.deadlines[self.place] = u64::MAX;
                 self.wake_ns = u64::MAX;
                 let now_ns = context.read_clock();
-                self.client
-                    .connected(connection.pipelines(), &mut context.recorder);
+                self.client.connected(connection.pipelines(), &mut context.recorder);
                 self.session = Session::Open(connection);
                 self.go_on(now_ns, context)
             }

@@ -66,12 +66,7 @@ struct ParkedSession {
 impl ParkedSession {
     /// In the place of the session that is in use.
     fn none() -> Self {
-        Self {
-            token: usize::MAX,
-            endpoint: 0,
-            session: Session::Closed,
-            lost: None,
-        }
+        Self { token: usize::MAX, endpoint: 0, session: Session::Closed, lost: None }
     }
 }
 

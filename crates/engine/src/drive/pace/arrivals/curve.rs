@@ -48,10 +48,7 @@ impl Curve {
     /// `None` in a closed loop.
     pub fn new(arrival: &ArrivalDocument, schedule: Schedule) -> Option<Self> {
         let steps = arrival.offered_rate()?.steps();
-        let mut curve = Self {
-            pieces: Vec::new(),
-            place: 0,
-        };
+        let mut curve = Self { pieces: Vec::new(), place: 0 };
         let first_per_s = steps[0].per_s;
         let ramp_up_ns = whole_to_float(schedule.ramped_ns - schedule.start_ns);
         let warm_up_ns = whole_to_float(schedule.measure_ns - schedule.ramped_ns);
@@ -67,9 +64,8 @@ impl Curve {
     }
 
     fn push(&mut self, length_ns: f64, first_per_s: f64, last_per_s: f64) {
-        let (start_ns, begin) = (self.pieces.last()).map_or((0.0, 0.0), |before| {
-            (before.start_ns + before.length_ns, before.end)
-        });
+        let (start_ns, begin) = (self.pieces.last())
+            .map_or((0.0, 0.0), |before| (before.start_ns + before.length_ns, before.end));
         let mean_per_s = f64::midpoint(first_per_s, last_per_s);
         self.pieces.push(Piece {
             start_ns,
