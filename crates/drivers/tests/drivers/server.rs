@@ -153,7 +153,8 @@ impl Server {
         match fs::read_to_string(self.folder.join("data/postmaster.pid")) {
             Ok(text) => {
                 let lines: Vec<&str> = text.lines().map(str::trim).collect();
-                lines[0] == self.process.id().to_string() && lines.get(7) == Some(&"ready")
+                lines.first() == Some(&&*self.process.id().to_string())
+                    && lines.get(7) == Some(&"ready")
             }
             Err(_) => UnixStream::connect(&self.socket).is_ok(),
         }

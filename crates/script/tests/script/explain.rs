@@ -2,6 +2,8 @@
 
 use crate::support::compiled;
 use assay_script::{STATEMENT_CLASSES, reference};
+use assay_values::ErrorClass;
+use std::collections::BTreeSet;
 
 #[test]
 fn explain_shows_every_instruction_and_every_statement_as_it_is_sent() {
@@ -155,4 +157,16 @@ fn the_compiler_knows_every_row_of_the_reference() {
         assert!(!message.is_some_and(is_unknown), "{usage}");
     }
     assert!(tried >= 24, "{tried}");
+}
+
+#[test]
+fn only_classes_of_statement_errors_may_be_expected() {
+    // What another client's statement does is nothing that a script expects.
+    let own = [ErrorClass::Expectation, ErrorClass::Script, ErrorClass::WrongStatement];
+    let statement: BTreeSet<&str> = ErrorClass::ALL
+        .into_iter()
+        .filter(|class| !class.ends_the_session() && !own.contains(class))
+        .map(ErrorClass::word)
+        .collect();
+    assert_eq!(STATEMENT_CLASSES.iter().copied().collect::<BTreeSet<_>>(), statement);
 }
