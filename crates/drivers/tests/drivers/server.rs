@@ -153,8 +153,8 @@ impl Server {
         match fs::read_to_string(self.folder.join("data/postmaster.pid")) {
             Ok(text) => {
                 let lines: Vec<&str> = text.lines().map(str::trim).collect();
-                lines.first() == Some(&&*self.process.id().to_string())
-                    && lines.get(7) == Some(&"ready")
+                let process = self.process.id().to_string();
+                lines.first() == Some(&process.as_str()) && lines.get(7) == Some(&"ready")
             }
             Err(_) => UnixStream::connect(&self.socket).is_ok(),
         }
