@@ -94,7 +94,7 @@ pub fn server(protocol: &str, data: &[u8]) {
                     let mut given = model.answer(statement);
                     match reply {
                         PlannedReply::Answered { error: Some(error), .. } => {
-                            server.fail(&error, &mut out)
+                            server.fail(&error, &mut out);
                         }
                         _ => while !server.answer(&mut given, &mut out) {},
                     }

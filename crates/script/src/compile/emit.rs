@@ -154,7 +154,7 @@ impl<'a> Emitter<'_, 'a> {
                 assembler.aim(enter);
             }
             Command::Pause { duration, is_part_of_latency } => {
-                self.pause(at, duration, is_part_of_latency)?
+                self.pause(at, duration, is_part_of_latency)?;
             }
             Command::Begin { level } => self.begin(at, &level)?,
             Command::Commit => self.operation(at, StatementKind::Commit, "\\commit")?,

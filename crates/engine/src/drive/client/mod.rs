@@ -359,7 +359,7 @@ impl<'a> Client<'a> {
         match &self.state.phase {
             Phase::InTransaction(transaction) => match transaction.step() {
                 TransactionStep::Paused { is_inside: false, .. } if transaction.has_executed => {
-                    self.state.resume(now_ns)
+                    self.state.resume(now_ns);
                 }
                 TransactionStep::Paused { is_inside: false, .. } => self.state.retract(recorder),
                 _ => return false,
