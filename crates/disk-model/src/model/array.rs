@@ -181,7 +181,7 @@ impl ArrayDisk {
                     events.extend(ended.map(|destage| Event::DestageEnded { destage }));
                 }
                 Event::Completed { id, start_ns, end_ns } => {
-                    self.part_ended(id, start_ns, end_ns, events)
+                    self.part_ended(id, start_ns, end_ns, events);
                 }
             }
         }
