@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import Column
 from assay.contracts.observation import Latency, Observation, Resolution
 from assay.experiment import Scalar
 from assay.judge import storage_evidence
@@ -21,7 +22,7 @@ from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, UNREACHED, midd
 from assay.record import Run
 from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
-from assay.report.values import MEASURED, Number, ReportCell, ReportColumn, ReportTable, Row, absent
+from assay.report.values import MEASURED, Number, ReportCell, ReportTable, Row, absent, cell_of
 from assay.text import units
 
 NOT_ASKED = absent("not asked")
@@ -35,10 +36,10 @@ def value_column(
     aggregate: Aggregate,
     where: Mapping[str, Scalar] = MappingProxyType({}),
     unit: str = "",
-) -> ReportColumn:
+) -> Column:
     """``where``: levels that a cell must have in addition to those of the row."""
-    return ReportColumn(
-        title, is_number=True, unit=unit, role=MEASURED, cell=aggregate, where=dict(where)
+    return Column(
+        title, is_number=True, shown_in=unit, role=MEASURED, cell=aggregate, where=dict(where)
     )
 
 
@@ -53,7 +54,7 @@ class PivotRow(Struct, frozen=True):
 def pivot_rows(
     cells: Sequence[CellRuns],
     rows: Sequence[str],
-    columns: Sequence[ReportColumn],
+    columns: Sequence[Column],
     ordered: Sequence[str] = (),
 ) -> list[PivotRow]:
     """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
@@ -69,7 +70,7 @@ def pivot_rows(
         )
         if any(of_columns):
             shown = tuple(
-                NOT_ASKED if cell is None else replace(column.shown(cell), runs=cell.run_ids)
+                NOT_ASKED if cell is None else replace(cell_of(column, cell), runs=cell.run_ids)
                 for cell, column in zip(of_columns, columns, strict=True)
             )
             made.append(PivotRow(levels, of_columns, shown))
@@ -128,11 +129,11 @@ def table_by_cell(
     name: str,
     title: str,
     labels: tuple[Sequence[CellRuns], Sequence[str]],
-    shown: Iterable[ReportColumn],
+    shown: Iterable[Column],
     sources: Iterable[tuple[CellRuns, Any]],
     *,
     run: Callable[[Any], Run] | None = None,
-    before: Sequence[ReportColumn] = (),
+    before: Sequence[Column] = (),
     **others: Any,
 ) -> ReportTable:
     """``labels``: all cells of the test, and the factors that label its rows. ``run``: of what is

@@ -15,6 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from assay.comparison.trend import LEAST_VALUES, Trend, TrendPoint
+from assay.contracts.metric import Column
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE, Estimate
 from assay.report import columns
@@ -24,7 +25,7 @@ from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
 from assay.report.program_tables import JsonSchema, document_schema
-from assay.report.values import Report, ReportCell, ReportColumn, Section, absent, text
+from assay.report.values import Report, ReportCell, Section, absent, text
 from assay.text import units
 
 
@@ -44,7 +45,7 @@ def _section(trend: Trend) -> Section:
     is_of_several = len({point.record for point in trend.points}) > 1
     name = f"trend_{trend.fingerprint[:12]}"
 
-    def of_point(title: str, cell: Callable[[TrendPoint], ReportCell]) -> ReportColumn:
+    def of_point(title: str, cell: Callable[[TrendPoint], ReportCell]) -> Column:
         return numbers(title, lambda place: cell(trend.points[place]))
 
     table = columns.table(

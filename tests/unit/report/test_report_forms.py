@@ -17,6 +17,7 @@ import golden_record
 import invented_records as invented
 import step_workloads
 from assay import registry
+from assay.contracts.metric import Column
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, Run
@@ -31,7 +32,7 @@ from assay.report.forms import table
 from assay.report.forms import table as table_form
 from assay.report.forms.csv import write_rows
 from assay.report.summaries import first_look
-from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, count, text
+from assay.report.values import Report, ReportTable, Row, Section, count, text
 from assay.text import toml_file, units
 from assay.workload import reader
 from assay.workload.expected_answers import PUBLISHED_FILE, published_names
@@ -71,9 +72,9 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     storages = ("modelled[profile=scsi-15k,size=128M]", "loop[size=128M,mount=nobarrier]")
     rows = [Row((text("1"), text(name), count(1234567890))) for name in storages]
     columns = (
-        ReportColumn("run"),
-        ReportColumn("storage"),
-        *(ReportColumn("x" * 40, is_number=True),),
+        Column("run"),
+        Column("storage"),
+        *(Column("x" * 40, is_number=True),),
     )
     section = Section("s", (), (ReportTable("t", "t", columns, tuple(rows), label_columns=2),))
     made = Report("r", (1,), Path("r"), {}, (section,), (), 1)

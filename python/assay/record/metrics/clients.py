@@ -139,7 +139,7 @@ def latency_metrics(
 
     found = [
         time("min", f"least {what}", Over.LEAST),
-        time("mean", f"mean {what}", Over.MEDIAN, is_whole=False, words=SPEED),
+        time("mean", f"mean {what}", Over.MEDIAN, kind="number", words=SPEED),
         *(
             time(
                 name,
@@ -174,7 +174,7 @@ THROUGHPUT = _of_clients(
     "per_s",
     "transactions that ended ok per second",
     _throughput,
-    is_whole=False,
+    kind="number",
     words=SPEED,
     is_more_better=True,
     over=Over.SPREAD,
@@ -186,7 +186,7 @@ HEADLINE = Metric(
     meaning="transactions per minute of the types by which the test is known, those that were "
     "rolled back as the workload asked included",
     value=read_driven(_headline_per_min),
-    is_whole=False,
+    kind="number",
     null="the test declares none",
     words=SPEED,
     is_more_better=True,

@@ -40,7 +40,7 @@ def _per_transaction(
         return counted / ended if ended and counted is not None else None
 
     return Metric(
-        name=name, unit=unit, meaning=meaning, value=read_driven(value), is_whole=False, **more
+        name=name, unit=unit, meaning=meaning, value=read_driven(value), kind="number", **more
     )
 
 
@@ -82,7 +82,7 @@ CLIENT_CPU = _per_transaction(
     "CPU time of the client",
     _of_client(lambda cost: cost.cpu_ns),
     of=_observed,
-    column="client CPU",
+    title="client CPU",
     exported="CPU time of clients.",
 )
 SERVER_CPU = _per_transaction(
@@ -92,7 +92,7 @@ SERVER_CPU = _per_transaction(
     _of_server(lambda cost: cost.known_cpu_ns),
     null="not seen, or embedded in the client",
     words=USE,
-    column="server CPU",
+    title="server CPU",
     why_none=_why_no_server_cpu,
     exported="CPU time of servers.",
 )
@@ -107,7 +107,7 @@ def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
         _of_server(lambda cost: cost.counts.get(name)),
         null="not known, or embedded in the client",
         words=COUNT,
-        column=f"server {name.replace('_', ' ')}",
+        title=f"server {name.replace('_', ' ')}",
         why_none=_why_no_server,
         exported=exported,
     )
@@ -124,7 +124,7 @@ def _fields(
             meaning=meaning,
             null=null,
             value=read_kept(field, name),
-            is_whole=not name.startswith("load_"),
+            kind="number" if name.startswith("load_") else "integer",
         )
 
 
@@ -134,16 +134,16 @@ OF_COSTS = (
     CLIENT_CPU,
     _per_transaction(
         "client_user_per_transaction_ns", "ns", "of it, in the client's own code",
-        _of_client(lambda cost: cost.user_ns), of=_observed, column="user",
+        _of_client(lambda cost: cost.user_ns), of=_observed, title="user",
     ),
     _per_transaction(
         "client_system_per_transaction_ns", "ns", "of it, in the kernel",
-        _of_client(lambda cost: cost.system_ns), of=_observed, column="system",
+        _of_client(lambda cost: cost.system_ns), of=_observed, title="system",
     ),
     _per_transaction(
         "client_context_switches_per_transaction", "ratio", "of the client's threads",
         _of_client(lambda cost: cost.voluntary_switches + cost.involuntary_switches), of=_observed,
-        column="context switches",
+        title="context switches",
     ),
     SERVER_CPU,
     _of_kernel("context_switches", "of all threads of the server", "Context switches of servers."),
@@ -167,7 +167,7 @@ OF_COSTS = (
     Metric(
         name="server_memory_bytes", unit="bytes", meaning="resident, at most",
         value=read_kept("server_cost", "resident_peak_bytes"), words=SIZE,
-        is_result=lambda _run, value: bool(value), column="server memory",
+        is_result=lambda _run, value: bool(value), title="server memory",
         why_none=_why_no_server,
     ),
     *_fields(
@@ -212,11 +212,11 @@ OF_COSTS = (
     ),
     _per_transaction(
         "device_read_per_transaction_bytes", "bytes", "by the whole device under the data",
-        _of_device(lambda cost: cost.read_bytes), column="device read", why_none=_why_no_device,
+        _of_device(lambda cost: cost.read_bytes), title="device read", why_none=_why_no_device,
     ),
     _per_transaction(
         "device_written_per_transaction_bytes", "bytes", "by the whole device under the data",
-        _of_device(lambda cost: cost.written_bytes), column="device written",
+        _of_device(lambda cost: cost.written_bytes), title="device written",
         why_none=_why_no_device,
     ),
     *_fields(
@@ -348,7 +348,7 @@ def _checks(
         unit="count",
         meaning=meaning,
         value=lambda run: sum(check["ok"] is ok for check in run.checks),
-        is_never_null=True,
+        is_nullable=False,
         words=words,
         is_result=lambda run, _value: any(check["ok"] is not None for check in run.checks),
     )
@@ -398,7 +398,7 @@ OF_DATA = (
                 else None
             )
         ),
-        is_whole=False,
+        kind="number",
         words=SIZE,
     ),
     Metric(
@@ -406,13 +406,13 @@ OF_DATA = (
         meaning="bytes that the device under the data wrote for each byte of the rows that were "
         "changed; these are as large as the loaded ones are in their files, on average",
         null="the device, the rows that the server changed, or their size is not known",
-        value=_write_amplification, is_whole=False, words=USE, column="write amplification",
+        value=_write_amplification, kind="number", words=USE, title="write amplification",
         exported="Bytes that the device wrote for each byte of the rows that were changed.",
     ),
     Metric(
         name="commit_efficiency", unit="ratio",
         meaning="commits per second, divided by the flushes per second of the storage's probe",
-        value=commit_efficiency, is_whole=False,
+        value=commit_efficiency, kind="number",
         exported="Commits per second, divided by the flushes per second of the storage's probe.",
     ),
     Metric(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),

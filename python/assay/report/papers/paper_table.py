@@ -10,6 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import Column
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
@@ -37,7 +38,7 @@ from assay.report.papers.paper_points import (
     ValueColumn,
 )
 from assay.report.sections import conditions
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.report.values import ReportCell, ReportTable, Row, Section, absent
 from assay.text.units import BYTES_PER, TIME_UNITS
 
 # Takes the points of a published table, published and measured; returns the columns and rows of
@@ -56,10 +57,10 @@ class PlacedPoints(Struct, frozen=True, dict=True):
     of_claims: ByRatio
 
     @property
-    def titled(self) -> list[ReportColumn]:
+    def titled(self) -> list[Column]:
         """The columns of the values."""
         return [
-            ReportColumn("\n".join(words), is_number=True, group=" ".join(words[:-1]))
+            Column("\n".join(words), is_number=True, group=" ".join(words[:-1]))
             for words in (list(map(str, column)) for column in self._columns)
         ]
 
@@ -330,8 +331,8 @@ def table(
         is_answer=not published.in_text,
         label_columns=len(layout.rows) + 1,
         columns=(
-            *(ReportColumn(one, is_number=one == "clients") for one in layout.rows),
-            ReportColumn("numbers"),
+            *(Column(one, is_number=one == "clients") for one in layout.rows),
+            Column("numbers"),
             *placed.titled,
         ),
         rows=tuple(placed.shown()),
@@ -442,7 +443,7 @@ def joined_table(
         is_answer=series.name in experiment.experiment.get("series", ()),
         label_columns=len(labels),
         columns=(
-            *(ReportColumn(name, is_number=name == series.rows) for name in labels),
+            *(Column(name, is_number=name == series.rows) for name in labels),
             *columns,
         ),
         rows=tuple(rows),
@@ -473,7 +474,7 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
+def _column(column: SeriesColumn, less: Sequence[str]) -> Column:
     """``less``: what the test has less of than its paper, which the title says."""
     median = aggregates.median(column.read, column.unit)
 

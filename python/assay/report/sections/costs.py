@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column, Metric
 from assay.contracts.observation import Observation
 from assay.judge import seconds, storage_evidence
 from assay.plan.cell_names import CACHE
@@ -19,7 +19,7 @@ from assay.record.metrics.resources import CLIENT_CPU, SERVER_CPU, why_unseen
 from assay.report import cell_runs, cell_tables
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, words
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, rate, size
+from assay.report.values import Number, ReportCell, Section, absent, cell_of, rate, size
 from assay.text import units
 
 _UNITS = {"ns": "µs"}
@@ -32,11 +32,11 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     if not measured:
         return None
     factors = cell_runs.varying(measured_cells, "system", "clients")
-    always = (CLIENT_CPU.column, SERVER_CPU.column)
+    always = (CLIENT_CPU.title, SERVER_CPU.title)
     shown = {
         column.title: column
         for column in _columns()
-        if column.title in always or not all(column.shown(run).is_absent for _, run in measured)
+        if column.title in always or not all(cell_of(column, run).is_absent for _, run in measured)
     }
     notes = ["client: this process with all its threads"]
     if any(run.is_embedded for _, run in measured):
@@ -80,9 +80,9 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
 NOT_KNOWN = "not known"
 
 
-def _columns() -> list[ReportColumn]:
+def _columns() -> list[Column]:
     """What the client took, the server, the device under the data and the rest."""
-    listed = [metric for metric in METRICS.values() if metric.column]
+    listed = [metric for metric in METRICS.values() if metric.title]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
     of_server = [metric for metric in listed if metric.name.startswith("server_")]
     of_others = [metric for metric in listed if metric not in (*of_client, *of_server)]
@@ -96,8 +96,8 @@ def _columns() -> list[ReportColumn]:
     ]
 
 
-def _of_metric(metric: Metric) -> ReportColumn:
-    return numbers(metric.column, partial(_measured, metric), _UNITS.get(metric.unit, ""))
+def _of_metric(metric: Metric) -> Column:
+    return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
 def client_per_transaction(run: Run) -> ReportCell:
@@ -224,7 +224,7 @@ def _over_all(run: Run) -> ReportCell:
     return absent("-") if per_s is None else rate(per_s)
 
 
-def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> Column:
     return numbers(
         title, lambda run: cell(run) if storage_evidence.is_to_be_cold(run) else absent("")
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
+from assay.contracts.metric import Column
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import Run
@@ -30,7 +31,6 @@ from assay.report.program_tables import RUN, ProgramTable, of_runs
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
@@ -79,7 +79,7 @@ def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
     return ReportCell(units.digits(value_ns / 1e6), Number(value_ns, "ns"))
 
 
-def _age(name: str, meaning: str) -> ReportColumn:
+def _age(name: str, meaning: str) -> Column:
     return integer(
         f"age_{name}_ns",
         meaning,
@@ -190,7 +190,7 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
         return None
     unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
 
-    def latency(name: str) -> ReportColumn:
+    def latency(name: str) -> Column:
         return numbers(
             name,
             lambda source: cell_tables.percentile_cell(

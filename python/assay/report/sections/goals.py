@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.comparison import ratios
+from assay.contracts.metric import Column
 from assay.experiment import MOST_REPETITIONS, Scalar, SystemPrice
 from assay.judge.client_service import OfferedAndReached
 from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
@@ -19,7 +20,7 @@ from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, integer, never_null, number, numbers, path, string, words
 from assay.report.program_tables import ProgramTable, levels_of
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, count
+from assay.report.values import Number, ReportCell, Section, absent, count
 from assay.text import units
 from assay.text.rates import shown
 
@@ -326,7 +327,7 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     return Section("Goal", (), (table,))
 
 
-def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
+def _at_limit(searched: Sequence[Searched]) -> list[Column]:
     """Each size, and its ratio to the first of them: AS3AP's equivalent database ratio. None where
     no search has one."""
     first = searched[0].so_far.at_limit
@@ -346,11 +347,11 @@ def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
     return [numbers("at the limit", size), numbers("ratio", ratio)]
 
 
-def _costs(results: Sequence[Searched], searched: str) -> tuple[list[ReportColumn], list[str]]:
+def _costs(results: Sequence[Searched], searched: str) -> tuple[list[Column], list[str]]:
     """The size of the data that each search found, where the workload says how large a unit of the
     parameter is; where the system has a price, this and what it is for each MB, unit of the
     parameter or transaction per second. With notes."""
-    columns: list[ReportColumn] = []
+    columns: list[Column] = []
     notes = []
     of_each = results[0].bytes_per_unit
     if of_each is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
+from assay.contracts.metric import Column
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.contracts.recorded import WorkloadRecord
 from assay.judge import RunWarning
@@ -18,7 +19,7 @@ from assay.report import columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, texts, words
 from assay.report.declared import published
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent, text
 from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
@@ -58,7 +59,7 @@ def section(runs: Iterable[Run]) -> Section | None:
     return Section("Data load", (), (table,))
 
 
-def _label(place: int) -> ReportColumn:
+def _label(place: int) -> Column:
     """``place``: in `_KEY`, and in the keys of what was loaded."""
     return words(_KEY[place], lambda source: source[0][place], is_label=True)
 
@@ -67,7 +68,7 @@ Loads = Sequence[DatasetFacts]
 """Those of one data set, however often it was loaded; the source of a row."""
 
 
-def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
+def _extra(documents: Iterable[DatasetFacts]) -> list[Column]:
     """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
@@ -81,7 +82,7 @@ def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
     return found
 
 
-def _median(title: str, key: str, unit: str, shown_unit: str = "") -> ReportColumn:
+def _median(title: str, key: str, unit: str, shown_unit: str = "") -> Column:
     def shown(documents: Loads) -> ReportCell:
         values = [value for one in documents if (value := getattr(one, key)) is not None]
         # What was not done, or is not there, took no time and no room.
@@ -168,8 +169,8 @@ def _step_report_table(name: str, same: Sequence[StepTableOfRun]) -> ReportTable
         (number, step.name or step.do, row) for number, step, table in same for row in table.rows
     ]
 
-    def column(place: int) -> ReportColumn:
-        return ReportColumn(
+    def column(place: int) -> Column:
+        return Column(
             first.columns[place],
             is_number=any(isinstance(row[place], int | float) for *_, row in rows),
             cell=lambda source: _step_report_cell(source[2][place]),

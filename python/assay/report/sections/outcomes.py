@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter, itemgetter
 
+from assay.contracts.metric import Column
 from assay.contracts.observation import Observation
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import EXCEEDED
@@ -18,7 +19,6 @@ from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
@@ -107,7 +107,7 @@ def _rate(run: Run) -> ReportCell:
     return absent("") if per_s is None else rate(per_s)
 
 
-def _outcome(name: str) -> ReportColumn:
+def _outcome(name: str) -> Column:
     def shown(run: Run) -> ReportCell:
         return absent("") if run.driven is None else count(getattr(run.driven.outcomes, name))
 

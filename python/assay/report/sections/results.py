@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
+from assay.contracts.metric import Column
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -29,7 +30,6 @@ from assay.report.values import (
     SPEED_UP,
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
@@ -163,7 +163,7 @@ def _fields_table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(ReportColumn(name) for name in labels), *columns),
+        columns=(*(Column(name) for name in labels), *columns),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.note_on_points(published)),
     )
@@ -217,7 +217,7 @@ def _factors_table(
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        ReportColumn(title, is_number=True, role=role)
+        Column(title, is_number=True, role=role)
         for title in _speed_up_titles(declared, levels, caches)
     ]
     return ReportTable(
@@ -226,7 +226,7 @@ def _factors_table(
         label_columns=len(beside) + 1,
         columns=(
             *cell_runs.label_columns(cells, beside),
-            ReportColumn(declared.rows),
+            Column(declared.rows),
             *columns,
             *speed_ups,
             *(printed.beside if printed else []),
@@ -345,7 +345,7 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
             numbers("p", _p),
-            ReportColumn("verdict", cell=_verdict),
+            Column("verdict", cell=_verdict),
         ),
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import Column
 from assay.experiment import StoragePrice
 from assay.judge import verdict
 from assay.judge.run import NONE
@@ -21,7 +22,7 @@ from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged, text
+from assay.report.values import Number, ReportCell, Section, absent, judged, text
 from assay.text import units
 
 GB = 1_000_000_000
@@ -54,16 +55,14 @@ def section(
     storages = [text(cell.factors[STORAGE]) for cell in priced]
     of_each = [_cells(firsts.get(cell.without(STORAGE)), cell, key) for cell in priced]
     answer = (
-        ReportColumn(f"keeps {_rate(required_per_s)}", cell=itemgetter(2))
-        if required_per_s
-        else None
+        Column(f"keeps {_rate(required_per_s)}", cell=itemgetter(2)) if required_per_s else None
     )
     table = cell_tables.table_by_cell(
         f"{test}_prices",
         f"Speed-up and price of each storage{unit}",
         (measured_cells, factors),
         (
-            ReportColumn(STORAGE, is_label=True, cell=itemgetter(0)),
+            Column(STORAGE, is_label=True, cell=itemgetter(0)),
             *of(itemgetter(1), placed(titles)),
             *([answer] if answer else []),
         ),

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from assay.contracts.documents import convert
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.metric import Column
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment.choices.identity import written_storage
@@ -38,7 +39,6 @@ from assay.report.program_tables import IN_FORCE, MACHINE_MEANING, ProgramTable
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     Section,
@@ -143,7 +143,7 @@ def _device(storage: StorageFacts) -> ReportCell:
     return text(f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})")
 
 
-def _seen(name: str, title: str, meaning: str, **shown: Any) -> ReportColumn:
+def _seen(name: str, title: str, meaning: str, **shown: Any) -> Column:
     return string(name, meaning, _known(attribute(name)), title=title, **{"show": _or_dash} | shown)
 
 
@@ -166,7 +166,7 @@ _STORAGE = [
         show=lambda kind: text("-" if kind == "url" else kind),
     ),
     _seen("file_system", "file system", "null: not seen"),
-    ReportColumn(
+    Column(
         "device", name="device", kind="string",
         meaning="the block device under it; null: none, or not seen",
         value=_known(attribute("device")), cell=_device,
@@ -271,7 +271,7 @@ def overhead_ns(run: Run, operation: str) -> int | None:
     return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
 
 
-def _calibrated_time(title: str, name: str) -> ReportColumn:
+def _calibrated_time(title: str, name: str) -> Column:
     def shown(source: Calibrated) -> ReportCell:
         time_ns = getattr(source, name)
         return ReportCell(units.latency(time_ns), Number(time_ns, "ns"))

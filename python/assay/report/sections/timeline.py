@@ -9,13 +9,14 @@ from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from assay.contracts.metric import Column
 from assay.judge import seconds as per_second
 from assay.record import Run
 from assay.report import cell_runs, cell_tables, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, run_column, words
 from assay.report.figures.over_time import LEAST_SECONDS, whole_seconds
-from assay.report.values import ReportColumn, ReportTable, Section, rate, seconds
+from assay.report.values import ReportTable, Section, rate, seconds
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
@@ -102,7 +103,7 @@ _RUN_AND_CELL = (
 )
 
 
-def _time(title: str) -> ReportColumn:
+def _time(title: str) -> Column:
     return numbers(title, lambda source: seconds(getattr(source.span, f"{title}_ns")), "s")
 
 

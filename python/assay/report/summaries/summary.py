@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column, Metric
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
@@ -22,7 +22,6 @@ from assay.report.summaries import cell_summary, several_cells
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     Section,
@@ -115,16 +114,16 @@ def _table(
         label_columns=len(labels),
         columns=(
             *cell_runs.label_columns(cells, labels),
-            *(ReportColumn(name, is_number=True) for name in of_cold),
-            *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
-            *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
+            *(Column(name, is_number=True) for name in of_cold),
+            *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
+            *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(
-                [ReportColumn(cell_summary.goal_column_title(asked), is_number=True)]
+                [Column(cell_summary.goal_column_title(asked), is_number=True)]
                 if asked and is_driven
                 else []
             ),
-            *(ReportColumn(name, is_number=True) for name in outcomes),
-            *(ReportColumn(_OF_VERDICT[place]) for place in kept),
+            *(Column(name, is_number=True) for name in outcomes),
+            *(Column(_OF_VERDICT[place]) for place in kept),
         ),
         rows=rows,
         notes=tuple(notes),

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
 from assay.judge.result_checks import expected_rows
 from assay.record import ExperimentRecord, Run
@@ -19,7 +21,6 @@ from assay.report.columns import (
     nullable,
     number,
     of,
-    of_metric,
     path,
     string,
     times,
@@ -75,7 +76,7 @@ TRANSACTIONS = ProgramTable(
                 path("transaction"),
                 [
                     *times("latency", "latency", "latency"),
-                    of_metric(UNANSWERED, path("latency", "unanswered")),
+                    replace(UNANSWERED, value=path("latency", "unanswered")),
                     why_null(path("latency")),
                     *SERVICE_TIME,
                     *times("schedule_lag", "schedule_lag", "schedule lag"),
@@ -171,7 +172,7 @@ INTERVALS = ProgramTable(
         number(
             "length_s", "of the interval: the last one may be a part of a second", _length_s
         ),
-        *of(path("part"), [_GROUP, *(of_metric(metric, metric.value) for metric in OF_SECONDS)]),
+        *of(path("part"), [_GROUP, *OF_SECONDS]),
     ],
     parts(lambda run: run.seconds),
     is_detail=True,

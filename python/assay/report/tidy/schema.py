@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.contracts.metric import Column
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
-from assay.report.values import ReportColumn
 
 VERSION = 2
 """Incremented when readers of the document have to change. Version 1 was for people."""
@@ -254,11 +254,11 @@ def _table(table: ProgramTable) -> JsonSchema:
     return {"description": table.meaning, "type": "array", "items": row}
 
 
-def _column(column: ReportColumn) -> JsonSchema:
+def _column(column: Column) -> JsonSchema:
     kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
     if column.is_nullable:
         kinds.append("null")
-    found: JsonSchema = {"description": column.meaning, "type": kinds}
+    found: JsonSchema = {"description": column.described, "type": kinds}
     if column.kind == "array":
         found["items"] = _TEXT
     return found

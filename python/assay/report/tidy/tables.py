@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, Over
+from assay.contracts.metric import Column, Metric, Over
 from assay.judge import CellVerdict, machine_load
 from assay.judge import verdict as required_rate
 from assay.judge.statistics import samples
@@ -26,7 +26,6 @@ from assay.report.columns import (
     never_null,
     nullable,
     of,
-    of_metric,
     path,
     why_null,
 )
@@ -57,7 +56,6 @@ from assay.report.tidy.parts import (
     TRANSACTIONS,
     VALUES,
 )
-from assay.report.values import ReportColumn
 
 # The tidy tables of cells, and of their transaction types.
 
@@ -87,15 +85,14 @@ _OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
 """What each makes of the values: what its column is called, says and holds."""
 
 
-def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
+def _over_repetitions(metric: Metric) -> Iterator[Column]:
     """Null where one of them has no number."""
-    column = of_metric(metric)
-    is_whole = metric.is_whole and metric.over is not Over.SPREAD
+    is_whole = metric.kind == "integer" and metric.over is not Over.SPREAD
     unit = metric.name.removeprefix(metric.stem)
 
     def over(make: Summary) -> Callable[[CellRow], Value]:
         def value(cell: CellRow) -> Value:
-            values = [column.value(run) for run in cell.measured]
+            values = [metric.known(run) for run in cell.measured]
             if not values or None in values:
                 return None
             made: float = make(values)
@@ -105,10 +102,11 @@ def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
 
     for at, what, make in _OVER[metric.over] if metric.over else ():
         yield replace(
-            column,
+            metric,
             name=f"{metric.stem}{at}{unit}",
             kind="integer" if is_whole else "number",
-            meaning=f"{column.meaning}; {what}",
+            meaning=f"{metric.described}; {what}",
+            null="",
             value=over(make),
         )
 
@@ -146,7 +144,7 @@ def types_of(cell: CellRow) -> list[TypeRow]:
     return [TypeRow(*of, name, cell.driven) for name in names]
 
 
-def _type_columns(metric: Metric) -> list[ReportColumn]:
+def _type_columns(metric: Metric) -> list[Column]:
     """Over the repetitions; null where one of them has no number."""
 
     def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
@@ -308,7 +306,7 @@ RUNS = ProgramTable(
         "durability_class", "string", "D0 to D3; null: not measured",
         path("deployment", "durability", "durability_class"),
     ),
-    *behind(map(of_metric, METRICS.values()), _BEHIND),
+    *behind(METRICS.values(), _BEHIND),
     *STORAGE_IN_FORCE,
     ],
     lambda experiment: iter(experiment.runs),
