@@ -4,11 +4,11 @@ runs, and how repetitions are summarised; and a warning, its cause and its fix."
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.text.phrases import phrase
@@ -77,7 +77,7 @@ class Column(Struct, frozen=True):
     role: str = ""
     """What charts compare (`assay.report.values.MEASURED` and those beside it); empty: another
     number."""
-    where: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    where: tuple[tuple[str, Any], ...] = ()
     """Of a pivot: levels that a cell must have in addition to those of the row."""
 
     def known(self, source: Any) -> Any:

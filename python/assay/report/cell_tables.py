@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.metric import Column
-from assay.contracts.observation import Latency, Observation, Resolution
+from assay.contracts.observation import Latency, Resolution
 from assay.experiment import Scalar
 from assay.judge import storage_evidence
 from assay.judge.statistics import samples
@@ -34,12 +34,17 @@ Aggregate = Callable[[CellRuns], ReportCell]
 def value_column(
     title: str,
     aggregate: Aggregate,
-    where: Mapping[str, Scalar] = MappingProxyType({}),
+    where: Mapping[str, Any] = MappingProxyType({}),
     unit: str = "",
 ) -> Column:
     """``where``: levels that a cell must have in addition to those of the row."""
     return Column(
-        title, is_number=True, shown_in=unit, role=MEASURED, cell=aggregate, where=dict(where)
+        title,
+        is_number=True,
+        shown_in=unit,
+        role=MEASURED,
+        cell=aggregate,
+        where=tuple(where.items()),
     )
 
 
@@ -66,7 +71,8 @@ def pivot_rows(
     for levels in _combinations(by_levels, cells, rows, ordered):
         in_row = by_levels[tuple(levels.values())]
         of_columns = tuple(
-            next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
+            next((cell for cell in in_row if _has(cell, dict(column.where))), None)
+            for column in columns
         )
         if any(of_columns):
             shown = tuple(
@@ -178,13 +184,6 @@ def middle_bucket_width(numbers: Sequence[Number]) -> int | None:
     wider."""
     middle = middle_places([number.value for number in numbers])
     return max((numbers[place].resolution or 0 for place in middle), default=0) or None
-
-
-def bucket_width_of(key: str, value: float, observation: Observation | None) -> int:
-    """The same for a value of the observation; 0 where its key is that of no percentile."""
-    if observation is None or not is_percentile(key):
-        return 0
-    return bucket_width_ns(value, observation.resolution)
 
 
 def percentile_cell(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:

@@ -3,17 +3,21 @@ a test, and a table over several tests, shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
-from assay.experiment import CACHES
+from assay.experiment import CACHES, Scalar
+from assay.plan.cell_names import CACHE
 from assay.record import Run
+from assay.report.cell_runs import TEST, CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
+from assay.report.values import Number
+from assay.text import units
 from assay.text.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
@@ -133,23 +137,77 @@ def _field(section: TomlTable) -> Field:
     return found
 
 
-class SeriesColumn(Struct, frozen=True):
-    title: str
-    test: str
-    key: str = ""
+Level = Scalar | tuple[Scalar, ...]
+"""Several: any of them."""
+Levels = Mapping[str, Level]
+"""By factor."""
+
+
+class Quantity(Struct, frozen=True):
+    """What is read from each run."""
+
     value: str = ""
-    """One of the two."""
-    unit: str = "s"
-    """The unit of a time."""
-    cache: str | None = None
-    """Only the runs with the caches in this state; None: all of them."""
+    keys: tuple[str, ...] = ()
+    per: str = ""
+
+    def key(self, workload: WorkloadRecord, test: str) -> Metric:
+        """The key by which runs of the test are read; without a value or key, that of the test's
+        own report."""
+        if len(self.keys) == 1 and not self.per:
+            return aggregates.at(*self.keys)
+        if self.keys:
+            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
+            whole = " + ".join(self.keys)
+            name = f"({whole}) / {self.per}" if self.per else whole
+            return aggregates.of_paths(name, unit, self._read)
+        declared = of_record(workload, test)
+        return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
+
+    def _read(self, run: Run) -> float | None:
+        found = [aggregates.value_at(run, key) for key in self.keys]
+        if not all(isinstance(value, int | float) for value in found):
+            return None
+        whole: float = sum(found)
+        if not self.per:
+            return whole
+        below = aggregates.value_at(run, self.per)
+        return whole / below if isinstance(below, int | float) and below else None
+
+
+class ColumnCells(Struct, frozen=True):
+    """Our cells for a column of a published table, and what is read of them."""
+
+    test: str = ""
+    """Empty: the test of the table."""
+    levels: Levels = field(default_factory=dict)
+    quantity: Quantity = field(default_factory=Quantity)
     independent_of: tuple[str, ...] = ()
     """Parameters of the test on which it does not depend."""
 
+
+class CellsColumn(ColumnCells, frozen=True, kw_only=True):
+    """A column of a table over several tests, or of a paper's table, and our cells for it."""
+
+    title: str
+    unit: str
+    """Of a paper's column its own; else that in which a time is shown."""
+    read: Metric
+    """From each run of the cells."""
+
     @property
-    def read(self) -> RunValue:
-        """What is read of each run."""
-        return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
+    def units(self) -> tuple[str, ...]:
+        """Those in which the paper may have what we measure; empty: in any words."""
+        return units.readable(self.read.unit)
+
+    def number(self, cell: CellRuns) -> Number | None:
+        """Our number in the paper's unit; None also where it cannot be read in that unit."""
+        found = aggregates.number(cell, self.read, is_mean=True)
+        if found is None:
+            return None
+        value = units.converted(found.value, found.unit, self.unit)
+        if value is None:
+            return None
+        return Number(value, self.unit, found.n, judged=found.judged)
 
 
 class Series(Struct, frozen=True):
@@ -157,7 +215,7 @@ class Series(Struct, frozen=True):
     title: str
     reproduces: str
     rows: str
-    columns: tuple[SeriesColumn, ...]
+    columns: tuple[CellsColumn, ...]
     paper_only: bool = False
     """Shown among the paper's tables, or where it was asked for, since other reports have its
     numbers elsewhere."""
@@ -191,17 +249,21 @@ def series_of_record(workload: WorkloadRecord) -> list[Series]:
     ]
 
 
-def _column(section: TomlTable) -> SeriesColumn:
-    column = SeriesColumn(
-        title=section.text("title"),
-        test=section.text("test"),
-        key=section.text("key", ""),
-        value=section.choice("value", aggregates.KEYS) if "value" in section else "",
-        unit=section.choice("unit", TIME_UNITS, "s"),
-        cache=section.choice("cache", CACHES) if "cache" in section else None,
+def _column(section: TomlTable) -> CellsColumn:
+    title, test, key = section.text("title"), section.text("test"), section.text("key", "")
+    value = section.choice("value", aggregates.KEYS) if "value" in section else ""
+    unit = section.choice("unit", TIME_UNITS, "s")
+    cache = {CACHE: section.choice("cache", CACHES)} if "cache" in section else {}
+    column = CellsColumn(
+        title=title,
+        unit=unit,
+        test=test,
+        levels={TEST: test, **cache},
+        quantity=Quantity(value, (key,) if key else ()),
         independent_of=section.texts("independent_of", ()),
+        read=aggregates.KEYS[value] if value else aggregates.at(key),
     )
     section.done()
-    if bool(column.key) == bool(column.value):
-        raise section.error("expected either key or value", "key" if column.key else None)
+    if bool(key) == bool(value):
+        raise section.error("expected either key or value", "key" if key else None)
     return column

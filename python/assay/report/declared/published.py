@@ -15,12 +15,18 @@ from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
-from assay.record import ExperimentRecord, Run
+from assay.record import ExperimentRecord
 from assay.report import cell_runs
 from assay.report.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import aggregates, declaration
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
+from assay.report.declared.declaration import (
+    CellsColumn,
+    ColumnCells,
+    Declaration,
+    Level,
+    Levels,
+    Quantity,
+)
 from assay.report.values import (
     PUBLISHED,
     PUBLISHED_SPEED_UP,
@@ -28,45 +34,9 @@ from assay.report.values import (
     ReportCell,
     absent,
 )
-from assay.text import units
 from assay.text.toml_file import TomlTable
 
-Level = Scalar | tuple[Scalar, ...]
-"""Several: any of them."""
-Levels = Mapping[str, Level]
-"""By factor."""
 QUANTITY = ("value", "key", "per")
-
-
-class Quantity(Struct, frozen=True):
-    """What is read from each run."""
-
-    value: str = ""
-    keys: tuple[str, ...] = ()
-    per: str = ""
-
-    def key(self, workload: WorkloadRecord, test: str) -> RunValue:
-        """The key by which runs of the test are read; without a value or key, that of the test's
-        own report."""
-        if len(self.keys) == 1 and not self.per:
-            return aggregates.at(*self.keys)
-        if self.keys:
-            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
-            whole = " + ".join(self.keys)
-            name = f"({whole}) / {self.per}" if self.per else whole
-            return RunValue(self._read, unit, name=name)
-        declared = declaration.of_record(workload, test)
-        return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
-
-    def _read(self, run: Run) -> float | None:
-        found = [aggregates.value_at(run, key) for key in self.keys]
-        if not all(isinstance(value, int | float) for value in found):
-            return None
-        whole: float = sum(found)
-        if not self.per:
-            return whole
-        below = aggregates.value_at(run, self.per)
-        return whole / below if isinstance(below, int | float) and below else None
 
 
 def quantity(section: TomlTable, default: Quantity | None = None) -> Quantity:
@@ -156,17 +126,6 @@ class FactorLayout(Struct, frozen=True):
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-
-
-class ColumnCells(Struct, frozen=True):
-    """Our cells for a column of a published table, and what is read of them."""
-
-    test: str = ""
-    """Empty: the test of the table."""
-    levels: Levels = field(default_factory=dict)
-    quantity: Quantity = field(default_factory=Quantity)
-    independent_of: tuple[str, ...] = ()
-    """Parameters of the test on which it does not depend."""
 
 
 class PublishedRow(Struct, frozen=True):
@@ -430,37 +389,9 @@ def notes_beside(published: Published | None, cells: Iterable[CellRuns]) -> list
     return list(dict.fromkeys(notes))
 
 
-class PublishedColumn(Struct, frozen=True):
-    """A column of the paper's table, and our cells for it."""
-
-    title: str
-    unit: str
-    test: str
-    levels: Levels
-    quantity: Quantity
-    key: RunValue
-    independent_of: tuple[str, ...] = ()
-    """Parameters of the test on which it does not depend."""
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Those in which the paper may have what we measure; empty: in any words."""
-        return units.readable(self.key.unit)
-
-    def number(self, cell: CellRuns) -> Number | None:
-        """Our number in the paper's unit; None also where it cannot be read in that unit."""
-        found = aggregates.number(cell, self.key, is_mean=True)
-        if found is None:
-            return None
-        value = units.converted(found.value, found.unit, self.unit)
-        if value is None:
-            return None
-        return Number(value, self.unit, found.n, judged=found.judged)
-
-
 def columns_of_table(
     workload: WorkloadRecord, name: str, published: Published
-) -> tuple[PublishedColumn, ...]:
+) -> tuple[CellsColumn, ...]:
     """Of the table of that test or series; empty: the report of the test has no such columns."""
     found = zip(published.columns, published.units, _own(workload, name, published), strict=False)
     return tuple(_published_column(workload, name, *one) for one in found)
@@ -472,15 +403,7 @@ def _own(workload: WorkloadRecord, name: str, published: Published) -> Sequence[
         return published.measured
     for joined in declaration.series_of_record(workload):
         if joined.name == name:
-            return [
-                ColumnCells(
-                    one.test,
-                    {"cache": one.cache} if one.cache else {},
-                    Quantity(one.value) if one.value else Quantity(keys=(one.key,)),
-                    one.independent_of,
-                )
-                for one in joined.columns
-            ]
+            return joined.columns
     declared = declaration.of_record(workload, name)
     if declared and declared.fields:
         return []
@@ -490,8 +413,14 @@ def _own(workload: WorkloadRecord, name: str, published: Published) -> Sequence[
 
 def _published_column(
     workload: WorkloadRecord, name: str, title: str, unit: str, own: ColumnCells
-) -> PublishedColumn:
+) -> CellsColumn:
     test = own.test or name
-    key = own.quantity.key(workload, test)
-    levels: Levels = {"test": test, **own.levels}
-    return PublishedColumn(title, unit, test, levels, own.quantity, key, own.independent_of)
+    return CellsColumn(
+        title=title,
+        unit=unit,
+        test=test,
+        levels={"test": test, **own.levels},
+        quantity=own.quantity,
+        independent_of=own.independent_of,
+        read=own.quantity.key(workload, test),
+    )

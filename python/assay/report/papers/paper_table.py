@@ -15,12 +15,12 @@ from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, durability
-from assay.report.cell_runs import DURABILITY, TEST, CellRuns
+from assay.report.cell_runs import DURABILITY, CellRuns
 from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, declaration
 from assay.report.declared import published as notes
 from assay.report.declared import published as publications
-from assay.report.declared.declaration import Declaration, Series, SeriesColumn
+from assay.report.declared.declaration import CellsColumn, Declaration, Series
 from assay.report.declared.published import HARDWARE, FactorLayout, Published, printed_cell
 from assay.report.papers import claim_cases, claims, paper_points
 from assay.report.papers import paper_points as published_figures
@@ -261,10 +261,10 @@ def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Rep
 
 
 def _of_clients(
-    columns: Sequence[SeriesColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
+    columns: Sequence[CellsColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
-    keys = [column.read.path for column in columns]
+    keys = [column.read.name for column in columns]
     cells = [
         cell for cell in cell_runs if cell.measured and aggregates.is_of_client_process(cell, keys)
     ]
@@ -277,9 +277,9 @@ def _time_units(printed: Published, otherwise: str) -> list[str]:
     return [unit if unit in TIME_UNITS else otherwise for unit in printed.units]
 
 
-def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
+def _value_column(column: CellsColumn, time_unit: str) -> ValueColumn:
     def has(cell: CellRuns) -> bool:
-        is_cache = column.cache is None or cell.level(CACHE) == column.cache
+        is_cache = CACHE not in column.levels or cell.level(CACHE) == column.levels[CACHE]
         return cell.runs[0].test == column.test and is_cache
 
     return ValueColumn(column.title, aggregates.mean(column.read, time_unit), has)
@@ -416,7 +416,7 @@ def joined_table(
         return None
     every = [cell for found in by_test.values() for cell in found]
     shared = _shared(by_test, every)
-    if any(column.cache for column in series.columns):
+    if any(CACHE in column.levels for column in series.columns):
         shared = [factor for factor in shared if factor != CACHE]
     apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
@@ -474,14 +474,14 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn, less: Sequence[str]) -> Column:
+def _column(column: CellsColumn, less: Sequence[str]) -> Column:
     """``less``: what the test has less of than its paper, which the title says."""
     median = aggregates.median(column.read, column.unit)
 
     def shown(cell: CellRuns) -> ReportCell:
         made = median(cell)
         notes = (
-            aggregates.note_on_client_process(cell, (column.read.path,)) if made.number else "",
+            aggregates.note_on_client_process(cell, (column.read.name,)) if made.number else "",
             made.note,
         )
         return replace(made, note="; ".join(filter(None, notes)))
@@ -489,12 +489,12 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> Column:
     return value_column(
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
-        {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
+        column.levels,
         column.unit if column.read.unit == "ns" else "",
     )
 
 
-def _less(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> list[str]:
+def _less(column: CellsColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> list[str]:
     return [
         f"{name} {level}"
         for name, level in scaled.items()

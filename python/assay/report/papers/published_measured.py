@@ -19,11 +19,11 @@ from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import number, path, string, words
 from assay.report.declared import aggregates, declaration, published
+from assay.report.declared.declaration import CellsColumn
 from assay.report.declared.published import (
     NOT_FACTORS,
     Level,
     Published,
-    PublishedColumn,
     PublishedRow,
 )
 from assay.report.papers import claim_cases, judged_claims, paper_table
@@ -248,7 +248,7 @@ class _Context(Struct, frozen=True, dict=True):
 
     experiment: ExperimentRecord
     published: Published
-    columns: Sequence[PublishedColumn]
+    columns: Sequence[CellsColumn]
     cells: Sequence[CellRuns]
     of_claims: claim_cases.ByRatio
 
@@ -269,7 +269,7 @@ class _Context(Struct, frozen=True, dict=True):
     def scaled(self) -> Mapping[str, Mapping[str, str]]:
         return claim_cases.scaled_tests(self.experiment)
 
-    def less(self, column: PublishedColumn) -> list[str]:
+    def less(self, column: CellsColumn) -> list[str]:
         """What our test of that column has less of, and the table does not vary."""
         of_test = self.scaled.get(column.test, {})
         apart = (*self.factors, *column.independent_of)
@@ -288,7 +288,7 @@ def published_table(
     experiment: ExperimentRecord,
     name: str,
     beside: Published,
-    columns: Sequence[PublishedColumn],
+    columns: Sequence[CellsColumn],
     cells: Sequence[CellRuns],
     of_claims: claim_cases.ByRatio,
 ) -> ReportTable | None:
@@ -386,7 +386,7 @@ def _of_system(
         yield Row((label, *labels, text(RATIO), *ratios, *blank))
 
 
-def _value(column: PublishedColumn, cell: CellRuns | None) -> ReportCell:
+def _value(column: CellsColumn, cell: CellRuns | None) -> ReportCell:
     if cell is None:
         return absent("not asked")
     number = column.number(cell)
@@ -399,7 +399,7 @@ def _value(column: PublishedColumn, cell: CellRuns | None) -> ReportCell:
 
 def _ratio(
     of: _Context,
-    column: PublishedColumn,
+    column: CellsColumn,
     cell: CellRuns | None,
     measured: ReportCell,
     printed: float | str,

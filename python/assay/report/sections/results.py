@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Column
+from assay.contracts.metric import Column, Metric
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -22,7 +22,6 @@ from assay.report.cell_tables import Aggregate, PivotRow, pivot_rows, table_row,
 from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.declared import published as notes
-from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.sections import costs
@@ -270,7 +269,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: RunValue,
+    key: Metric,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -301,7 +300,7 @@ def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: RunValue, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: Metric, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []

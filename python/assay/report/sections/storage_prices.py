@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import Column, Metric
 from assay.experiment import StoragePrice
 from assay.judge import verdict
 from assay.judge.run import NONE
@@ -20,7 +20,6 @@ from assay.report import cell_runs, cell_tables, durability
 from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.values import Number, ReportCell, Section, absent, judged, text
 from assay.text import units
@@ -133,7 +132,7 @@ def _costs(cell: CellRuns) -> tuple[bool, float]:
     return True, price.per_gb if price else 0.0
 
 
-def _compared(declared: Declaration | None) -> RunValue:
+def _compared(declared: Declaration | None) -> Metric:
     """What speed-ups are of."""
     if declared and declared.has_speed_up and declared.columns == STORAGE:
         return aggregates.KEYS[declared.value]
@@ -144,14 +143,14 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(first: CellRuns | None, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
+def _cells(first: CellRuns | None, cell: CellRuns, key: Metric) -> tuple[ReportCell, ...]:
     if first is not None and first is not cell and aggregates.number(cell, key) is not None:
         return _other(first, cell, key)
     speed_up = absent("first") if first is cell else cell.absent
     return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
 
 
-def _other(first: CellRuns, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
+def _other(first: CellRuns, cell: CellRuns, key: Metric) -> tuple[ReportCell, ...]:
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb

@@ -111,9 +111,7 @@ def _over_repetitions(
         return numbers(share, lambda source: of_type(source[1], share)(source[0]), unit)
 
     def throughput(name: str) -> Aggregate:
-        metric = catalogue.of_type(THROUGHPUT, name)
-        key = aggregates.RunValue(metric.value, metric.unit, name=metric.name)
-        return aggregates.median(key, with_range=True)
+        return aggregates.median(catalogue.of_type(THROUGHPUT, name), with_range=True)
 
     return cell_tables.table_by_cell(
         f"{test}_types",
