@@ -85,7 +85,7 @@ def _age(name: str, meaning: str) -> Column:
         meaning,
         lambda replica: clients.staleness_percentile(replica, name),
         title=name,
-        unit="ms",
+        shown_in="ms",
         show=lambda value_ns: _in_ms(value_ns, f"n<{samples.needed_for(name)}"),
     )
 
@@ -159,11 +159,11 @@ STALENESS = ProgramTable(
                 _age("p50", "until a number was read; null: too few"),
                 _age("p99", "the same"),
                 integer(
-                    "age_max_ns", "the same", path("max_ns"), title="max", unit="ms", show=_in_ms
+                    "age_max_ns", "the same", path("max_ns"), title="max", shown_in="ms", show=_in_ms
                 ),
                 integer(
                     "resolution_ns", "how much too high an age may be, 99th percentile",
-                    title="resolution", unit="ms", show=_in_ms,
+                    title="resolution", shown_in="ms", show=_in_ms,
                 ),
                 number(
                     "lost_after_s", "when it stopped answering; null: it did not",

@@ -242,7 +242,7 @@ GOALS = ProgramTable(
             "found_bytes",
             "data at the limit, else at the highest level that met it, as the workload counts "
             "them; null: it does not say, or a rate was searched",
-            title="size", unit="MB", show=_amount("bytes", MB),
+            title="size", shown_in="MB", show=_amount("bytes", MB),
         ),
         number(
             "price_per_unit",

@@ -141,7 +141,7 @@ RESPONSE_LIMITS = ProgramTable(
                     string("transaction", "type", title="transaction", is_label=True),
                     string("percentile", "p50, p90 …", title="percentile"),
                     integer(
-                        "limit_ns", "below which it must be", title="limit", unit="s",
+                        "limit_ns", "below which it must be", title="limit", shown_in="s",
                         show=lambda ns: ReportCell(units.time(ns, "s"), Number(ns, "ns")),
                     ),
                 ],
