@@ -24,12 +24,12 @@ from assay.judge.warning_kinds import ENOUGH_REPETITIONS
 from assay.report import columns, factor_order
 from assay.report.columns import numbers, path, words
 from assay.report.values import (
-    Number,
     Report,
     ReportCell,
     ReportTable,
     Section,
     absent,
+    number_cell,
     text,
 )
 from assay.text import table_forms, units
@@ -524,15 +524,8 @@ _AS_FACTOR = 1.0
 def value_cell(value: float, metric: Metric) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
-    if metric.unit == "ns":
-        shown = units.latency(value)
-    elif metric.unit == "bytes":
-        shown = units.size(value)
-    elif metric.unit == "count":
-        shown = units.mean_count(value)
-    else:
-        shown = units.digits(value)
-    return ReportCell(shown, Number(value, metric.unit))
+    written = {"ns": units.latency, "bytes": units.size, "count": units.mean_count}
+    return number_cell(value, metric.unit, written.get(metric.unit, units.digits))
 
 
 def ratio_text(value: float) -> str:
@@ -541,9 +534,7 @@ def ratio_text(value: float) -> str:
 
 
 def ratio_cell(estimate: Estimate | None) -> ReportCell:
-    if estimate is None:
-        return absent("none")
-    return ReportCell(ratio_text(estimate.ratio), Number(estimate.ratio, "ratio"))
+    return number_cell(None if estimate is None else estimate.ratio, "ratio", ratio_text, "none")
 
 
 def interval_cell(estimate: Estimate | None, repetitions: int) -> ReportCell:

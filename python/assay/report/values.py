@@ -277,24 +277,46 @@ def run_number(number: int) -> ReportCell:
     return ReportCell(str(number), Number(number, "count"), runs=(number,))
 
 
+def number_cell(
+    value: float | None,
+    unit: str,
+    written: Callable[[Any], str] = units.digits,
+    why_none: str = "-",
+    n: int | None = None,
+) -> ReportCell:
+    """A number as ``written`` has it; where it is None, ``why_none``."""
+    return absent(why_none) if value is None else ReportCell(written(value), Number(value, unit, n))
+
+
 def count(number: int | None) -> ReportCell:
-    return absent("none") if number is None else ReportCell(str(number), Number(number, "count"))
+    return number_cell(number, "count", str, "none")
 
 
 def size(value_bytes: float | None) -> ReportCell:
-    return (
-        absent("-")
-        if value_bytes is None
-        else ReportCell(units.size(value_bytes), Number(value_bytes, "bytes"))
-    )
+    return number_cell(value_bytes, "bytes", units.size)
 
 
 def seconds(value_ns: int) -> ReportCell:
-    return ReportCell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+    return number_cell(value_ns, "ns", lambda ns: f"{ns / 1e9:.2f}")
 
 
-def rate(per_s: float) -> ReportCell:
-    return ReportCell(units.digits(per_s), Number(per_s, "per_s"))
+def rate(per_s: float | None, why_none: str = "-") -> ReportCell:
+    return number_cell(per_s, "per_s", why_none=why_none)
+
+
+def share(ratio: float | None, why_none: str = "-") -> ReportCell:
+    return number_cell(ratio, "ratio", units.share, why_none)
+
+
+def section_of(
+    title: str,
+    *tables: ReportTable | None,
+    lines: Iterable[str] = (),
+    figures: tuple[Figure, ...] = (),
+) -> Section | None:
+    """None where no table has a row."""
+    shown = tuple(table for table in tables if table is not None and table.rows)
+    return Section(title, tuple(lines), shown, figures) if shown else None
 
 
 class RunOfCell(NamedTuple):

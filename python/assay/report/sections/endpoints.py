@@ -29,12 +29,12 @@ from assay.report.columns import (
 )
 from assay.report.program_tables import RUN, ProgramTable, of_runs
 from assay.report.values import (
-    Number,
     ReportCell,
     ReportTable,
     Section,
-    absent,
+    number_cell,
     rate,
+    section_of,
     text,
 )
 from assay.text import units
@@ -74,9 +74,7 @@ class StaleReplica(NamedTuple):
 
 
 def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
-    if value_ns is None:
-        return absent(why_none)
-    return ReportCell(units.digits(value_ns / 1e6), Number(value_ns, "ns"))
+    return number_cell(value_ns, "ns", lambda ns: units.digits(ns / 1e6), why_none)
 
 
 def _age(name: str, meaning: str) -> Column:
@@ -179,15 +177,12 @@ STALENESS = ProgramTable(
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where every run had one endpoint."""
-    tables = [_servers_table(test, cells), _staleness_table(test, cells)]
-    shown = tuple(table for table in tables if table is not None)
-    return Section("Servers", _why_no_staleness(cells), shown) if shown else None
+    tables = (_servers_table(test, cells), _staleness_table(test, cells))
+    return section_of("Servers", *tables, lines=_why_no_staleness(cells))
 
 
-def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
-    if not used:
-        return None
     unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
 
     def latency(name: str) -> Column:
@@ -216,10 +211,8 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run)]
-    if not stale:
-        return None
     shown = STALENESS.named(
         "server", "numbers", "age_p50_ns", "age_p99_ns", "age_max_ns", "resolution_ns",
         "not_read", "lost_after_s",

@@ -17,7 +17,7 @@ from assay.report.cell_runs import CellRuns
 from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.columns import counts, numbers, of, run_column, words
 from assay.report.declared import aggregates
-from assay.report.values import ReportCell, ReportTable, Section, absent, count, text
+from assay.report.values import ReportCell, ReportTable, Section, absent, count, section_of, text
 from assay.text import units
 
 _NOTES = (
@@ -32,10 +32,7 @@ _NOTES = (
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where one process drove the clients."""
-    shown = _runs(cells)
-    if not shown:
-        return None
-    return Section("Load generators", (), (_table(test, shown),))
+    return section_of("Load generators", _table(test, _runs(cells)))
 
 
 class _Generator(NamedTuple):
@@ -124,8 +121,6 @@ _FIELDS = {
 def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
     native = [cell for cell in cells if cell.level(CLIENT_PROGRAM.name) == NATIVE and cell.measured]
-    if not native:
-        return None
     labels = cell_runs.varying(native, "system", "clients")
     columns = [
         value_column("program", _program),
@@ -150,7 +145,7 @@ def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | No
             "CPU, all: CPU time of all processes together",
         ),
     )
-    return Section("Native clients", (), (table,))
+    return section_of("Native clients", table)
 
 
 def _reports(cell: CellRuns) -> list[NativeClientsReport]:

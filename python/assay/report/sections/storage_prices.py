@@ -21,7 +21,15 @@ from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
 from assay.report.declared.declaration import Declaration
-from assay.report.values import Number, ReportCell, Section, absent, judged, text
+from assay.report.values import (
+    ReportCell,
+    Section,
+    absent,
+    judged,
+    number_cell,
+    section_of,
+    text,
+)
 from assay.text import units
 
 GB = 1_000_000_000
@@ -154,7 +162,7 @@ def _other(first: CellRuns, cell: CellRuns, key: Metric) -> tuple[ReportCell, ..
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb
-    price_ratio = ReportCell(units.digits(ratio, 3), Number(ratio, "ratio"))
+    price_ratio = _shown(ratio, "ratio")
     numbers = (aggregates.number(first, key), aggregates.number(cell, key))
     runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
     why = why_not_steady(warning for run in runs for warning in run.warnings)
@@ -175,7 +183,11 @@ def _other(first: CellRuns, cell: CellRuns, key: Metric) -> tuple[ReportCell, ..
 def _per_gb(cell: CellRuns) -> ReportCell:
     price = _price(cell)
     assert price is not None
-    return ReportCell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
+    return number_cell(price.per_gb, f"{price.currency}/GB", "{:g}".format)
+
+
+def _shown(value: float, unit: str) -> ReportCell:
+    return number_cell(value, unit, lambda known: units.digits(known, 3))
 
 
 def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
@@ -186,7 +198,7 @@ def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
     cost = size.value / GB * price.per_gb
     return (
         ReportCell(units.size(size.value), replace(size, judged=NONE)),
-        ReportCell(units.digits(cost, 3), Number(cost, price.currency)),
+        _shown(cost, price.currency),
     )
 
 
@@ -197,8 +209,6 @@ def ratios_section(
     if declared and (declared.fields or (declared.has_speed_up and declared.columns == STORAGE)):
         return None
     pairs = list(_pairs(cells))
-    if not pairs:
-        return None
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
     has_range = any(len(cell.runs) > 1 for cell in cells)
     shown = (
@@ -219,7 +229,7 @@ def ratios_section(
             *durability.of_divided([one for pair in pairs for one in pair]),
         ),
     )
-    return Section("Storages compared", (), (table,))
+    return section_of("Storages compared", table)
 
 
 def _pairs(cells: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
