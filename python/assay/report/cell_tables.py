@@ -101,6 +101,26 @@ def table_row(
     )
 
 
+def pivot_table(
+    name: str,
+    title: str,
+    cells: Sequence[CellRuns],
+    labels: Sequence[str],
+    shown: Sequence[Column],
+    notes: Iterable[str],
+) -> ReportTable:
+    """A row for each combination of the factors ``labels``."""
+    rows = pivot_rows(cells, labels, shown)
+    return ReportTable(
+        name,
+        title,
+        (*cell_runs.label_columns(cells, labels), *shown),
+        tuple(table_row(row, labels) for row in rows),
+        tuple(notes),
+        label_columns=len(labels),
+    )
+
+
 def _combinations(
     there: Iterable[tuple[Scalar | None, ...]],
     cells: Sequence[CellRuns],

@@ -157,7 +157,8 @@ STALENESS = ProgramTable(
                 _age("p50", "until a number was read; null: too few"),
                 _age("p99", "the same"),
                 integer(
-                    "age_max_ns", "the same", path("max_ns"), title="max", shown_in="ms", show=_in_ms
+                    "age_max_ns", "the same", path("max_ns"), title="max", shown_in="ms",
+                    show=_in_ms,
                 ),
                 integer(
                     "resolution_ns", "how much too high an age may be, 99th percentile",

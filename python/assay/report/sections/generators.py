@@ -14,7 +14,7 @@ from assay.experiment import NATIVE
 from assay.record import Run
 from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
-from assay.report.cell_tables import pivot_rows, table_row, value_column
+from assay.report.cell_tables import pivot_table, value_column
 from assay.report.columns import counts, numbers, of, run_column, words
 from assay.report.declared import aggregates
 from assay.report.values import ReportCell, ReportTable, Section, absent, count, section_of, text
@@ -133,13 +133,13 @@ def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | No
             for title, path in _FIELDS.items()
         ),
     ]
-    table = ReportTable(
-        name=f"{test}_native_clients",
-        label_columns=len(labels),
-        title="Processes of the system's own client program",
-        columns=(*cell_runs.label_columns(native, labels), *columns),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
-        notes=(
+    table = pivot_table(
+        f"{test}_native_clients",
+        "Processes of the system's own client program",
+        native,
+        labels,
+        columns,
+        (
             *_versions(native),
             "rows: that each process wrote; threads, virtual, resident: the most of any process; "
             "CPU, all: CPU time of all processes together",

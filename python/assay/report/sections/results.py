@@ -104,13 +104,13 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
             )
         ),
     ]
-    return ReportTable(
-        name=test,
-        title="Throughput, latency and CPU time",
-        label_columns=len(labels),
-        columns=(*cell_runs.label_columns(cells, labels), *columns),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(cells, labels, columns)),
-        notes=(
+    return cell_tables.pivot_table(
+        test,
+        "Throughput, latency and CPU time",
+        cells,
+        labels,
+        columns,
+        (
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
             "these; client CPU, server CPU: CPU time per transaction",
             *([cell_tables.NOTE_ON_COLD] if has_cold else []),
