@@ -39,6 +39,16 @@ class Over(Enum):
     SUM = "sum"
 
 
+_UNITS = {
+    "_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_per_min": "per_min", "_ratio": "ratio",
+}  # fmt: skip
+
+
+def unit_of(name: str) -> str:
+    """Names end in their unit; others are counts."""
+    return next((unit for end, unit in _UNITS.items() if name.endswith(end)), "count")
+
+
 Value = int | float | None
 Read = Callable[[Any], Value]
 

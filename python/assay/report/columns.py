@@ -61,23 +61,18 @@ def never_null(
     return nullable(name, kind, meaning, value, is_nullable=False, **shown)
 
 
-def integer(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> Column:
-    shown.setdefault("show", count)
-    return nullable(name, "integer", meaning, value, **shown)
+def _of_kind(kind: str, **always: Any) -> Callable[..., Column]:
+    """What makes nullable columns of that kind."""
+
+    def column(
+        name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
+    ) -> Column:
+        return nullable(name, kind, meaning, value, **always | shown)
+
+    return column
 
 
-def number(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> Column:
-    return nullable(name, "number", meaning, value, **shown)
-
-
-def string(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> Column:
-    return nullable(name, "string", meaning, value, **shown)
+integer, number, string = _of_kind("integer", show=count), _of_kind("number"), _of_kind("string")
 
 
 def words(title: str, read: Callable[[Any], object], **shown: Any) -> Column:

@@ -3,7 +3,7 @@ commit), and of the data: loaded, kept in memory, committed, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, Metric
@@ -13,7 +13,7 @@ from assay.judge.run import Run
 from assay.judge.run_warnings import why_not_steady
 from assay.judge.statistics.samples import Spread
 from assay.probe import FLUSH_PARTS, Flushes
-from assay.record.metrics.clients import read_driven, read_kept
+from assay.record.metrics.clients import kept, read_driven, read_kept
 from assay.text import units
 
 LESS_THAN_A_TICK = "< 1 tick"
@@ -113,21 +113,6 @@ def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
     )
 
 
-def _fields(
-    field: str, prefix: str, fields: Iterable[tuple[str, str, str, str]]
-) -> Iterator[Metric]:
-    """Of a part of the observation: name, unit, meaning, and when it is null."""
-    for name, unit, meaning, null in fields:
-        yield Metric(
-            name=f"{prefix}{name}",
-            unit=unit,
-            meaning=meaning,
-            null=null,
-            value=read_kept(field, name),
-            kind="number" if name.startswith("load_") else "integer",
-        )
-
-
 _OF_LOG = "by the whole device under the log, where that is on a storage of its own"
 
 OF_COSTS = (
@@ -155,10 +140,8 @@ OF_COSTS = (
         "major_page_faults", "of the server, that read from storage",
         "Page faults of servers that read from storage.",
     ),
-    Metric(
-        name="waited_for_processor_ns", unit="ns",
-        meaning="client threads, ready to run; summed",
-        value=read_kept("client_cost", "waited_for_processor_ns"),
+    *kept(
+        "client_cost", "", {"waited_for_processor_ns": "client threads, ready to run; summed"}
     ),
     Metric(
         name="client_memory_bytes", unit="bytes", meaning="resident, at most",
@@ -170,45 +153,37 @@ OF_COSTS = (
         is_result=lambda _run, value: bool(value), title="server memory",
         why_none=_why_no_server,
     ),
-    *_fields(
+    *kept(
         "log", "log_",
-        (
-            ("rows", "count", "transactions that --log wrote", "it was not asked for"),
-            ("bytes", "bytes", "of them in the file, as CSV", ""),
-            ("cpu_ns", "ns", "of the thread that wrote them, part of the client's", ""),
-        ),
+        {
+            "rows": ("transactions that --log wrote", "it was not asked for"),
+            "bytes": "of them in the file, as CSV",
+            "cpu_ns": "of the thread that wrote them, part of the client's",
+        },
     ),
-    *_fields(
+    *kept(
         "device_cost", "device_",
-        (
-            ("read_bytes", "bytes", "by the whole device under the data", ""),
-            ("written_bytes", "bytes", "by the whole device under the data", ""),
-            ("reads", "count", "requests, by the whole device", ""),
-            (
-                "writes", "count",
-                "requests, by the whole device, with flushes that carry no data", "",
-            ),
-            (
-                "empty_writes", "count", "of these writes, flushes that carry no data",
-                "not counted",
-            ),
-            ("flushes", "count", "of the device's cache", "not counted, or it has none"),
-            ("busy_ns", "ns", "with a request under way", ""),
-            ("queue_ns", "ns", "of all requests under way, summed", ""),
-        ),
+        {
+            "read_bytes": "by the whole device under the data",
+            "written_bytes": "by the whole device under the data",
+            "reads": "requests, by the whole device",
+            "writes": "requests, by the whole device, with flushes that carry no data",
+            "empty_writes": ("of these writes, flushes that carry no data", "not counted"),
+            "flushes": ("of the device's cache", "not counted, or it has none"),
+            "busy_ns": "with a request under way",
+            "queue_ns": "of all requests under way, summed",
+        },
     ),
-    *_fields(
+    *kept(
         "log_device_cost", "log_device_",
-        (
-            ("read_bytes", "bytes", _OF_LOG, ""),
-            ("written_bytes", "bytes", _OF_LOG, ""),
-            ("reads", "count", f"requests, {_OF_LOG}", ""),
-            (
-                "writes", "count", f"requests, {_OF_LOG}, with flushes that carry no data", "",
-            ),
-            ("flushes", "count", f"of its cache, {_OF_LOG}", "not counted, or it has none"),
-            ("busy_ns", "ns", f"with a request under way, {_OF_LOG}", ""),
-        ),
+        {
+            "read_bytes": _OF_LOG,
+            "written_bytes": _OF_LOG,
+            "reads": f"requests, {_OF_LOG}",
+            "writes": f"requests, {_OF_LOG}, with flushes that carry no data",
+            "flushes": (f"of its cache, {_OF_LOG}", "not counted, or it has none"),
+            "busy_ns": f"with a request under way, {_OF_LOG}",
+        },
     ),
     _per_transaction(
         "device_read_per_transaction_bytes", "bytes", "by the whole device under the data",
@@ -219,35 +194,27 @@ OF_COSTS = (
         _of_device(lambda cost: cost.written_bytes), title="device written",
         why_none=_why_no_device,
     ),
-    *_fields(
+    *kept(
         "machine_cost", "machine_",
-        (
-            ("user_ns", "ns", "all processors of the machine", ""),
-            ("system_ns", "ns", "all processors, in the kernel", ""),
-            ("idle_ns", "ns", "all processors", ""),
-            (
-                "iowait_ns", "ns",
-                "all processors, idle with a thread waiting for a device", "",
-            ),
-            ("steal_ns", "ns", "all processors, taken by other virtual machines", ""),
-            ("load_1min_peak", "count", "load of one minute, at most", ""),
-            ("cached_peak_bytes", "bytes", "files in the page cache, at most", ""),
-            ("dirty_peak_bytes", "bytes", "of them not yet written, at most", ""),
-            ("load_5min_peak", "count", "load of five minutes, at most", ""),
-            ("load_15min_peak", "count", "load of fifteen minutes, at most", ""),
-            ("used_peak_bytes", "bytes", "memory that programs could not have, at most", ""),
-            ("free_least_bytes", "bytes", "memory that held nothing, at least", ""),
-            (
-                "buffers_peak_bytes", "bytes", "blocks of devices in the page cache, at most", "",
-            ),
-            (
-                "shared_peak_bytes", "bytes",
-                "shared by processes, and files in memory, at most", "",
-            ),
-            ("swap_used_peak_bytes", "bytes", "at most", ""),
-            ("context_switches", "count", "of all processors", ""),
-            ("interrupts", "count", "of all processors", ""),
-        ),
+        {
+            "user_ns": "all processors of the machine",
+            "system_ns": "all processors, in the kernel",
+            "idle_ns": "all processors",
+            "iowait_ns": "all processors, idle with a thread waiting for a device",
+            "steal_ns": "all processors, taken by other virtual machines",
+            "load_1min_peak": "load of one minute, at most",
+            "cached_peak_bytes": "files in the page cache, at most",
+            "dirty_peak_bytes": "of them not yet written, at most",
+            "load_5min_peak": "load of five minutes, at most",
+            "load_15min_peak": "load of fifteen minutes, at most",
+            "used_peak_bytes": "memory that programs could not have, at most",
+            "free_least_bytes": "memory that held nothing, at least",
+            "buffers_peak_bytes": "blocks of devices in the page cache, at most",
+            "shared_peak_bytes": "shared by processes, and files in memory, at most",
+            "swap_used_peak_bytes": "at most",
+            "context_switches": "of all processors",
+            "interrupts": "of all processors",
+        },
     ),
 )  # fmt: skip
 
@@ -374,13 +341,12 @@ LOAD_TIME = Metric(
     measured_once=_one_load,
 )
 OF_DATA = (
-    Metric(
-        name="data_file_bytes", unit="bytes", meaning="of the data directory, at the end",
-        value=read_kept("data_in_memory", "file_bytes"),
-    ),
-    Metric(
-        name="data_cached_bytes", unit="bytes", meaning="of them, in the page cache",
-        value=read_kept("data_in_memory", "cached_bytes"),
+    *kept(
+        "data_in_memory", "data_",
+        {
+            "file_bytes": "of the data directory, at the end",
+            "cached_bytes": "of them, in the page cache",
+        },
     ),
     Metric(
         name="commits", unit="count", meaning="transactions that ended ok and change data",

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Latency, UnreadReport
 from assay.judge import verdict
 from assay.judge.statistics import estimate
@@ -37,7 +37,6 @@ ELAPSED_PATH = clients.ELAPSED.name
 ENDED_BY_DURATION = "ended by its duration"
 """In place of the elapsed time of a run that was asked to last so long."""
 _RATES = ("per_s", "per_min")
-_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
 def value_at(run: Run, key: str) -> Any:
@@ -79,10 +78,6 @@ def why_no_result(run: Run, key: str) -> str:
     return why or "none"
 
 
-def unit_at(key: str) -> str:
-    return next((unit for end, unit in _UNITS.items() if key.endswith(end)), "count")
-
-
 def _step(place: Any, name: str) -> Any:
     if isinstance(place, Mapping):
         return place.get(name)
@@ -113,7 +108,7 @@ def at(path: str) -> Metric:
     is_percentile = cell_tables.is_percentile(path)
     return of_paths(
         path,
-        unit_at(path),
+        unit_of(path),
         lambda run: result_at(run, path),
         measured_once=(lambda run: run.data) if is_before_clients(path) else None,
         relative_resolution=RELATIVE_RESOLUTION if is_percentile else 0.0,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import CACHES, Scalar
@@ -31,9 +31,17 @@ class Field(Struct, frozen=True):
     """The unit of a time."""
 
 
-class Declaration(Struct, frozen=True):
+class Titled(Struct, frozen=True, kw_only=True):
     title: str
     reproduces: str = ""
+
+    @property
+    def heading(self) -> str:
+        """``title (Beebe 2011, Table 2)``."""
+        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+
+
+class Declaration(Titled, frozen=True, kw_only=True):
     blocks: str = ""
     rows: str = "system"
     columns: str = "storage"
@@ -47,11 +55,6 @@ class Declaration(Struct, frozen=True):
     """What the titles of the fields count; empty: they are names."""
     note: str = ""
     """What its numbers include, where their titles do not say it."""
-
-    @property
-    def heading(self) -> str:
-        """``title (Beebe 2011, Table 2)``."""
-        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
 
     @property
     def is_more_better(self) -> bool:
@@ -109,7 +112,7 @@ def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declara
         Field(name, _title(name))
         for name in reports[0].__struct_fields__
         if any(isinstance(getattr(one, name), int | float) for one in reports)
-        and aggregates.unit_at(name) in _SHOWN_UNITS
+        and unit_of(name) in _SHOWN_UNITS
     )
     return Declaration(title="What was measured", fields=fields) if fields else None
 
@@ -156,7 +159,7 @@ class Quantity(Struct, frozen=True):
         if len(self.keys) == 1 and not self.per:
             return aggregates.at(*self.keys)
         if self.keys:
-            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
+            unit = "ratio" if self.per else unit_of(self.keys[0])
             whole = " + ".join(self.keys)
             name = f"({whole}) / {self.per}" if self.per else whole
             return aggregates.of_paths(name, unit, self._read)
@@ -210,19 +213,13 @@ class CellsColumn(ColumnCells, frozen=True, kw_only=True):
         return Number(value, self.unit, found.n, judged=found.judged)
 
 
-class Series(Struct, frozen=True):
+class Series(Titled, frozen=True, kw_only=True):
     name: str
-    title: str
-    reproduces: str
     rows: str
     columns: tuple[CellsColumn, ...]
     paper_only: bool = False
     """Shown among the paper's tables, or where it was asked for, since other reports have its
     numbers elsewhere."""
-
-    @property
-    def heading(self) -> str:
-        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
 
 
 def read_series(section: TomlTable, name: str) -> Series:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from assay.contracts.factors import CLIENT_PROGRAM
+from assay.contracts.metric import unit_of
 from assay.contracts.observation import GeneratorReport, NativeClientsReport
 from assay.contracts.observation.clients import BOUND_NOT_KNOWN
 from assay.experiment import NATIVE
@@ -128,7 +129,7 @@ def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | No
             value_column(
                 title,
                 aggregates.median(aggregates.at(path)),
-                unit="s" if aggregates.unit_at(path) == "ns" else "",
+                unit="s" if unit_of(path) == "ns" else "",
             )
             for title, path in _FIELDS.items()
         ),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Column, Metric
+from assay.contracts.metric import Column, Metric, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -146,7 +146,7 @@ def _fields_table(
         value_column(
             field.title,
             aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
-            unit=field.unit if aggregates.unit_at(field.key) == "ns" else "",
+            unit=field.unit if unit_of(field.key) == "ns" else "",
         )
         for place, field in enumerate(declared.fields)
     ]

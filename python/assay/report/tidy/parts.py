@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import unit_of
 from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
 from assay.judge.result_checks import expected_rows
 from assay.record import ExperimentRecord, Run
@@ -226,7 +227,7 @@ VALUES = ProgramTable(
         string("title", "in the report", path("field", "title")),
         string(
             "unit", "ns, bytes, per_s, count",
-            lambda source: aggregates.unit_at(source.field.key),
+            lambda source: unit_of(source.field.key),
         ),
         nullable(
             "value", "scalar", "null: none",
