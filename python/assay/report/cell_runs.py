@@ -212,9 +212,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 
 
 def label_columns(
-    cells: Sequence[CellRuns],
-    factors: Sequence[str],
-    run: Callable[[Any], Run] | None = None,
+    cells: Sequence[CellRuns], factors: Sequence[str], run: Callable[[Any], Run] | None = None
 ) -> tuple[Column, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""

@@ -52,11 +52,7 @@ def nullable(
 
 
 def never_null(
-    name: str,
-    kind: str,
-    meaning: str,
-    value: Callable[[Any], Value] | None = None,
-    **shown: Any,
+    name: str, kind: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
 ) -> Column:
     return nullable(name, kind, meaning, value, is_nullable=False, **shown)
 

@@ -23,15 +23,7 @@ from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
 from assay.report import columns, factor_order
 from assay.report.columns import numbers, path, words
-from assay.report.values import (
-    Report,
-    ReportCell,
-    ReportTable,
-    Section,
-    absent,
-    number_cell,
-    text,
-)
+from assay.report.values import Report, ReportCell, ReportTable, Section, absent, number_cell, text
 from assay.text import table_forms, units
 
 _MOST_DIFFERENCES = 6
@@ -380,10 +372,7 @@ _NUMBERS = columns.of(
         _mean("A", "a"),
         _mean("B", "b"),
         numbers("B/A", lambda source: ratio_cell(source.estimate)),
-        numbers(
-            "interval",
-            lambda source: interval_cell(source.estimate, source.repetitions),
-        ),
+        numbers("interval", lambda source: interval_cell(source.estimate, source.repetitions)),
         numbers("detectable", lambda source: detectable_cell(source.estimate)),
         numbers("runs", lambda source: text(f"{len(source.a_values)}+{len(source.b_values)}")),
     ],

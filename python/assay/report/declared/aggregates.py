@@ -334,13 +334,7 @@ def _own(run: Run, key: Metric, time_unit: str) -> ReportCell:
         note = judged(text, Number(0, "", 1, judged=run.judged))
         return ReportCell(text, note=note.note)
     width_ns = _bucket_width(key, value, run)
-    made = Number(
-        value,
-        key.unit,
-        1,
-        judged=run.judged,
-        resolution=width_ns or None,
-    )
+    made = Number(value, key.unit, 1, judged=run.judged, resolution=width_ns or None)
     return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
 
 

@@ -27,13 +27,7 @@ from assay.report.declared.declaration import (
     Levels,
     Quantity,
 )
-from assay.report.values import (
-    PUBLISHED,
-    PUBLISHED_SPEED_UP,
-    Number,
-    ReportCell,
-    absent,
-)
+from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Number, ReportCell, absent
 from assay.text.toml_file import TomlTable
 
 QUANTITY = ("value", "key", "per")
@@ -291,10 +285,7 @@ def _row(section: TomlTable) -> PublishedRow:
 def _column_cells(section: TomlTable) -> ColumnCells:
     levels = named_levels(section, "test", INDEPENDENT_OF)
     return ColumnCells(
-        section.text("test", ""),
-        levels,
-        quantity(section),
-        section.texts(INDEPENDENT_OF, ()),
+        section.text("test", ""), levels, quantity(section), section.texts(INDEPENDENT_OF, ())
     )
 
 

@@ -488,11 +488,7 @@ def published_curve(
 
 
 def _points(
-    table: Published,
-    columns: Sequence[CellsColumn],
-    claim: Claim,
-    key: Metric,
-    cell: CellRuns,
+    table: Published, columns: Sequence[CellsColumn], claim: Claim, key: Metric, cell: CellRuns
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels

@@ -298,10 +298,7 @@ def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Repo
 
 
 def _points(
-    printed: Published,
-    declared: Declaration,
-    cells: Sequence[CellRuns],
-    names: Mapping[str, str],
+    printed: Published, declared: Declaration, cells: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[PaperPoint]:
     key = aggregates.KEYS[declared.value]
     time_units = _time_units(printed, declared.unit)
@@ -442,10 +439,7 @@ def joined_table(
         title=series.heading,
         is_answer=series.name in experiment.experiment.get("series", ()),
         label_columns=len(labels),
-        columns=(
-            *(Column(name, is_number=name == series.rows) for name in labels),
-            *columns,
-        ),
+        columns=(*(Column(name, is_number=name == series.rows) for name in labels), *columns),
         rows=tuple(rows),
         notes=(
             *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),

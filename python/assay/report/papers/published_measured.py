@@ -20,12 +20,7 @@ from assay.report.cell_runs import CellRuns
 from assay.report.columns import number, path, string, words
 from assay.report.declared import aggregates, declaration, published
 from assay.report.declared.declaration import CellsColumn
-from assay.report.declared.published import (
-    NOT_FACTORS,
-    Level,
-    Published,
-    PublishedRow,
-)
+from assay.report.declared.published import NOT_FACTORS, Level, Published, PublishedRow
 from assay.report.papers import claim_cases, judged_claims, paper_table
 from assay.report.papers import paper_points as published_figures
 from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, cases_by_ratio
@@ -34,16 +29,7 @@ from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED
 from assay.report.program_tables import ProgramTable
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    judged,
-    text,
-)
+from assay.report.values import Number, ReportCell, ReportTable, Row, Section, absent, judged, text
 from assay.text import units
 
 TITLE = "Published and measured"

@@ -190,9 +190,7 @@ def _summary(runs: Sequence[Run]) -> str:
     return line
 
 
-def _checks_by_id(
-    runs: Iterable[Run],
-) -> dict[str, list[tuple[Run, Check]]]:
+def _checks_by_id(runs: Iterable[Run]) -> dict[str, list[tuple[Run, Check]]]:
     by_id: dict[str, list[tuple[Run, Check]]] = {}
     for run in runs:
         for check in run.checks:

@@ -107,10 +107,7 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
     table = columns.table(
         "derived",
         "Derived metrics",
-        (
-            *map(label, labels, cell_runs.label_columns(every, labels)),
-            *map(metric_column, titles),
-        ),
+        (*map(label, labels, cell_runs.label_columns(every, labels)), *map(metric_column, titles)),
         of_rows,
         notes=tuple(f"{metric['title']}: {metric['help']}" for metric in titles),
     )

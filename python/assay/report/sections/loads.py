@@ -46,10 +46,7 @@ def section(runs: Iterable[Run]) -> Section | None:
     table = columns.table(
         "loads",
         "Size on disk and load time",
-        (
-            *map(_label, labels),
-            *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES)),
-        ),
+        (*map(_label, labels), *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES))),
         ((key, list(found.values())) for key, found in loads.items()),
         notes=(
             published.SIZE_ON_DISK,

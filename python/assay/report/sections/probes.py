@@ -145,11 +145,7 @@ def _table(probes: Sequence[UsedProbe]) -> ReportTable:
     return columns.table(
         "storage_probes",
         "Reads, writes and flushes of each storage, before its first use",
-        (
-            *PROBES.named("storage"),
-            *([of_runs] if is_repeated else []),
-            *PROBES.named(*measured),
-        ),
+        (*PROBES.named("storage"), *([of_runs] if is_repeated else []), *PROBES.named(*measured)),
         probes,
         notes=(*_notes(probes), *([_AGAIN] if is_repeated else [])),
         # Of one storage there is nothing to compare.

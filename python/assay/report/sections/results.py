@@ -48,8 +48,7 @@ def tables(
 ) -> tuple[ReportTable, ...]:
     """One for each group of cells with the same durability."""
     return durability.tables_by_durability(
-        of_test,
-        lambda cells: _table(test, declared, cells, published, cell_runs.varying(of_test)),
+        of_test, lambda cells: _table(test, declared, cells, published, cell_runs.varying(of_test))
     )
 
 

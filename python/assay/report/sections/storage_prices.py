@@ -21,15 +21,7 @@ from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
 from assay.report.declared.declaration import Declaration
-from assay.report.values import (
-    ReportCell,
-    Section,
-    absent,
-    judged,
-    number_cell,
-    section_of,
-    text,
-)
+from assay.report.values import ReportCell, Section, absent, judged, number_cell, section_of, text
 from assay.text import units
 
 GB = 1_000_000_000

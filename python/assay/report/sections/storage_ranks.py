@@ -331,10 +331,7 @@ def _commit_cells(cell: CellRuns, runs: Sequence[Run]) -> tuple[ReportCell, ...]
     )
     if ratio.number is None:
         return done, probed, ratio, counted
-    found = judged(
-        ratio.shown,
-        replace(ratio.number, judged=cell.judged.verdict),
-    )
+    found = judged(ratio.shown, replace(ratio.number, judged=cell.judged.verdict))
     return (
         done,
         probed,

@@ -31,11 +31,7 @@ from assay.report.figures.bars import panels
 from assay.report.values import Number, ReportCell, ReportTable, Section, absent
 from assay.text import units
 
-TIMES = {
-    "latency": "latency",
-    "service time": "service_time",
-    "schedule lag": "schedule_lag",
-}
+TIMES = {"latency": "latency", "service time": "service_time", "schedule lag": "schedule_lag"}
 """Name in the report → key of the observation."""
 _FEW_TYPES = 6
 """Up to so many transaction types are in one table; otherwise each cell has its own, as details."""

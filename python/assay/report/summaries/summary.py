@@ -55,9 +55,7 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
 
 
 def _tables(
-    cells: Sequence[CellRuns],
-    summaries: Sequence[cell_summary.CellSummary],
-    asked: Metric | None,
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
 ) -> Iterator[ReportTable]:
     """``asked``: of the goal, if it has a column of its own. Cells of tests without transactions
     have one of their own, beside others."""
@@ -91,11 +89,7 @@ def _table(
     made = columns.table(
         name,
         _title(name, cells, factors),
-        (
-            *_label_columns(cells, labels),
-            *shown,
-            *(_OF_VERDICT[place] for place in kept),
-        ),
+        (*_label_columns(cells, labels), *shown, *(_OF_VERDICT[place] for place in kept)),
         sources,
     )
     titles = [column.title for column in shown]
@@ -107,9 +101,7 @@ def _table(
 
 
 def _numbers(
-    cells: Sequence[CellRuns],
-    summaries: Sequence[cell_summary.CellSummary],
-    asked: Metric | None,
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
 ) -> Iterator[Column]:
     if not any(run.driven is not None for cell in cells for run in cell.runs):
         yield words("measured", lambda source: _measured(source[0][1]))

@@ -185,9 +185,7 @@ CHECKS = ProgramTable(
             string("check", "its name", path("id")),
             string("title", "what it looks for"),
             integer(
-                "expected",
-                "rows; null: not known for these data, or only counted",
-                expected_rows,
+                "expected", "rows; null: not known for these data, or only counted", expected_rows
             ),
             integer("found", "rows"),
             nullable(

@@ -209,14 +209,7 @@ def schema() -> JsonSchema:
                 ),
             ),
             "warnings": _list(
-                _object(
-                    {
-                        "name": _TEXT,
-                        "cause": _TEXT,
-                        "details": _list(_TEXT),
-                        "fix": _TEXT,
-                    }
-                )
+                _object({"name": _TEXT, "cause": _TEXT, "details": _list(_TEXT), "fix": _TEXT})
             ),
             "tables": {
                 "type": "object",

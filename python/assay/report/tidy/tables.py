@@ -19,16 +19,7 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs
-from assay.report.columns import (
-    Value,
-    attribute,
-    behind,
-    never_null,
-    nullable,
-    of,
-    path,
-    why_null,
-)
+from assay.report.columns import Value, attribute, behind, never_null, nullable, of, path, why_null
 from assay.report.papers.published_measured import CLAIMS, SCALED
 from assay.report.program_tables import (
     MACHINE_MEANING,
