@@ -292,7 +292,7 @@ def _ratio(comparison: Comparison, cell: ComparedCell, compared: Compared) -> Ra
         factors=dict(cell.factors),
         metric=compared.metric.name,
         unit=compared.metric.unit,
-        is_primary=compared.is_primary,
+        is_primary=compared is cell.primary,
         a=finite(compared.a),
         b=finite(compared.b),
         a_values=[finite(value) for value in compared.a_values],

@@ -238,7 +238,7 @@ def tables(comparison: Comparison) -> Iterator[ReportTable]:
             (cell, one)
             for cell in cells
             for one in cell.metrics
-            if one.is_primary or one.a or one.b  # what never happened fills no rows
+            if one is cell.primary or one.a or one.b  # what never happened fills no rows
         ],
     )
     of_types = [(cell, one) for cell in cells for one in cell.types_that_differ]
