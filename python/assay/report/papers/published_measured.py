@@ -19,8 +19,8 @@ from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import number, path, string, words
 from assay.report.declared import aggregates, declaration, published
-from assay.report.declared.declaration import CellsColumn
-from assay.report.declared.published import NOT_FACTORS, Level, Published, PublishedRow
+from assay.report.declared.declaration import CellsColumn, Level
+from assay.report.declared.published import NOT_FACTORS, Published, PublishedRow
 from assay.report.papers import claim_cases, judged_claims, paper_table
 from assay.report.papers import paper_points as published_figures
 from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, cases_by_ratio
