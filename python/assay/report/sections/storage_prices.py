@@ -4,8 +4,6 @@ one, and what a faster one costs where storages have prices."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -47,25 +45,27 @@ def section(
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
-    titles = (
-        "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk", "its price",
-    )  # fmt: skip
-    answers = [replace(text(answer.value), note=why) for answer, why in kept]
-    storages = [text(cell.factors[STORAGE]) for cell in priced]
-    of_each = [_cells(firsts.get(cell.without(STORAGE)), cell, key) for cell in priced]
-    answer = (
-        Column(f"keeps {_rate(required_per_s)}", cell=itemgetter(2)) if required_per_s else None
-    )
+    answers = dict(zip(map(id, priced), kept, strict=False))
+
+    def is_kept(cell: CellRuns) -> ReportCell:
+        answer, why = answers[id(cell)]
+        return replace(text(answer.value), note=why)
+
+    def compared(cell: CellRuns) -> tuple[ReportCell, ReportCell, ReportCell]:
+        return _cells(firsts.get(cell.without(STORAGE)), cell, key)
+
     table = cell_tables.table_by_cell(
         f"{test}_prices",
         f"Speed-up and price of each storage{unit}",
         (measured_cells, factors),
         (
-            Column(STORAGE, is_label=True, cell=itemgetter(0)),
-            *of(itemgetter(1), placed(titles)),
-            *([answer] if answer else []),
+            words(STORAGE, lambda cell: cell.factors[STORAGE], is_label=True),
+            numbers("price/GB", _per_gb),
+            *of(compared, placed(("speed-up", "price ratio", "speed-up ÷ price"))),
+            *of(_of_size, placed(("size on disk", "its price"))),
+            *([Column(f"keeps {_rate(required_per_s)}", cell=is_kept)] if required_per_s else []),
         ),
-        zip(priced, zip_longest(storages, of_each, answers), strict=True),
+        [(cell, cell) for cell in priced],
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
             f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
@@ -143,33 +143,24 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(first: CellRuns | None, cell: CellRuns, key: Metric) -> tuple[ReportCell, ...]:
-    if first is not None and first is not cell and aggregates.number(cell, key) is not None:
-        return _other(first, cell, key)
-    speed_up = absent("first") if first is cell else cell.absent
-    return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
-
-
-def _other(first: CellRuns, cell: CellRuns, key: Metric) -> tuple[ReportCell, ...]:
+def _cells(
+    first: CellRuns | None, cell: CellRuns, key: Metric
+) -> tuple[ReportCell, ReportCell, ReportCell]:
+    """The speed-up from the first one, their prices divided, and both divided."""
+    if first is None or first is cell or aggregates.number(cell, key) is None:
+        return absent("first") if first is cell else cell.absent, absent(""), absent("")
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb
-    price_ratio = _shown(ratio, "ratio")
-    numbers = (aggregates.number(first, key), aggregates.number(cell, key))
     runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
     why = why_not_steady(warning for run in runs for warning in run.warnings)
-    made = None if why else aggregates.speed_up(*numbers, key)
+    both = (aggregates.number(first, key), aggregates.number(cell, key))
+    made = None if why else aggregates.speed_up(*both, key)
     if made is None or made.number is None:
         none = absent("-", note=f"no speed-up: {why}" if why else "")
-        return (_per_gb(cell), none, price_ratio, absent("-"), *_of_size(cell))
+        return none, _shown(ratio, "ratio"), absent("-")
     by_price = aggregates.scaled(made.number, 1 / ratio)
-    return (
-        _per_gb(cell),
-        made,
-        price_ratio,
-        judged(units.digits(by_price.value, 3), by_price),
-        *_of_size(cell),
-    )
+    return made, _shown(ratio, "ratio"), judged(units.digits(by_price.value, 3), by_price)
 
 
 def _per_gb(cell: CellRuns) -> ReportCell:
