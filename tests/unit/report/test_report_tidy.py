@@ -290,7 +290,7 @@ def second(at: int, ok: int = 100, offered: float | None = None, **more: int | N
 
 def eventful() -> list[ShownSecond]:
     found = [
-        second(at, 100 + at % 7, offered=120.0, schedule_lag_p99_ns=(1 + at % 3) * MS)
+        second(at, 400 + at % 7, offered=120.0, schedule_lag_p99_ns=(1 + at % 3) * MS)
         for at in range(40)
     ]
     found[11] = second(11, 0, offered=120.0, stalled_ns=1000 * MS)
