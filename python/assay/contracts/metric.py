@@ -53,7 +53,7 @@ Value = int | float | None
 Read = Callable[[Any], Value]
 
 
-class Column(Struct, frozen=True):
+class ReportColumn(Struct, frozen=True):
     """A value of each row of a table: it has a title where people see it, and a name where programs
     get it. It is read from the source of the row, which all columns of a table share."""
 
@@ -107,7 +107,7 @@ class Column(Struct, frozen=True):
         return f"{self.title}, {self.shown_in}" if self.shown_in else self.title
 
 
-class Metric(Column, frozen=True, kw_only=True):
+class Metric(ReportColumn, frozen=True, kw_only=True):
     """A column of runs, or of steps' reports: what is measured of them, and how it is compared."""
 
     name: str

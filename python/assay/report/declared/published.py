@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
@@ -161,7 +161,7 @@ class Published(Struct, frozen=True):
     """Of the workload, with which they were measured, where that makes them no other numbers."""
 
     @property
-    def beside(self) -> list[Column]:
+    def beside(self) -> list[ReportColumn]:
         """The columns beside measured ones."""
         has_speed_up = any(row.speed_up for row in self.rows)
         others = self.columns[1:]
@@ -169,7 +169,7 @@ class Published(Struct, frozen=True):
         named = dict.fromkeys(self._printed_columns, PUBLISHED)
         named |= dict.fromkeys(speed_ups if has_speed_up else [], PUBLISHED_SPEED_UP)
         return [
-            Column(f"published\n{title}", is_number=True, role=role)
+            ReportColumn(f"published\n{title}", is_number=True, role=role)
             for title, role in named.items()
         ]
 

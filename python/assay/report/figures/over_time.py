@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -332,10 +332,13 @@ class ShownSecond(Struct, frozen=True):
         return self.clients.second
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, float | MachineSecond | None]:
         """For the live page; what is 0 or not known is left out."""
         known = {name: metric.known(self.clients) for name, metric in _OF_SECONDS.items()}
-        others = {"offered": self.offered, "machine": self.machine}
+        others: dict[str, float | MachineSecond | None] = {
+            "offered": self.offered,
+            "machine": self.machine,
+        }
         return {
             "second": self.second,
             "ok": self.clients.ok,

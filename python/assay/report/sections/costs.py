@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column, Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.contracts.observation import Observation
 from assay.judge import seconds, storage_evidence
 from assay.plan.cell_names import CACHE
@@ -89,7 +89,7 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
 NOT_KNOWN = "not known"
 
 
-def _columns() -> list[Column]:
+def _columns() -> list[ReportColumn]:
     """What the client took, the server, the device under the data and the rest."""
     listed = [metric for metric in METRICS.values() if metric.title]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
@@ -105,7 +105,7 @@ def _columns() -> list[Column]:
     ]
 
 
-def _of_metric(metric: Metric) -> Column:
+def _of_metric(metric: Metric) -> ReportColumn:
     return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
@@ -224,7 +224,7 @@ def _over_all(run: Run) -> ReportCell:
     return rate(THROUGHPUT.value(run))
 
 
-def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> Column:
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
     return numbers(
         title, lambda run: cell(run) if storage_evidence.is_to_be_cold(run) else absent("")
     )

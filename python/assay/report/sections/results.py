@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Column, Metric, unit_of
+from assay.contracts.metric import Metric, ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -161,7 +161,7 @@ def _fields_table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(Column(name) for name in labels), *columns),
+        columns=(*(ReportColumn(name) for name in labels), *columns),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.note_on_points(published)),
     )
@@ -215,7 +215,7 @@ def _factors_table(
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        Column(title, is_number=True, role=role)
+        ReportColumn(title, is_number=True, role=role)
         for title in _speed_up_titles(declared, levels, caches)
     ]
     return ReportTable(
@@ -224,7 +224,7 @@ def _factors_table(
         label_columns=len(beside) + 1,
         columns=(
             *cell_runs.label_columns(cells, beside),
-            Column(declared.rows),
+            ReportColumn(declared.rows),
             *columns,
             *speed_ups,
             *(printed.beside if printed else []),
@@ -343,7 +343,7 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
             numbers("p", _p),
-            Column("verdict", cell=_verdict),
+            ReportColumn("verdict", cell=_verdict),
         ),
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),

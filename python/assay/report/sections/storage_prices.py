@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column, Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.experiment import StoragePrice
 from assay.judge import verdict
 from assay.judge.run import NONE
@@ -63,7 +63,11 @@ def section(
             numbers("price/GB", _per_gb),
             *of(compared, placed(("speed-up", "price ratio", "speed-up ÷ price"))),
             *of(_of_size, placed(("size on disk", "its price"))),
-            *([Column(f"keeps {_rate(required_per_s)}", cell=is_kept)] if required_per_s else []),
+            *(
+                [ReportColumn(f"keeps {_rate(required_per_s)}", cell=is_kept)]
+                if required_per_s
+                else []
+            ),
         ),
         [(cell, cell) for cell in priced],
         notes=(

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from assay.contracts.documents import convert
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment.choices.identity import written_storage
@@ -143,7 +143,7 @@ def _device(storage: StorageFacts) -> ReportCell:
     return text(f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})")
 
 
-def _seen(name: str, title: str, meaning: str, **shown: Any) -> Column:
+def _seen(name: str, title: str, meaning: str, **shown: Any) -> ReportColumn:
     return string(name, meaning, _known(attribute(name)), title=title, **{"show": _or_dash} | shown)
 
 
@@ -166,7 +166,7 @@ _STORAGE = [
         show=lambda kind: text("-" if kind == "url" else kind),
     ),
     _seen("file_system", "file system", "null: not seen"),
-    Column(
+    ReportColumn(
         "device", name="device", kind="string",
         meaning="the block device under it; null: none, or not seen",
         value=_known(attribute("device")), cell=_device,
@@ -268,7 +268,7 @@ def overhead_ns(run: Run, operation: str) -> int | None:
     return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
 
 
-def _calibrated_time(title: str, name: str) -> Column:
+def _calibrated_time(title: str, name: str) -> ReportColumn:
     return numbers(title, lambda source: _request_time(getattr(source, name), None))
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
-from assay.contracts.metric import Column, Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
@@ -102,7 +102,7 @@ def _table(
 
 def _numbers(
     cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
-) -> Iterator[Column]:
+) -> Iterator[ReportColumn]:
     if not any(run.driven is not None for cell in cells for run in cell.runs):
         yield words("measured", lambda source: _measured(source[0][1]))
         return
@@ -121,7 +121,7 @@ def _numbers(
         yield _of_cell(cell_summary.UNKNOWN, partial(_counted, cell_summary.UNKNOWN))
 
 
-def _of_cell(title: str, show: Callable[[CellRuns], ReportCell]) -> Column:
+def _of_cell(title: str, show: Callable[[CellRuns], ReportCell]) -> ReportColumn:
     """Without their notes."""
     return numbers(title, lambda source: replace(show(source[0][0]), note=""))
 
@@ -161,7 +161,7 @@ def _sources(
     return [*([one] for one in both if one[1].verdict.word != "refused"), *refused.values()]
 
 
-def _label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> Iterator[Column]:
+def _label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> Iterator[ReportColumn]:
     def label(place: int) -> Callable[[Source], ReportCell]:
         return lambda source: _labels([cell for cell, _ in source], factors)[place]
 
