@@ -334,7 +334,7 @@ class ShownSecond(Struct, frozen=True):
     @property
     def document(self) -> dict[str, float | MachineSecond | None]:
         """For the live page; what is 0 or not known is left out."""
-        known = {name: metric.known(self.clients) for name, metric in _OF_SECONDS.items()}
+        known = {_short(name): metric.known(self.clients) for name, metric in _OF_SECONDS.items()}
         others: dict[str, float | MachineSecond | None] = {
             "offered": self.offered,
             "machine": self.machine,
@@ -345,6 +345,11 @@ class ShownSecond(Struct, frozen=True):
             **{name: value for name, value in known.items() if value},
             **{name: value for name, value in others.items() if value is not None},
         }
+
+
+def _short(name: str) -> str:
+    """As the live page calls a metric: ``p99_ns``, ``lag_p99_ns``, ``clients``."""
+    return name.removeprefix("latency_").removeprefix("schedule_").removesuffix("_connected")
 
 
 def shown_second(

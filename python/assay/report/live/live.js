@@ -99,11 +99,11 @@ function showNumbers() {
   const isNow = status && !END_STATES.includes(status.stage?.state);
   if (isNow) {
     add("TPS", rate(last.ok), last.offered === undefined || last.offered === null ? "" : `of ${rate(last.offered)}`);
-    if (last.latency_p50_ns) add("median", time(last.latency_p50_ns));
-    if (last.latency_p99_ns) add("p99", time(last.latency_p99_ns));
-    if (last.latency_max_ns) add("longest", time(last.latency_max_ns));
-    if (last.schedule_lag_p99_ns) add("lag, p99", time(last.schedule_lag_p99_ns));
-    add("clients", count(last.clients_connected ?? 0));
+    if (last.p50_ns) add("median", time(last.p50_ns));
+    if (last.p99_ns) add("p99", time(last.p99_ns));
+    if (last.max_ns) add("longest", time(last.max_ns));
+    if (last.lag_p99_ns) add("lag, p99", time(last.lag_p99_ns));
+    add("clients", count(last.clients ?? 0));
   }
   add("ok", count(sum("ok")));
   for (const [name, isAlarm] of [["aborted", false], ["failed", true], ["unknown", true], ["late", false], ["skipped", true], ["retries", false]])
