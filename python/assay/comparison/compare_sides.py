@@ -116,10 +116,7 @@ def _compared_cell(
     chosen = asked.metric or catalogue.primary(both)
     matched = ratios.interleaved_pairs(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]
-    first, *rest = (
-        compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
-        for one in (chosen, *others)
-    )
+    first, *rest = (compared(one, a.measured, b.measured, matched) for one in (chosen, *others))
     differing = differences.of_cell(a.side, b.side, a.runs, b.runs, asked.between)
     blocking = tuple(_blocking(differing, asked.despite))
     fault = a.why_no_number or b.why_no_number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import WarningText
+from assay.contracts.metric import WarningText, unit_of
 from assay.judge import RunWarning
 from assay.judge.warning_kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, Run
@@ -487,12 +487,11 @@ def figures_of_fields(
     test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
     """Empty where the report does not say what its fields count (``along``)."""
-    from assay.report.declared import aggregates
     from assay.report.figures.bars import panels
 
     if declared is None or not declared.along:
         return ()
-    unit = units.comparable_unit({aggregates.unit_at(field.key) for field in declared.fields})
+    unit = units.comparable_unit({unit_of(field.key) for field in declared.fields})
     made = panels(cell_runs, "system")
     shown = []
     from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale

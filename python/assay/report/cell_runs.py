@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from assay.comparison import factors
 from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
 from assay.judge.agreement import AnsweringRun
@@ -23,7 +24,7 @@ from assay.plan import cell_names
 from assay.plan.cell_names import AS_DECLARED, MACHINE, OFFERED_RATE
 from assay.record import ExperimentRecord, Run
 from assay.report import factor_order
-from assay.report.values import ReportCell, ReportColumn, absent
+from assay.report.values import ReportCell, absent
 from assay.text import units
 
 TEST, STORAGE, REPETITION = "test", "storage", "repetition"
@@ -211,9 +212,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 
 
 def label_columns(
-    cells: Sequence[CellRuns],
-    factors: Sequence[str],
-    run: Callable[[Any], Run] | None = None,
+    cells: Sequence[CellRuns], factors: Sequence[str], run: Callable[[Any], Run] | None = None
 ) -> tuple[ReportColumn, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""

@@ -21,11 +21,12 @@ from assay.contracts.factors import (
     Factor,
     Part,
 )
+from assay.contracts.metric import ReportColumn
 from assay.experiment.choices import server_limits
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report.columns import attribute, never_null, nullable, of, path, row
-from assay.report.values import ReportColumn, TidyRow, TidyValue, run_number
+from assay.report.values import TidyRow, TidyValue, run_number
 from assay.text import rates
 
 

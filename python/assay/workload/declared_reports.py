@@ -83,6 +83,11 @@ class SeriesColumn(Struct, frozen=True):
         "also where they are scaled down.",
     )] = ()  # fmt: skip
 
+    @property
+    def levels(self) -> dict[str, str]:
+        """By factor: those of the runs that are shown."""
+        return {"test": self.test, **({"cache": self.cache} if self.cache else {})}
+
 
 class Series(Struct, frozen=True):
     name: str

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+from assay.contracts.metric import ReportColumn
 from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.declared import aggregates
@@ -19,7 +20,7 @@ from assay.report.forms import github_summary
 from assay.report.forms.table import as_measured
 from assay.report.papers import paper_points as published_figures
 from assay.report.papers import paper_table, published_measured
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
+from assay.report.values import Number, ReportCell, ReportTable, Row, absent
 from shown_report import text_of
 
 PUBLISHED: dict[str, Any] = {

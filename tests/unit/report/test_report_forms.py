@@ -17,6 +17,7 @@ import golden_record
 import invented_records as invented
 import step_workloads
 from assay import registry
+from assay.contracts.metric import ReportColumn
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, Run
@@ -31,7 +32,7 @@ from assay.report.forms import table
 from assay.report.forms import table as table_form
 from assay.report.forms.csv import write_rows
 from assay.report.summaries import first_look
-from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, count, text
+from assay.report.values import Report, ReportTable, Row, Section, count, text
 from assay.text import toml_file, units
 from assay.workload import reader
 from assay.workload.expected_answers import PUBLISHED_FILE, published_names

@@ -23,7 +23,8 @@ from msgspec.structs import replace as replace_field
 import invented_records as invented
 from assay.comparison.compare_sides import compare
 from assay.comparison.sides import side
-from assay.contracts.observation import MachineSecond
+from assay.contracts.metric import ReportColumn
+from assay.contracts.observation import Interval, MachineSecond
 from assay.contracts.observation.transactions import PassTime
 from assay.record import ExperimentRecord, Store
 from assay.report import build as empty_parts
@@ -42,7 +43,6 @@ from assay.report.values import (
     Number,
     Report,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     Section,
@@ -280,15 +280,18 @@ class Browser:
         return [(one["from"], one["to"]) for one in found["values"]]
 
 
-def second(at: int, ok: int = 100, **more: Any) -> ShownSecond:
-    latencies: dict[str, Any] = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
+def second(at: int, ok: int = 100, offered: float | None = None, **more: int | None) -> ShownSecond:
+    nothing: dict[str, Any] = dict.fromkeys(Interval.__struct_fields__, 0)
+    latencies = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
+    own = {"second": at, "group": "", "ok": ok, "clients_connected": 4}
     machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
-    return ShownSecond(second=at, ok=ok, clients=4, machine=machine, **(latencies | more))
+    return ShownSecond(Interval(**(nothing | own | latencies | more)), offered, machine)
 
 
 def eventful() -> list[ShownSecond]:
     found = [
-        second(at, 100 + at % 7, offered=120.0, lag_p99_ns=(1 + at % 3) * MS) for at in range(40)
+        second(at, 400 + at % 7, offered=120.0, schedule_lag_p99_ns=(1 + at % 3) * MS)
+        for at in range(40)
     ]
     found[11] = second(11, 0, offered=120.0, stalled_ns=1000 * MS)
     found[12] = second(12, 0, offered=120.0, stalled_ns=1000 * MS)
@@ -326,7 +329,9 @@ def test_what_came_piece_by_piece_is_what_a_report_draws(
 def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     live, browser = LiveCharts(600.0), Browser()
     for at in range(600):
-        live.add(second(at, 1000 + at * 3 % 400, offered=1200.0, lag_p99_ns=(100 + at) * 10_000))
+        live.add(
+            second(at, 1000 + at * 3 % 400, offered=1200.0, schedule_lag_p99_ns=(100 + at) * 10_000)
+        )
         browser.given(live)
     assert browser.frames < 12
     x = [at for name, at, _, _ in browser.points("timeline") if name == "achieved"]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec import structs
 
+from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
 from assay.record import Run
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
 from assay.text.toml_file import TomlTable
 from assay.workload.declared_reports import Declaration, Field, Series, SeriesColumn
 
@@ -56,7 +56,7 @@ def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declara
         Field(name, _title(name))
         for name in reports[0].__struct_fields__
         if any(isinstance(getattr(one, name), int | float) for one in reports)
-        and aggregates.unit_at(name) in _SHOWN_UNITS
+        and unit_of(name) in _SHOWN_UNITS
     )
     return Declaration(title="What was measured", fields=fields) if fields else None
 
@@ -70,7 +70,7 @@ def _is_number(title: str) -> bool:
     return title.isascii() and title.isdecimal()
 
 
-def read_of(column: SeriesColumn) -> RunValue:
+def read_of(column: SeriesColumn) -> Metric:
     """What is read of each run."""
     return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 

@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
+from assay.contracts.metric import Metric, ReportColumn, unit_of
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
@@ -19,15 +20,7 @@ from assay.record import ExperimentRecord, Run
 from assay.report import cell_runs
 from assay.report.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import aggregates, declaration
-from assay.report.declared.aggregates import RunValue
-from assay.report.values import (
-    PUBLISHED,
-    PUBLISHED_SPEED_UP,
-    Number,
-    ReportCell,
-    ReportColumn,
-    absent,
-)
+from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Number, ReportCell, absent
 from assay.text import units
 from assay.text.keys import FLAG, SCALAR, TEXT, TEXTS, Listed, OneOf, SeveralKeys, in_file
 from assay.text.toml_file import TomlTable
@@ -47,16 +40,16 @@ class Quantity(Struct, frozen=True):
     keys: Annotated[tuple[str, ...], in_file(TEXTS, name="key")] = ()
     per: Annotated[str, in_file(TEXT)] = ""
 
-    def key(self, workload: WorkloadRecord, test: str) -> RunValue:
+    def key(self, workload: WorkloadRecord, test: str) -> Metric:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
             return aggregates.at(*self.keys)
         if self.keys:
-            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
+            unit = "ratio" if self.per else unit_of(self.keys[0])
             whole = " + ".join(self.keys)
             name = f"({whole}) / {self.per}" if self.per else whole
-            return RunValue(self._read, unit, name=name)
+            return aggregates.of_paths(name, unit, self._read)
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 
@@ -397,26 +390,22 @@ def notes_beside(published: Published | None, cells: Iterable[CellRuns]) -> list
     return list(dict.fromkeys(notes))
 
 
-class PublishedColumn(Struct, frozen=True):
+class PublishedColumn(ColumnCells, frozen=True, kw_only=True):
     """A column of the paper's table, and our cells for it."""
 
     title: str
     unit: str
-    test: str
-    levels: Levels
-    quantity: Quantity
-    key: RunValue
-    independent_of: tuple[str, ...] = ()
-    """Parameters of the test on which it does not depend."""
+    read: Metric
+    """From each run of the cells."""
 
     @property
     def units(self) -> tuple[str, ...]:
         """Those in which the paper may have what we measure; empty: in any words."""
-        return units.readable(self.key.unit)
+        return units.readable(self.read.unit)
 
     def number(self, cell: CellRuns) -> Number | None:
         """Our number in the paper's unit; None also where it cannot be read in that unit."""
-        found = aggregates.number(cell, self.key, is_mean=True)
+        found = aggregates.number(cell, self.read, is_mean=True)
         if found is None:
             return None
         value = units.converted(found.value, found.unit, self.unit)
@@ -459,6 +448,12 @@ def _published_column(
     workload: WorkloadRecord, name: str, title: str, unit: str, own: ColumnCells
 ) -> PublishedColumn:
     test = own.test or name
-    key = own.quantity.key(workload, test)
-    levels: Levels = {"test": test, **own.levels}
-    return PublishedColumn(title, unit, test, levels, own.quantity, key, own.independent_of)
+    return PublishedColumn(
+        title=title,
+        unit=unit,
+        test=test,
+        levels={"test": test, **own.levels},
+        quantity=own.quantity,
+        independent_of=own.independent_of,
+        read=own.quantity.key(workload, test),
+    )

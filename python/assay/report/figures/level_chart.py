@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.comparison.ratios import Knee
+from assay.contracts.metric import Metric
 from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -18,7 +19,6 @@ from assay.record import Run
 from assay.report import cell_runs, cell_tables
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.bars import Panel, panels
 from assay.report.values import Number, ReportCell
@@ -184,7 +184,7 @@ def _late_share(run: Run) -> float | None:
     return (outcomes.late + outcomes.skipped) / outcomes.scheduled
 
 
-_LATE = RunValue(_late_share, "ratio", name="late")
+_LATE = aggregates.of_paths("late", "ratio", _late_share)
 
 
 def _sizes(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -292,7 +292,7 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _of(key: RunValue, divided_by: float) -> Value:
+def _of(key: Metric, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)

@@ -10,11 +10,12 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, durability
-from assay.report.cell_runs import DURABILITY, TEST, CellRuns
+from assay.report.cell_runs import DURABILITY, CellRuns
 from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, declaration
 from assay.report.declared import published as notes
@@ -35,7 +36,7 @@ from assay.report.papers.paper_points import (
     ValueColumn,
 )
 from assay.report.sections import conditions
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.report.values import ReportCell, ReportTable, Row, Section, absent
 from assay.text.units import BYTES_PER, TIME_UNITS
 from assay.workload.declared_reports import Declaration, Series, SeriesColumn
 
@@ -262,7 +263,7 @@ def _of_clients(
     columns: Sequence[SeriesColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
-    keys = [declaration.read_of(column).path for column in columns]
+    keys = [declaration.read_of(column).name for column in columns]
     cells = [
         cell for cell in cell_runs if cell.measured and aggregates.is_of_client_process(cell, keys)
     ]
@@ -277,7 +278,7 @@ def _time_units(printed: Published, otherwise: str) -> list[str]:
 
 def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
     def has(cell: CellRuns) -> bool:
-        is_cache = column.cache is None or cell.level(CACHE) == column.cache
+        is_cache = CACHE not in column.levels or cell.level(CACHE) == column.levels[CACHE]
         return cell.runs[0].test == column.test and is_cache
 
     return ValueColumn(column.title, aggregates.mean(declaration.read_of(column), time_unit), has)
@@ -296,10 +297,7 @@ def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Repo
 
 
 def _points(
-    printed: Published,
-    declared: Declaration,
-    cells: Sequence[CellRuns],
-    names: Mapping[str, str],
+    printed: Published, declared: Declaration, cells: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[PaperPoint]:
     key = aggregates.KEYS[declared.value]
     time_units = _time_units(printed, declared.unit)
@@ -414,7 +412,7 @@ def joined_table(
         return None
     every = [cell for found in by_test.values() for cell in found]
     shared = _shared(by_test, every)
-    if any(column.cache for column in series.columns):
+    if any(CACHE in column.levels for column in series.columns):
         shared = [factor for factor in shared if factor != CACHE]
     apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
@@ -440,10 +438,7 @@ def joined_table(
         title=series.heading,
         is_answer=series.name in experiment.experiment.get("series", ()),
         label_columns=len(labels),
-        columns=(
-            *(ReportColumn(name, is_number=name == series.rows) for name in labels),
-            *columns,
-        ),
+        columns=(*(ReportColumn(name, is_number=name == series.rows) for name in labels), *columns),
         rows=tuple(rows),
         notes=(
             *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),
@@ -479,7 +474,7 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     def shown(cell: CellRuns) -> ReportCell:
         made = median(cell)
         notes = (
-            aggregates.note_on_client_process(cell, (declaration.read_of(column).path,))
+            aggregates.note_on_client_process(cell, (declaration.read_of(column).name,))
             if made.number
             else "",
             made.note,
@@ -489,7 +484,7 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     return value_column(
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
-        {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
+        column.levels,
         column.unit if declaration.read_of(column).unit == "ns" else "",
     )
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, columns
@@ -32,17 +33,7 @@ from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED
 from assay.report.program_tables import ProgramTable
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    judged,
-    text,
-)
+from assay.report.values import Number, ReportCell, ReportTable, Row, Section, absent, judged, text
 from assay.text import units
 
 TITLE = "Published and measured"
@@ -331,7 +322,7 @@ def _columns(of: _Context) -> Iterator[ReportColumn]:
     for column in of.columns:
         less = ", ".join(of.less(column))
         title = f"{less} here\n{column.title}" if less else column.title
-        yield ReportColumn(title, is_number=True, unit=column.unit)
+        yield ReportColumn(title, is_number=True, shown_in=column.unit)
     if of.has_speed_up:
         yield ReportColumn("speed-up", is_number=True)
         yield ReportColumn("judged")

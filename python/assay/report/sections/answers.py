@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from msgspec import Struct, field
 
+from assay.contracts.metric import ReportColumn
 from assay.judge.result_checks import (
     Check,
     expected_rows,
@@ -21,7 +22,7 @@ from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, words
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Section, absent, count
+from assay.report.values import ReportCell, ReportTable, Section, absent, count
 from assay.text.units import counted
 
 _MOST_ROWS = 5
@@ -189,9 +190,7 @@ def _summary(runs: Sequence[Run]) -> str:
     return line
 
 
-def _checks_by_id(
-    runs: Iterable[Run],
-) -> dict[str, list[tuple[Run, Check]]]:
+def _checks_by_id(runs: Iterable[Run]) -> dict[str, list[tuple[Run, Check]]]:
     by_id: dict[str, list[tuple[Run, Check]]] = {}
     for run in runs:
         for check in run.checks:

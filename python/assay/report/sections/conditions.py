@@ -19,7 +19,7 @@ from assay.record.runs.records import ContinuationRecord
 from assay.report import cell_runs, columns, durability
 from assay.report.columns import counts, numbers, texts, words
 from assay.report.sections import storages
-from assay.report.values import Number, ReportCell, ReportTable, Section, absent, rate
+from assay.report.values import ReportCell, ReportTable, Section, absent, rate, share
 from assay.text import units
 from assay.text.units import size_word
 
@@ -365,7 +365,7 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
             counts("clients", attrgetter("clients"), is_label=True),
             numbers("statements/s", lambda run: rate(_done_per_s(run))),
             numbers("ceiling", _of_room(lambda room: rate(room.ceiling.statements_per_s))),
-            numbers("share of it", _of_room(lambda room: _shown_share(room.share))),
+            numbers("share of it", _of_room(lambda room: share(room.share))),
             numbers("client's share of the CPUs", _of_processors),
         ),
         fastest.values(),
@@ -388,11 +388,7 @@ def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
 
 def _of_processors(run: Run) -> ReportCell:
     shares = machine_load.client_shares(run)
-    return absent("not measured") if shares is None else _shown_share(shares[0])
-
-
-def _shown_share(value: float) -> ReportCell:
-    return ReportCell(units.share(value), Number(value, "ratio"))
+    return share(None if shares is None else shares[0], "not measured")
 
 
 def profiles_table(experiment: ExperimentRecord) -> ReportTable | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import DerivedValue
 from assay.contracts.recorded import DerivedRecord
 from assay.judge import service_levels, verdict
@@ -19,7 +20,7 @@ from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import nullable, number, numbers, path, string
 from assay.report.program_tables import ProgramTable
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged
+from assay.report.values import Number, ReportCell, Section, absent, judged
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -106,10 +107,7 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
     table = columns.table(
         "derived",
         "Derived metrics",
-        (
-            *map(label, labels, cell_runs.label_columns(every, labels)),
-            *map(metric_column, titles),
-        ),
+        (*map(label, labels, cell_runs.label_columns(every, labels)), *map(metric_column, titles)),
         of_rows,
         notes=tuple(f"{metric['title']}: {metric['help']}" for metric in titles),
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.contracts.recorded import WorkloadRecord
 from assay.judge import RunWarning
@@ -18,7 +19,7 @@ from assay.report import columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, texts, words
 from assay.report.declared import published
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent, number_cell, text
 from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
@@ -45,10 +46,7 @@ def section(runs: Iterable[Run]) -> Section | None:
     table = columns.table(
         "loads",
         "Size on disk and load time",
-        (
-            *map(_label, labels),
-            *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES)),
-        ),
+        (*map(_label, labels), *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES))),
         ((key, list(found.values())) for key, found in loads.items()),
         notes=(
             published.SIZE_ON_DISK,
@@ -100,8 +98,7 @@ def _data_to_buffer(documents: Loads) -> ReportCell:
     found = [one.data_to_buffer for one in documents if one.data_to_buffer]
     if not found:
         return absent("")
-    ratio = median_and_spread(found).median
-    return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
+    return number_cell(median_and_spread(found).median, "", "{:.2f}".format)
 
 
 def _items_per_s(documents: Loads) -> ReportCell:
@@ -115,10 +112,8 @@ def _items_per_s(documents: Loads) -> ReportCell:
 
 def _rate(amount: int, documents: Loads) -> ReportCell:
     load_ns = median_and_spread([one.load_ns for one in documents]).median
-    if not load_ns:
-        return absent("")
-    value = amount / (load_ns / 1e9)
-    return ReportCell(f"{value:.0f}", Number(value, "per_s"))
+    per_s = amount / (load_ns / 1e9) if load_ns else None
+    return number_cell(per_s, "per_s", "{:.0f}".format, "")
 
 
 _SIZE = (_median("size on disk", "size_on_disk_bytes", "bytes"),)
@@ -188,11 +183,7 @@ def _step_report_table(name: str, same: Sequence[StepTableOfRun]) -> ReportTable
 
 
 def _step_report_cell(value: str | int | float | None) -> ReportCell:
-    if value is None:
-        return absent("")
-    if isinstance(value, str):
-        return text(value)
-    return ReportCell(units.digits(value), Number(value, "count"))
+    return text(value) if isinstance(value, str) else number_cell(value, "count", why_none="")
 
 
 def sheet_sections(workload: WorkloadRecord) -> Iterator[Section]:
