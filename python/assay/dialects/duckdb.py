@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
-from assay.dialects.standard import StandardSql, script_words
+from assay.dialects.standard import StandardSql, script_words, type_words, words
 
 # Those of duckdb_keywords() in version 2.0 that cannot name a table or a column (found by trying
 # each).
@@ -28,16 +28,17 @@ class DuckdbDialect(StandardSql):
 
     name = "duckdb"
     explain = "EXPLAIN "
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    read_only_codes: tuple[str, ...] = ()
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        "float": "FLOAT",
-        "double": "DOUBLE",
-        "text": "VARCHAR",
-        "bytes": "BLOB",
-        "json": "JSON",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    read_only_codes = ()
+    type_words = type_words(
+        {
+            "float": "FLOAT",
+            "double": "DOUBLE",
+            "text": "VARCHAR",
+            "bytes": "BLOB",
+            "json": "JSON",
+        }
+    )
     script_words = script_words(
         {
             "for_update": "",  # of two that change one row the second is refused
@@ -46,7 +47,7 @@ class DuckdbDialect(StandardSql):
         }
     )
 
-    isolation_levels: tuple[str, ...] = ()
+    isolation_levels = ()
     own_isolation = "repeatable read"
     """None can be asked for. A transaction works on a snapshot; where two change one row, the
     second is refused."""

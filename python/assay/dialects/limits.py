@@ -224,18 +224,3 @@ class BoundedIndexes(StandardSql):
             return self.begin()
         self.insist_on_level(level)
         return [*self.begin(), f"SET TRANSACTION ISOLATION LEVEL {level.upper()}"]
-
-
-def codes(table: Mapping[str, str]) -> dict[str, str]:
-    """Code → class, of class → codes with blanks between."""
-    return {code: found for found, several in table.items() for code in several.split()}
-
-
-def words(text: str) -> frozenset[str]:
-    """Reserved words, in lower case."""
-    return frozenset(text.split())
-
-
-def type_words(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Those of the standard, but for these."""
-    return {**StandardSql.type_words, **own}

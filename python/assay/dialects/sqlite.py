@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.standard import StandardSql, script_words
+from assay.dialects.standard import StandardSql, codes, script_words, type_words, words
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
 # trying each as the name of a table and of a column).
@@ -41,19 +41,18 @@ class SqliteDialect(StandardSql):
     lacking = frozenset({"exact decimals", "own processes", "text lengths", "typed columns"})
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
     own_tables = ("sqlite_", "pragma_")
-    carriage_return: str | None = "char(13)"
-    read_only_codes: tuple[str, ...] = ("8",)
-    server_names: tuple[str, ...] = ("SQLite",)
-    error_classes: Mapping[str, str] = {
-        "5": "timeout",
-        "6": "timeout",
-        "517": "serialization",
-        "9": "timeout",
-        "8": "permission",
-        "13": "resources",
-        "10": "resources",
-        "26": "data",
-    }
+    carriage_return = "char(13)"
+    read_only_codes = ("8",)
+    server_names = ("SQLite",)
+    error_classes = codes(
+        {
+            "timeout": "5 6 9",
+            "serialization": "517",
+            "permission": "8",
+            "resources": "10 13",
+            "data": "26",
+        }
+    )
     error_phrases: Mapping[str, str] = {
         "syntax error": "syntax",
         "incomplete input": "syntax",
@@ -62,18 +61,19 @@ class SqliteDialect(StandardSql):
         "has no column named": "unknown object",
         "database is locked": "timeout",
     }
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        # Of up to eight bytes all three; by another name one could not be the row's own key.
-        "smallint": "INTEGER",
-        "bigint": "INTEGER",
-        "double": "DOUBLE",
-        "text": "TEXT",
-        "date": "TEXT",  # a column declared DATE would make a number of 20261231
-        "timestamp": "TEXT",
-        "bytes": "BLOB",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    type_words = type_words(
+        {
+            # Of up to eight bytes all three; by another name one could not be the row's own key.
+            "smallint": "INTEGER",
+            "bigint": "INTEGER",
+            "double": "DOUBLE",
+            "text": "TEXT",
+            "date": "TEXT",  # a column declared DATE would make a number of 20261231
+            "timestamp": "TEXT",
+            "bytes": "BLOB",
+        }
+    )
     script_words = script_words(
         {
             "character_code": "unicode({0})",
@@ -82,7 +82,7 @@ class SqliteDialect(StandardSql):
         }
     )
 
-    isolation_levels: tuple[str, ...] = ("serializable",)
+    isolation_levels = ("serializable",)
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """Foreign keys too, which cannot be added later. They bind only while the setting

@@ -331,6 +331,25 @@ def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
     return {**StandardSql.script_words, **own}
 
 
+def type_words(own: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of standard SQL, but for these."""
+    return {**StandardSql.type_words, **own}
+
+
+def codes(table: Mapping[str, str]) -> Mapping[str, str]:
+    """Code → class, of class → codes with blanks between."""
+    return {code: found for found, several in table.items() for code in several.split()}
+
+
+def words(text: str) -> frozenset[str]:
+    """Reserved words, in lower case."""
+    return frozenset(text.split())
+
+
+TRUTH_AS_NUMBERS: Mapping[str, str] = {"true": "1", "false": "0"}
+"""Words of truth where a column of them holds numbers."""
+
+
 class OnlyStandardSql(StandardSql):
     """No statement is standard that brings statistics up to date."""
 
