@@ -17,13 +17,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.observation import DeviceCost, MachineCost, Observation, ServerCost
+from assay.contracts.observation import (
+    DeviceCost,
+    DeviceCounts,
+    MachineCost,
+    Observation,
+    ServerCost,
+)
 from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import process_table
 from assay.provision.machine.sampling import MachineSample, sample_machine
 from assay.storages.device_counters import (
-    DeviceCounts,
     Devices,
     FlushRequests,
     devices_of,
@@ -250,21 +255,11 @@ def device_cost(
             observation,
         )
 
-    read_bytes, written_bytes = grown("read_bytes"), grown("written_bytes")
+    counts: dict[str, Any] = {name: grown(name) for name in DeviceCounts.__struct_fields__}
     is_sampled = _span(samples, began_unix_ns, observation) <= _MOST_SPAN
-    if not is_sampled or read_bytes is None or written_bytes is None:
+    if not is_sampled or counts["read_bytes"] is None or counts["written_bytes"] is None:
         return None
-    return DeviceCost(
-        device=device,
-        read_bytes=read_bytes,
-        written_bytes=written_bytes,
-        reads=grown("reads"),
-        writes=grown("writes"),
-        empty_writes=grown("empty_writes"),
-        flushes=grown("flushes"),
-        busy_ns=grown("busy_ns"),
-        queue_ns=grown("queue_ns"),
-    )
+    return DeviceCost(**counts, device=device)
 
 
 def machine_cost(

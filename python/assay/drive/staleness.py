@@ -16,11 +16,10 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from math import ceil
 from typing import IO, Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from assay.contracts.deployment import ClusterMember, Deployment
 from assay.contracts.dialects import AsksForGreatest, Column, Dialect, SingleRows, Table
@@ -143,7 +142,7 @@ def _order(deployment: Deployment, dialect: Dialect, places: list[int]) -> Order
     assert isinstance(dialect, AsksForGreatest)
 
     def document(place: int) -> Any:
-        endpoint = replace(deployment.endpoints[place], answer_timeout_s=_ANSWER_TIMEOUT_S)
+        endpoint = structs.replace(deployment.endpoints[place], answer_timeout_s=_ANSWER_TIMEOUT_S)
         return endpoint.for_engine().plain
 
     drop = dialect.drop_table(_TABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from assay.contracts.observation import (
     Arrival,
     ClientEnd,
     DeviceCost,
+    DeviceRequests,
     GeneratorReport,
     Interval,
     LittlesLaw,
@@ -166,12 +167,12 @@ class SoFar:
         return MachineCost(busy_ns, 0, 0, 0, 0, 0.0, 0, 0, other_programs_ns=others_ns)
 
     def _device_cost(self) -> DeviceCost | None:
-        names = ("reads", "writes", "flushes", "read_bytes", "written_bytes")
-        grown = {name: self._grown(name) for name in names}
-        read_bytes, written_bytes = grown.pop("read_bytes"), grown.pop("written_bytes")
-        if read_bytes is None or written_bytes is None:
+        grown: dict[str, Any] = {
+            name: self._grown(name) for name in DeviceRequests.__struct_fields__
+        }
+        if grown["read_bytes"] is None or grown["written_bytes"] is None:
             return None
-        return DeviceCost(self._machine[-1].device, read_bytes, written_bytes, **grown)
+        return DeviceCost(**grown, device=self._machine[-1].device)
 
 
 def _is_still(own: Sequence[Interval]) -> bool:

@@ -559,7 +559,7 @@ def _proxy(
     )
     with proxy as (_, said):
         delaying = read_answer(said, Delaying)
-        address = replace(
+        address = structs.replace(
             endpoint,
             unix=None,
             # A certificate is still checked for the server's own name.

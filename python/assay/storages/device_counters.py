@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.observation.costs import DeviceCounts
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.storages.mounts import MountLine, mount_of
 from assay.text import paths
@@ -29,26 +30,6 @@ _BUSY_MS, _QUEUE_MS, _FLUSHES = 9, 10, 15
 _MS_NS = 1_000_000
 _NO_CACHE = "write through"
 """``write_cache`` of a device that keeps nothing back; the kernel sends it no flushes."""
-
-
-class DeviceCounts(Struct, frozen=True):
-    """Since the machine was started, or the device made; None: not counted here."""
-
-    read_bytes: int
-    written_bytes: int
-    reads: int | None = None
-    """Requests that were completed; the kernel merges adjacent ones."""
-    writes: int | None = None
-    flushes: int | None = None
-    """None: the device has no volatile cache, so the kernel sends it no flushes; or the kernel is
-    older than 5.5 and does not count them."""
-    busy_ns: int | None = None
-    """Time with at least one request under way; of several devices the mean."""
-    queue_ns: int | None = None
-    """Time of all requests under way, summed: divided by the time that passed, the mean length of
-    the queue."""
-    empty_writes: int | None = None
-    """Those of ``writes`` that ask for a flush and carry no data; counted by `flush_requests`."""
 
 
 class Devices(Struct, frozen=True):

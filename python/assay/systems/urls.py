@@ -8,11 +8,11 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay import _engine, env_vars
 from assay.contracts import server_url
@@ -104,7 +104,7 @@ def readable_file(given: Sourced, name: str) -> str | None:
 
 def with_origins(address: Address, origins: Mapping[str, str]) -> Address:
     """The address of a URL that was completed before, with the origins that were found then."""
-    return replace(address, origins={**address.origins, **origins}) if origins else address
+    return structs.replace(address, origins={**address.origins, **origins}) if origins else address
 
 
 def is_open_to_others(path: Path) -> bool:

@@ -21,7 +21,7 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.factors import levels
-from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.observation import VERSION, DeviceCounts, Observed, read_observed
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
@@ -32,7 +32,6 @@ from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
-from assay.storages.device_counters import DeviceCounts
 
 S = 1_000_000_000
 MACHINE = {

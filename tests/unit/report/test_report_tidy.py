@@ -282,7 +282,16 @@ class Browser:
 
 def second(at: int, ok: int = 100, **more: Any) -> ShownSecond:
     latencies: dict[str, Any] = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
-    machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
+    machine = MachineSecond(
+        second=at,
+        client_cpus=0.5,
+        machine_cpus=1.2,
+        other_cpus=0.01,
+        device="vda",
+        reads=at % 9,
+        writes=100 + at,
+        flushes=at // 3,
+    )
     return ShownSecond(second=at, ok=ok, clients=4, machine=machine, **(latencies | more))
 
 

@@ -16,13 +16,13 @@ from msgspec.structs import astuple
 
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.observation import DeviceCounts
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError
 from assay.provision.machine.users import ServerUser
 from assay.provision.undo.ledger import clear_leftovers
 from assay.storages import Storage, device_counters, here, mounts
 from assay.storages.device_counters import (
-    DeviceCounts,
     Devices,
     device_at,
     devices_of,

@@ -314,7 +314,7 @@ def empty_observation(clients: int, arrival: Arrival) -> Observation:
         threads=0,
         arrival=arrival,
         resolution=_RESOLUTION,
-        outcomes=Outcomes(0, 0, 0, 0, 0, 0, 0, 0, 0),
+        outcomes=Outcomes(**dict.fromkeys(Outcomes.__struct_fields__, 0)),
         outcomes_by_transaction=(),
         transactions=(),
         all_ok=AllOk(0, latency=no_latency, service_time=no_latency, schedule_lag=None),
