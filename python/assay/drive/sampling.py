@@ -27,7 +27,7 @@ from assay.contracts.observation import (
 from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import process_table
-from assay.provision.machine.sampling import MachineSample, sample_machine
+from assay.provision.machine.sampling import TICK_NS, MachineSample, sample_machine
 from assay.storages.device_counters import (
     Devices,
     FlushRequests,
@@ -38,7 +38,6 @@ from assay.storages.device_counters import (
 
 _LEAST_INTERVAL_S = 1.0
 _SHARE = 200
-_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class TimedSample(Struct, frozen=True):
@@ -130,7 +129,7 @@ class Sampler:
         """All that this process started is the experiment's: clients, servers, modelled disks."""
         if not sample.pids and not self._deployment.is_private:
             return None
-        return process_table.ticks_of_others([os.getpid(), *sample.pids]) * _TICK_NS
+        return process_table.ticks_of_others([os.getpid(), *sample.pids]) * TICK_NS
 
     def _work(self) -> None:
         # The first after a quarter of the interval: a run of half a second has one in its middle.

@@ -18,8 +18,9 @@ from msgspec import Struct
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation.costs import DeviceCounts
 from assay.contracts.storage_facts import RAW, StorageFacts
-from assay.storages.mounts import MountLine, mount_of
+from assay.provision.machine.mounts import MountLine, mount_of
 from assay.text import paths
+from assay.text.output_file import called_in_libc
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _BTRFS = Path("/sys/fs/btrfs")
@@ -295,16 +296,9 @@ def _counter(tracepoint: int, processor: int) -> int:
 
 def _call(number: int, *arguments: object) -> int:
     passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    found = int(_LIBC.syscall(ctypes.c_long(number), *passed))
-    if found < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return found
+    return called_in_libc("syscall", ctypes.c_long(number), *passed)
 
 
 def _close(descriptors: Iterable[int]) -> None:
     for one in descriptors:
         os.close(one)
-
-
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.syscall.restype = ctypes.c_long

@@ -17,6 +17,7 @@ from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.provision.machine.mounts import facts_of
 from assay.storages.block_devices import (
     AttachedImage,
     attached_image,
@@ -39,7 +40,6 @@ from assay.storages.file_systems import (
     why_not_here,
 )
 from assay.storages.here import default_of_choices
-from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
 
 

@@ -26,6 +26,7 @@ from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, 
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
+from assay.provision.machine.mounts import facts_of
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import Directory, Mount, TaggedProcesses
@@ -53,7 +54,6 @@ from assay.storages.file_systems import (
 )
 from assay.storages.here import default_of_choices, directory_of, usable_directory
 from assay.storages.loop import file_systems_not_here
-from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.raw import DiskFacts, raw_facts
 

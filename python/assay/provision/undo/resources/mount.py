@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.machine.program import Program
 from assay.provision.undo.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
 _TIMEOUT_S = 10.0
-_MOUNT_POINT = 4
-_OCTAL = re.compile(r"\\([0-7]{3})")
-
 
 MOUNT = Program("mount", "mount")
 UMOUNT = Program("umount", "mount")
@@ -57,13 +54,8 @@ def mounted_within(path: Path) -> list[Path]:
 
 
 def _mount_points() -> list[Path]:
-    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    return [Path(_plain(line.split(" ")[_MOUNT_POINT])) for line in lines]
-
-
-def _plain(word: str) -> str:
-    """Blank, tab, newline and backslash stand as octal numbers in the table."""
-    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), word)
+    table = MOUNT_TABLE.read_text(encoding="utf-8", errors="replace")
+    return [one.point for one in every_mount(table)]
 
 
 def _unmount(path: Path) -> str | None:
