@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
-from assay.dialects import statements
 from assay.dialects.standard import (
     TRUTH_AS_NUMBERS,
-    StandardSql,
+    InsertingSql,
     codes,
     script_words,
     type_words,
@@ -72,15 +71,15 @@ _CODES = {
 """The engine's class of errors → codes of the server, and below -10000 of its broker."""
 
 
-class CubridDialect(StandardSql):
+class CubridDialect(InsertingSql):
     name = "cubrid"
+    bulk_form = "multi-row"
     version_query = "SELECT 'CUBRID ' || version()"
     lacking = frozenset({"gregorian dates", "microseconds"})
     read_only_codes = ()
     # Its SERIALIZABLE lets two transactions commit of which each has read what the other changed.
     isolation_levels = ("read committed", "repeatable read")
-    begins_implicitly = True
-    """A transaction begins with its first statement; there is no other word for it."""
+    adds_keys_together = False
     error_classes = codes(_CODES)
     # The codes -493 and -494 are of every statement that cannot be compiled, whatever is wrong.
     error_phrases: Mapping[str, str] = {
@@ -114,23 +113,6 @@ class CubridDialect(StandardSql):
         }
     )
 
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """A statement for each: ALTER TABLE adds one at a time."""
-        del options
-        return [
-            f"ALTER TABLE {self.identifier(table.name)} "
-            f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
-            for key in table.foreign_keys
-        ]
-
-    def bulk_statement(self, table: Table) -> str:
-        return self.insert(table)
-
-    def multi_row_statement(self, table: Table) -> str | None:
-        return self.insert(table)
-
-    bulk_form = "multi-row"
-
     def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"UPDATE STATISTICS ON {self.identifier(table.name)}" for table in tables]
 
@@ -141,13 +123,6 @@ class CubridDialect(StandardSql):
     def begin_at(self, level: str) -> list[str]:
         """The level is the session's from here on."""
         return [*self.session_isolation(level), *self.begin()] if level else self.begin()
-
-    def session_read_only(self) -> list[str]:
-        """Nothing: only a whole server or broker can be read-only."""
-        return []
-
-    def only_reads(self, statement: str) -> bool:
-        return statements.only_reads(statement)
 
 
 CUBRID = CubridDialect()

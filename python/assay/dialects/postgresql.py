@@ -89,8 +89,8 @@ class PostgresqlDialect(StandardSql):
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """In one transaction: a table is never there without its mark."""
-        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
-        return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
+        marked = [*self.create_table(table, options), self.comment_on(table, mark)]
+        return [*self.begin(), *marked, *self.commit()]
 
     def marks_query(self, database: str) -> str | None:
         del database

@@ -37,6 +37,8 @@ class SqliteDialect(StandardSql):
 
     name = "sqlite"
     explain = "EXPLAIN QUERY PLAN "
+    # Foreign keys bind only while the setting `foreign_keys` is on.
+    adds_foreign_keys = False
     version_query = "SELECT 'SQLite ' || sqlite_version()"
     lacking = frozenset({"exact decimals", "own processes", "text lengths", "typed columns"})
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
@@ -84,13 +86,6 @@ class SqliteDialect(StandardSql):
 
     isolation_levels = ("serializable",)
 
-    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Foreign keys too, which cannot be added later. They bind only while the setting
-        ``foreign_keys`` is on; the order of the tables lets rows find their parents."""
-        del options
-        keys = [self.foreign_key(key) for key in table.foreign_keys]
-        return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
-
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """The schema keeps a table's text, with a comment that stands inside its parentheses."""
         [statement] = self.create_table(table, options)
@@ -99,11 +94,6 @@ class SqliteDialect(StandardSql):
     def marks_query(self, database: str) -> str | None:
         del database
         return "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """None: ``create_table`` has said them."""
-        del table, options
-        return []
 
     def session_isolation(self, level: str) -> list[str]:
         """Nothing to say: there is no other level (https://sqlite.org/isolation.html)."""

@@ -4,13 +4,14 @@ caches that it found."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeVar
 
 import msgspec
 
 from assay.contracts.documents import Shape
 from assay.contracts.observation.field_merge import (
     WHOLE,
+    FieldMerge,
     greatest_or_none,
     least_or_none,
     merged,
@@ -84,12 +85,12 @@ Number = TypeVar("Number")
 class DeviceRequests(Shape, Generic[Number], frozen=True):
     """What block devices were asked for. None: not counted."""
 
-    read_bytes: Annotated[Number, merged(sum_or_none)]
-    written_bytes: Annotated[Number, merged(sum_or_none)]
-    reads: Annotated[Number | None, merged(sum_or_none)] = None
+    read_bytes: Number
+    written_bytes: Number
+    reads: Number | None = None
     """Requests that were completed; the kernel merges adjacent ones."""
-    writes: Annotated[Number | None, merged(sum_or_none)] = None
-    flushes: Annotated[Number | None, merged(sum_or_none)] = None
+    writes: Number | None = None
+    flushes: Number | None = None
     """None: the device has no volatile cache, so the kernel sends it no flushes; or the kernel is
     older than 5.5 and does not count them."""
 
@@ -97,12 +98,13 @@ class DeviceRequests(Shape, Generic[Number], frozen=True):
 class DeviceCounts(DeviceRequests[int], frozen=True):
     """As the kernel counts: since the machine was started, or the device made."""
 
-    busy_ns: Annotated[int | None, merged(sum_or_none)] = None
+    fields_merge: ClassVar[FieldMerge] = merged(sum_or_none)
+    busy_ns: int | None = None
     """Time with at least one request under way; of several devices the mean."""
-    queue_ns: Annotated[int | None, merged(sum_or_none)] = None
+    queue_ns: int | None = None
     """Time of all requests under way, summed: divided by the time that passed, the mean length of
     the queue."""
-    empty_writes: Annotated[int | None, merged(sum_or_none)] = None
+    empty_writes: int | None = None
     """Those of ``writes`` that ask for a flush and carry no data; counted by
     `assay.storages.device_counters.flush_requests`."""
 
