@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +13,8 @@ from assay.contracts.recorded import DerivedRecord
 from assay.errors import ExperimentError
 from assay.text.keys import TEXT, in_file
 from assay.workload.parameters import Scalar
-from assay.workload.schema import Expression, evaluate
+from assay.workload.schema import VARIABLE, Expression, evaluate
 
-_VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 INPUTS = {
     "geometric_mean_s": "the geometric mean of the mean times of the scripts, in seconds",
     "completed": "how many of their transactions ended ok",
@@ -52,7 +50,7 @@ class DerivedMetric(Struct, frozen=True):
     @property
     def variables(self) -> list[str]:
         """Those of its formula."""
-        return list(dict.fromkeys(_VARIABLE.findall(self.value.text)))
+        return list(dict.fromkeys(VARIABLE.findall(self.value.text)))
 
     @staticmethod
     def of_record(record: DerivedRecord) -> DerivedMetric:

@@ -316,17 +316,7 @@ def _ticks(deployment: DeploymentDocument) -> int | None:
         return ticks_of_libraries()
     from assay.provision.machine.ports import listener
 
-    return ticks_of_processes([listener(_address(deployment)).pid])
-
-
-def _address(deployment: DeploymentDocument) -> Address:
-    return Address(
-        deployment.driver,
-        unix=deployment.unix,
-        host=deployment.host,
-        port=deployment.port,
-        host_address=deployment.host_address,
-    )
+    return ticks_of_processes([listener(deployment).pid])
 
 
 def drive(document: DriveDocument, progress: Callable[[str], bool | None]) -> str:
