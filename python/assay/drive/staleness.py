@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -193,18 +192,8 @@ def _percentile(sorted_ns: Sequence[int], percent: int) -> int | None:
 class _Process:
     def __init__(self, order: Order) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            encoding="utf-8",
-            # What this process can import, that one can.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-            # Away from the terminal: Ctrl-C must not keep it from dropping its table.
-            start_new_session=True,
-        )
+        # Ctrl-C must not keep it from dropping its table.
+        self._process = started_python([sys.executable, "-P", "-m", _PROGRAM], self._errors)
         self._answers: queue.Queue[Any] = queue.Queue()
         threading.Thread(target=self._receive, name="staleness", daemon=True).start()
         assert self._process.stdin is not None
