@@ -30,6 +30,7 @@ from assay.contracts.stop import look
 from assay.drive.observe import reads_of_clients
 from assay.drive.staleness_process import CATCH_UP_S, PLACE, Findings, Late, Order, Replica
 from assay.errors import SystemRefused
+from assay.provision.engine.engine_programs import started_python
 
 _TABLE = Table(
     name="assay_staleness",

@@ -1,5 +1,5 @@
-"""The contract of a storage: it is created, described and removed; the options that every storage
-has, and a limit of a control group by which a storage limits processes."""
+"""The contract of a storage: it is created, described and removed; its options, those that every
+storage has, and a limit of a control group by which a storage limits processes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from assay.contracts.documents import convert
 from assay.contracts.engine import EngineRequest, Message
@@ -42,7 +42,7 @@ _UPDATE = "update the module or the library that it loads"
 _WHO_ENDS_IT = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
 
 
-def started_python(words: Sequence[str | Path], errors: IO[bytes]) -> subprocess.Popen[str]:
+def started_python(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[str]:
     """A program that can import what this process can, in a session of its own: Ctrl-C at the
     terminal does not reach it, and what its modules fork ends with it."""
     return subprocess.Popen(
