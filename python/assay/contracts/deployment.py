@@ -46,7 +46,7 @@ class Address(SessionAddress, frozen=True):
 
     def for_engine(self) -> DeploymentDocument:
         """The document the engine takes; holds the password."""
-        shared: dict[str, Any] = {name: getattr(self, name) for name in _SHARED}
+        shared = {name: getattr(self, name) for name in _SHARED}
         return DeploymentDocument(**shared | {"options": {**self.options, **self.secret_options}})
 
     def for_record(self) -> dict[str, Any]:

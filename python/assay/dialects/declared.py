@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.dialects import ABILITIES, Dialect, Index, Table, View
 from assay.contracts.plugins import ContractBroken, half_an_ability, members_broken
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import StandardSql
 
 Texts = tuple[str, ...]
+Attribute = str | bool | Texts | frozenset[str] | Mapping[str, str] | SchemaLimits
 STATEMENTS: Final[Mapping[str, Texts]] = {
     "begin": (),
     "begin_at": ("level",),
@@ -33,7 +35,7 @@ STATEMENTS: Final[Mapping[str, Texts]] = {
 
 
 def declared(
-    base: type[StandardSql], attributes: Mapping[str, Any], statements: Mapping[str, Texts]
+    base: type[StandardSql], attributes: Mapping[str, Attribute], statements: Mapping[str, Texts]
 ) -> StandardSql:
     """A dialect of a class of its own. ``attributes``: those of the base and of `_OfTexts`, of the
     types that they have there; ``statements``: of `STATEMENTS`."""

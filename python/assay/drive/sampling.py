@@ -13,7 +13,7 @@ from itertools import pairwise
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
@@ -254,11 +254,11 @@ def device_cost(
             observation,
         )
 
-    counts: dict[str, Any] = {name: grown(name) for name in DeviceCounts.__struct_fields__}
+    counts = {name: grown(name) for name in DeviceCounts.__struct_fields__}
     is_sampled = _span(samples, began_unix_ns, observation) <= _MOST_SPAN
     if not is_sampled or counts["read_bytes"] is None or counts["written_bytes"] is None:
         return None
-    return DeviceCost(**counts, device=device)
+    return convert({**counts, "device": device}, DeviceCost)
 
 
 def machine_cost(

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED
@@ -167,12 +168,10 @@ class SoFar:
         return MachineCost(busy_ns, 0, 0, 0, 0, 0.0, 0, 0, other_programs_ns=others_ns)
 
     def _device_cost(self) -> DeviceCost | None:
-        grown: dict[str, Any] = {
-            name: self._grown(name) for name in DeviceRequests.__struct_fields__
-        }
+        grown = {name: self._grown(name) for name in DeviceRequests.__struct_fields__}
         if grown["read_bytes"] is None or grown["written_bytes"] is None:
             return None
-        return DeviceCost(**grown, device=self._machine[-1].device)
+        return convert({**grown, "device": self._machine[-1].device}, DeviceCost)
 
 
 def _is_still(own: Sequence[Interval]) -> bool:

@@ -16,7 +16,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.dialects import ISOLATION_LEVELS, Dialect, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
-from assay.dialects.declared import STATEMENTS, declared
+from assay.dialects.declared import STATEMENTS, Attribute, declared
 from assay.dialects.limits import BoundedIndexes, SchemaLimits
 from assay.dialects.mysql import MYSQL
 from assay.dialects.oracle import ORACLE
@@ -52,7 +52,7 @@ def read_dialect_file(file: Path) -> StandardSql:
         top = toml_file.read(file)
     finally:
         toml_file.SECTION.reset(token)
-    found: dict[str, Any] = {"name": _name(top)}
+    found: dict[str, Attribute] = {"name": _name(top)}
     is_bounded = top.boolean("bounded_indexes", False)
     for key in _OF_BOUNDED:
         if key in top and not is_bounded:
@@ -111,7 +111,7 @@ def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
     return list(words)
 
 
-_KEYS: Final[Mapping[str, Callable[[TomlTable, str], Any]]] = {
+_KEYS: Final[Mapping[str, Callable[[TomlTable, str], Attribute]]] = {
     "version_query": TomlTable.text,
     "quote": _quote,
     "descending_index": TomlTable.text,
@@ -127,7 +127,7 @@ _KEYS: Final[Mapping[str, Callable[[TomlTable, str], Any]]] = {
 """Attributes of the dialect that the file has by their names, and how each is read."""
 
 
-def _isolation_levels(top: TomlTable) -> dict[str, Any]:
+def _isolation_levels(top: TomlTable) -> dict[str, Attribute]:
     """A list of them, or a table of what each is called here."""
     key = "isolation_levels"
     if not top.is_table(key):
