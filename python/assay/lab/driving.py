@@ -7,7 +7,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace as changed
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -124,7 +123,7 @@ def run_native_clients(
         address = pooled.deployment.address
         first = (*address.session_statements, *session_statements)
         return native_clients.observe(
-            system.native_client_command(changed(address, session_statements=first)),
+            system.native_client_command(replace(address, session_statements=first)),
             pooled.directory,
             pooled.deployment,
             text,
