@@ -14,10 +14,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import forked_programs
 import servers
@@ -164,7 +164,7 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
     else:
         product = MARIADB.product
         expected, address = mysql_url.expected(product), mysql_url.address_of(product, whole)
-    address = replace(address, tls=tls)
+    address = structs.replace(address, tls=tls)
     with (
         pytest.raises(SystemRefused) as refusal,
         sessions.first_session(url, address, expected),

@@ -7,7 +7,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace as changed
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -124,7 +123,7 @@ def run_native_clients(
         address = pooled.deployment.address
         first = (*address.session_statements, *session_statements)
         return native_clients.observe(
-            system.native_client_command(changed(address, session_statements=first)),
+            system.native_client_command(replace(address, session_statements=first)),
             pooled.directory,
             pooled.deployment,
             text,
@@ -154,6 +153,7 @@ def _report(report: ClientsReport, rows: int | None) -> NativeClientsReport:
     wrong = [one for one in clients if one.status == 0 and rows is not None and one.rows != rows]
     digests = {one.digest for one in clients if one.status == 0}
     elapsed_ns = [one.elapsed_ns for one in clients]
+    sampled = [one.most for one in clients if one.most is not None]
     return NativeClientsReport(
         program=clients[0].program,
         clients=len(clients),
@@ -166,17 +166,17 @@ def _report(report: ClientsReport, rows: int | None) -> NativeClientsReport:
         wrong=len(wrong),
         outputs=len(digests),
         first_error=failed[0].error if failed else "",
-        threads=_most(one.threads for one in clients),
-        virtual_bytes=_most(one.virtual_bytes for one in clients),
-        resident_bytes=_most(one.resident_bytes for one in clients),
+        threads=_most(one.threads for one in sampled),
+        virtual_bytes=_most(one.virtual_bytes for one in sampled),
+        resident_bytes=_most(one.resident_bytes for one in sampled),
         cpu_ns=sum(one.cpu_ns for one in clients),
         program_version=_program_version(report.program),
     )
 
 
-def _most(counts: Iterable[int | None]) -> int | None:
-    """Of those that have one."""
-    return max((one for one in counts if one is not None), default=None)
+def _most(counts: Iterable[int]) -> int | None:
+    """None: none of them was sampled."""
+    return max(counts, default=None)
 
 
 def _program_version(program: Path) -> str:

@@ -19,10 +19,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from assay.contracts.documents import Shape
+from assay.contracts.observation import DeviceCounts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
 from assay.provision.machine.program import Program
-from assay.storages.device_counters import DeviceCounts, devices_of_storage
+from assay.storages.device_counters import devices_of_storage
 from assay.text.phrases import reason_sentence
 from assay.text.units import size
 

@@ -153,7 +153,7 @@ class ProcessAnswer(msgspec.Struct, frozen=True):
 
     ok: bool
     error: str | None = None
-    counters: RequestCounts = RequestCounts()
+    counters: RequestCounts = RequestCounts(0, 0, 0, 0, 0)
     is_powered: bool = True
     has_been_full: bool = False
     lost: LostWrites = LostWrites()

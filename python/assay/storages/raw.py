@@ -17,8 +17,9 @@ from assay.contracts.plugins import OptionSpec
 from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import SIZE, PreparedStorage, size_bytes, values
 from assay.errors import ArgumentError
+from assay.provision.machine.mounts import device_facts, facts_of
 from assay.provision.machine.users import server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.block_device import DeviceNode
@@ -34,8 +35,6 @@ from assay.storages.block_devices import (
 )
 from assay.storages.disk_model import PathCost
 from assay.storages.here import usable_directory
-from assay.storages.mounts import device_facts, facts_of
-from assay.storages.options import SIZE, size_bytes, values
 
 
 class DiskFacts(TypedDict, total=False):

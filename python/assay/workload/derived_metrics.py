@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -16,10 +15,9 @@ from assay.text.keys import SCALAR, TEXT, TEXTS, OneOf, in_file
 from assay.text.toml_file import TomlTable
 from assay.workload import script_names
 from assay.workload.parameters import Scalar
-from assay.workload.schema import Expression, evaluate, expression_of_key
+from assay.workload.schema import VARIABLE, Expression, evaluate, expression_of_key
 from assay.workload.script_names import NamedScript
 
-_VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 INPUTS = {
     "geometric_mean_s": "the geometric mean of the mean times of the scripts, in seconds",
     "completed": "how many of their transactions ended ok",
@@ -80,7 +78,7 @@ class DerivedMetric(Struct, frozen=True):
     @property
     def variables(self) -> list[str]:
         """Those of its formula."""
-        return list(dict.fromkeys(_VARIABLE.findall(self.value.text)))
+        return list(dict.fromkeys(VARIABLE.findall(self.value.text)))
 
     @staticmethod
     def of_record(record: DerivedRecord) -> DerivedMetric:

@@ -20,7 +20,10 @@ from assay.errors import ArgumentError
 
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
-_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+"""A text, or a comment."""
+VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
+"""Of a script, by its name."""
 _BARE = re.compile(r"(?<![\w:`\[])[A-Za-z_]\w*+(?!\s*\()")
 _WORD = re.compile(r"\{(" + "|".join(StandardSql.script_words) + r")(?:\}|\()")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|.", re.DOTALL)
@@ -89,7 +92,7 @@ class DeclaredNames:
     def reserved_in(self, statement: str, dialect: Writes) -> list[str]:
         """The declared names that stand bare in the statement, and that the dialect reserves. A
         word before a parenthesis may be a function's."""
-        pieces = _engine.cut_at_names(_LITERAL.sub("''", statement), dialect.literal_style)
+        pieces = _engine.cut_at_names(LITERAL.sub("''", statement), dialect.literal_style)
         found = dict.fromkeys(_BARE.findall(" ; ".join(pieces[::2])))
         return [word for word in found if word in self and dialect.identifier(word) != word]
 

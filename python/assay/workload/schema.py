@@ -25,7 +25,7 @@ from assay.workload.parameters import Scalar
 if TYPE_CHECKING:
     from assay.contracts.engine import GeneratedColumn, GeneratedDocument, GeneratedTable
 
-_VARIABLE = re.compile(r":([A-Za-z_]\w*)")
+VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
 """A part so small that it has rows of the largest tables only."""
@@ -194,7 +194,7 @@ class Schema(Struct, frozen=True):
     def used(self, parameters: Mapping[str, Scalar]) -> list[str]:
         """Names of the parameters on which tables or rows depend."""
         texts = [expression.text for table in self.declared for expression in _expressions(table)]
-        words = {word for text in texts for word in _VARIABLE.findall(text)}
+        words = {word for text in texts for word in VARIABLE.findall(text)}
         return [name for name in parameters if name in words]
 
     def _instances(

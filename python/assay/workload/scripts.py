@@ -17,15 +17,13 @@ from assay.errors import ExperimentError
 from assay.text import paths as text_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload.in_dialect import INSTANCE
+from assay.workload.in_dialect import INSTANCE, LITERAL, VALUE
 from assay.workload.script_names import CHECKS, named_scripts
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
 OTHER_LANGUAGES = tuple(language for language in LANGUAGES if language != SQL)
 """Of statements that are no SQL; such a file ends in the language."""
-_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
-_VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
 class FoundScripts(Struct, frozen=True):
@@ -208,7 +206,7 @@ def needed_values(script: Script) -> list[str]:
 
 
 def _values(text: str) -> list[str]:
-    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))))
+    return list(dict.fromkeys(VALUE.findall(LITERAL.sub("", text))))
 
 
 def _statements(script: Script) -> str:

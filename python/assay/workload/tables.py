@@ -14,7 +14,7 @@ from assay.errors import ExperimentError
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload import relations, script_names
-from assay.workload.in_dialect import INSTANCE
+from assay.workload.in_dialect import INSTANCE, VALUE
 from assay.workload.schema import DeclaredTable, Expression, Generator, expression_of_key
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
@@ -293,7 +293,6 @@ def _not_understood(section: TomlTable, name: str, words: str) -> ExperimentErro
     )
 
 
-_VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"'[^']*'")
 
 
@@ -330,7 +329,7 @@ def _query(section: TomlTable, key: str, text: str) -> str:
     text = text.strip().rstrip(";").strip()
     if not text:
         raise section.error(f"{key} is empty", key, hint="a query of a table")
-    if variable := _VARIABLE.search(_LITERAL.sub("", text)):
+    if variable := VALUE.search(_LITERAL.sub("", text)):
         raise section.error(
             f"{key}: the query of a view has no variables, found {variable[0]}",
             key,

@@ -22,7 +22,7 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.factors import levels
-from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.observation import VERSION, DeviceCounts, Observed, read_observed
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
@@ -35,7 +35,6 @@ from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
 from assay.record import store as record_store
 from assay.record.writer import Change, Writer
-from assay.storages.device_counters import DeviceCounts
 
 T = TypeVar("T")
 S = 1_000_000_000

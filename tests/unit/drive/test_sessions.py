@@ -130,7 +130,7 @@ def test_the_sessions_of_each_server_are_those_that_the_engine_opens() -> None:
         system="null",
         label="null",
         nodes=tuple(Node(host, StorageFacts.of_url()) for host in HOSTS),
-        endpoints=tuple(replace(address, host=host) for host in HOSTS),
+        endpoints=tuple(structs.replace(address, host=host) for host in HOSTS),
         members=tuple(ClusterMember(host, Role(role)) for host, role in HOSTS.items()),
         version="1",
         options={},

@@ -402,7 +402,7 @@ def test_without_control_groups_optional_levels_are_left_out_and_said_in_the_rep
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mounts").write_text("")
-    monkeypatch.setattr(limits, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(limits, "MOUNT_TABLE", tmp_path / "mounts")
     labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
     assert labels == ["null", "postgresql"]
     assert any("no control groups" in reason for *_, reason in said)

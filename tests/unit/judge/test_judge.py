@@ -400,7 +400,7 @@ def second(run: Run, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
     """The warnings of a run of which the first second has passed."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
-    so_far.add([run.driven.intervals[0]], MachineSecond(0, **machine))
+    so_far.add([run.driven.intervals[0]], MachineSecond(second=0, **machine))
     made = structs.replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
 
@@ -482,7 +482,10 @@ def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
         for second, share in enumerate(shares):
             line = msgspec.structs.replace(run.driven.intervals[0], second=second)
             cpus = None if share is None else share * processors
-            so_far.add([line], MachineSecond(second, 0.1, 0.5, cpus))
+            machine = MachineSecond(
+                second=second, client_cpus=0.1, machine_cpus=0.5, other_cpus=cpus
+            )
+            so_far.add([line], machine)
         made = structs.replace(run, state="driving", observation=so_far.observation())
         found = dict(run_warnings.of_run(made))
         assert ("other-programs" in found) is is_warned

@@ -110,7 +110,7 @@ def test_context_switches_are_of_all_threads_and_page_faults_of_the_process() ->
     assert grown["major_page_faults"] < grown["page_faults"]
 
 
-TICK_NS = sampling._TICK_NS
+TICK_NS = sampling.TICK_NS
 
 
 def test_states_are_summed_as_top_shows_them(

@@ -20,6 +20,7 @@ from assay.comparison import differences
 from assay.contracts.durability import Durability, not_measured
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
+from assay.contracts.storages.protocol import values
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
@@ -27,7 +28,6 @@ from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.values import Report
 from assay.storages.disk_model import model_of
-from assay.storages.options import values
 from shown_report import table_of
 
 FLUSHED = Durability(

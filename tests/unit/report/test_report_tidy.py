@@ -284,7 +284,16 @@ def second(at: int, ok: int = 100, offered: float | None = None, **more: int | N
     nothing: dict[str, Any] = dict.fromkeys(Interval.__struct_fields__, 0)
     latencies = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
     own = {"second": at, "group": "", "ok": ok, "clients_connected": 4}
-    machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
+    machine = MachineSecond(
+        second=at,
+        client_cpus=0.5,
+        machine_cpus=1.2,
+        other_cpus=0.01,
+        device="vda",
+        reads=at % 9,
+        writes=100 + at,
+        flushes=at // 3,
+    )
     return ShownSecond(Interval(**(nothing | own | latencies | more)), offered, machine)
 
 

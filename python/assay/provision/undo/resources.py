@@ -8,7 +8,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
 import shutil
 import subprocess
 import time
@@ -20,6 +19,7 @@ from typing import Any, ClassVar, Self
 
 from assay.errors import SHARED_MEMORY
 from assay.provision.machine import process_table
+from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.program import Program
 
@@ -82,8 +82,6 @@ def retry(attempt: Callable[[], str | None], timeout_s: float) -> None:
 
 _IN_USE_TIMEOUT_S = 10.0
 """Of a file system or a control group, whose processes are just being killed."""
-_MOUNT_POINT = 4
-_OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 MOUNT = Program("mount", "mount")
@@ -127,13 +125,8 @@ def mounted_within(path: Path) -> list[Path]:
 
 
 def _mount_points() -> list[Path]:
-    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    return [Path(_plain(line.split(" ")[_MOUNT_POINT])) for line in lines]
-
-
-def _plain(word: str) -> str:
-    """Blank, tab, newline and backslash stand as octal numbers in the table."""
-    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), word)
+    table = MOUNT_TABLE.read_text(encoding="utf-8", errors="replace")
+    return [one.point for one in every_mount(table)]
 
 
 def _unmount(path: Path) -> str | None:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import structs
@@ -52,8 +51,7 @@ DEFAULT_PORT = 33000
 PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL that holds none.")
 
 
-@dataclass(frozen=True)
-class CubridAddress(Address):
+class CubridAddress(Address, frozen=True):
     """The driver is given the parts of the address as keywords of ``connect()``."""
 
     def for_engine(self) -> DeploymentDocument:

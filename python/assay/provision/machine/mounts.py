@@ -39,6 +39,10 @@ class MountLine(Struct, frozen=True):
     """Of the mount and of the file system, as mount(8) would take them."""
     device_number: str
     """``major:minor`` as the kernel numbers the file system's device."""
+    root: str = "/"
+    """What of the file system is mounted there."""
+    file_system_options: str = ""
+    """Those of the file system alone."""
 
 
 def facts_of(choice: StorageChoice, directory: Path) -> StorageFacts:
@@ -100,11 +104,19 @@ def every_mount(table: str) -> Iterator[MountLine]:
 
 def _parse(line: str) -> MountLine:
     left, _, right = line.partition(" - ")
-    number, point, options = (left.split(" ")[index] for index in (2, 4, 5))
-    file_system, source, super_options = (*right.split(" "), "")[:3]
+    number, root, point, options = left.split(" ")[2:6]
+    file_system, source, super_options = (*right.split(" "), "", "")[:3]
     # Options of the mount and of the file system overlap (ro, rw); each is listed once.
     together = dict.fromkeys((options + "," + super_options).strip(",").split(","))
-    return MountLine(Path(_plain(point)), file_system, _plain(source), ",".join(together), number)
+    return MountLine(
+        Path(_plain(point)),
+        file_system,
+        _plain(source),
+        ",".join(together),
+        number,
+        _plain(root),
+        super_options,
+    )
 
 
 def _plain(word: str) -> str:
