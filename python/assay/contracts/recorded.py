@@ -80,30 +80,6 @@ class WorkloadRecord(Document):
     """What reports need of an `assay.workload.values.Workload`, whose folder may be gone."""
 
 
-class StorageDocument(Document):
-    """Of a `StorageChoice`."""
-
-
-class SystemDocument(Document):
-    """Of a `SystemChoice`."""
-
-
-class ScriptFileDocument(Document):
-    """Of a `ScriptFile`."""
-
-
-class ExperimentDocument(Document):
-    """Of what was asked, an `Experiment`."""
-
-
-class CellDocument(Document):
-    """Of a `Cell`: all that its fingerprint is of."""
-
-
-class DatasetDocument(Document):
-    """Of a `Dataset`."""
-
-
 class KeptDrive(TypedDict, total=False):
     """A `DriveDocument` without the deployment and scripts, as JSON."""
 

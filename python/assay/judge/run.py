@@ -12,17 +12,23 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
 from assay.contracts.recorded import (
     Build,
-    CellDocument,
-    DatasetDocument,
     KeptDrive,
     Machine,
 )
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampling import TimedSample
-from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice, SystemPrice
+from assay.experiment import (
+    Driving,
+    Scalar,
+    ServerMachine,
+    StoragePrice,
+    SystemPrice,
+    shown_scripts,
+)
 from assay.judge.result_checks import Check
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.load.existing_data import ExistingData
+from assay.plan.values import Cell
 from assay.probe import Probe
 from assay.text.phrases import reason_sentence
 
@@ -153,7 +159,7 @@ class StepRecord(Struct, frozen=True):
     reason: str = ""
     begun_unix_ns: int | None = None
     ended_unix_ns: int | None = None
-    dataset: DatasetDocument | None = None
+    dataset: Dataset | None = None
     drive: KeptDrive | None = None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...] = ()
@@ -191,19 +197,19 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     experiment_id: int
     position: int
     workload: str
-    test: str
+    """That of its experiment."""
+    cell: Cell
+    """What it is a repetition of."""
     is_ad_hoc: bool = False
     """Its test is an ad hoc script, whose file is the name of the workload."""
-    system: str
-    """Name in the registry."""
     system_label: str
     """As reports name it: name, options, settings."""
     storage: str
-    clients: int
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    """As reports name it."""
     repetition: int
     seed: int
     cell_fingerprint: str
+    """All that `cell` is of (`assay.plan.fingerprint`)."""
     state: str
     """planned, provisioning, loading, driving, checking, done, failed, exceeded (ended early, far
     beyond the limit of a goal), interrupted or refused."""
@@ -212,16 +218,6 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     verdict: str = ""
     """As it was kept when the run ended."""
     verdict_reason: str = ""
-    scripts_given: str = ""
-    """Names of the script files that it ran in place of the test's own; empty: none."""
-    driving: Driving = Driving()
-    """How its clients were driven."""
-    server_machine: ServerMachine = ServerMachine()
-    """What the server was given of the machine, and its distance from the clients."""
-    group_clients: Mapping[str, int] = field(default_factory=dict)
-    """Clients of each group; empty: as the workload declares them."""
-    levels: Mapping[str, Scalar] = field(default_factory=dict)
-    """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
     begun_unix_ns: int | None = None
     ended_unix_ns: int | None = None
     is_superseded: bool = False
@@ -231,6 +227,48 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     in_place_of: int | None = None
     """The repetition that it repeats, since other programs disturbed that one; None: it repeats
     none."""
+
+    @property
+    def test(self) -> str:
+        return self.cell.test
+
+    @property
+    def system(self) -> str:
+        """Name in the registry."""
+        return self.cell.system.name
+
+    @property
+    def clients(self) -> int:
+        return self.cell.clients
+
+    @property
+    def parameters(self) -> Mapping[str, Scalar]:
+        return self.cell.parameters
+
+    @property
+    def scripts_given(self) -> str:
+        """Names of the script files that it ran in place of the test's own; empty: none."""
+        return shown_scripts(self.cell.scripts)
+
+    @property
+    def driving(self) -> Driving:
+        """How its clients were driven."""
+        return self.cell.driving
+
+    @property
+    def server_machine(self) -> ServerMachine:
+        """What the server was given of the machine, and its distance from the clients."""
+        return self.cell.system.machine
+
+    @property
+    def group_clients(self) -> Mapping[str, int]:
+        """Clients of each group; empty: as the workload declares them."""
+        return self.cell.group_clients
+
+    @property
+    def levels(self) -> Mapping[str, Scalar]:
+        """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
+        return self.cell.levels
 
     @property
     def of_repetition(self) -> int:
@@ -277,10 +315,6 @@ class Run(RunSummary, frozen=True, kw_only=True):
     (`assay.record.runs.records`).
     """
 
-    deployment_document: Document | None = None
-    """The deployment, whole; see `deployment`."""
-    dataset: DatasetDocument | None = None
-    """What it was filled with, whole; see `data`."""
     drive: KeptDrive | None = None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...] = ()
@@ -308,12 +342,10 @@ class Run(RunSummary, frozen=True, kw_only=True):
     (`assay.record.machines`); empty: all are of one."""
     build: Build = field(default_factory=Build)
     """Versions of Assay and of its engine, that executed it."""
-    cell: CellDocument = field(default_factory=CellDocument)
-    """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     deployment: Deployment | None = None
-    """`deployment_document`, typed."""
-    data: DatasetFacts | None = None
-    """`dataset`, typed."""
+    """The last one, as the record has it: without passwords."""
+    data: Dataset | None = None
+    """What it was filled with last."""
     existing_data: ExistingData | None = None
     """What the tables that it named held, of a server or file by URL that Assay did not fill; None:
     it did, or an earlier Assay did not look."""

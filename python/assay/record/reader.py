@@ -3,17 +3,20 @@ one."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from assay.contracts.recorded import Command, ExperimentDocument, Machine
+from assay.contracts.recorded import Command, Machine
 from assay.errors import ArgumentError
+from assay.experiment import Experiment
 from assay.judge import CellVerdict
 from assay.judge.run import CellKey, Run, RunSummary
 from assay.plan import Plan, PlannedRun
@@ -135,7 +138,7 @@ def joined_experiments(
     if len(parts) == 1:
         return first
     runs = tuple(
-        run_names.with_machines(run_names.of_records([run for one in parts for run in one.runs]))
+        run_names.with_machines(run_names.named([run for one in parts for run in one.runs]))
     )
     ended = [one.ended_unix_ns for one in parts]
     return replace(
@@ -148,7 +151,7 @@ def joined_experiments(
         runs_planned=sum(one.runs_planned for one in parts),
         runs_ended=sum(one.runs_ended for one in parts),
         continued_by=next((one.continued_by for one in parts if one.continued_by), ""),
-        experiment=_asked([one.experiment for one in parts]),
+        experiment=_asked(one.experiment for one in parts),
         workload=max(parts, key=lambda part: part.begun_unix_ns).workload,
         runs=runs,
         cells={**cells_of_runs(runs), **_judged_by_one(parts, runs)},
@@ -214,15 +217,21 @@ def _judged_by_one(
     }
 
 
-def _asked(documents: Sequence[ExperimentDocument]) -> ExperimentDocument:
+def _asked(experiments: Iterable[Experiment]) -> Experiment:
     """What was asked of any of them: levels after one another, a flag where one has it."""
-    return functools.reduce(_both, documents)
+    return functools.reduce(_both_asked, experiments)
+
+
+def _both_asked(one: Experiment, other: Experiment) -> Experiment:
+    names = [each.name for each in fields(Experiment)]
+    both = {name: _both(getattr(one, name), getattr(other, name)) for name in names}
+    return dataclasses.replace(one, **both)
 
 
 def _both(value: Any, other: Any) -> Any:
-    if isinstance(value, list) and isinstance(other, list):
-        return [*value, *(level for level in other if level not in value)]
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return type(value)([*value, *(level for level in other if level not in value)])
     if isinstance(value, dict) and isinstance(other, dict):
         both = {name: _both(value[name], level) for name, level in other.items() if name in value}
-        return {**value, **other, **both}
+        return type(value)({**value, **other, **both})
     return value or other

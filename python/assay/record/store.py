@@ -42,6 +42,7 @@ from assay.judge.agreement import ComparedAnswer, Dispute
 from assay.judge.ended_runs import Judged
 from assay.judge.result_checks import Check
 from assay.judge.run import CalibrationRecord, Run
+from assay.load.dataset import Dataset
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.plan.values import Patterns
@@ -243,8 +244,7 @@ class Store(RecordQuestions):
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
-        run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
-        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(text))
+        run_id, text, now_ns = self._run(), self._deployed(deployment), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "deployments", run_id=run_id, document=text)
@@ -254,13 +254,19 @@ class Store(RecordQuestions):
 
     def deployment_changed(self, deployment: Deployment) -> None:
         """Replaces the deployment: after a restart, or where a run showed more of it."""
-        values = (json_text(deployment.for_record()), self._run())
-        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(values[0]))
+        values = (self._deployed(deployment), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
+
+    def _deployed(self, deployment: Deployment) -> str:
+        """The document that the record keeps."""
+        text = json_text(deployment.for_record())
+        kept = typed.deployment(json.loads(text), "deployment")
+        self._run_so_far = replace(self._so_far(), deployment=kept)
+        return text
 
     def existing_data(self, tables: Sequence[ExistingTable], *, is_after: bool) -> None:
         """Writes what the tables of a server hold that Assay did not fill."""
@@ -272,11 +278,11 @@ class Store(RecordQuestions):
             )
         )
 
-    def loaded(self, dataset: Mapping[str, Any]) -> None:
+    def loaded(self, dataset: Dataset) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""
-        text = json_text(dataset)
+        text = json_text(dataset.for_record())
         self._keep("datasets", text, state="driving")
-        self._add(dataset=json.loads(text))
+        self._add(dataset=Dataset.of_record(json.loads(text), "data set"))
 
     def driving(self, document: Mapping[str, Any]) -> None:
         """Writes the drive document and its scripts, without the deployment. State driving, also if

@@ -202,7 +202,7 @@ def _series(
     from assay.report.declared import published
 
     for declared in declaration.series_of_record(experiment.workload):
-        is_asked = declared.name in experiment.experiment.get("series", ())
+        is_asked = declared.name in experiment.experiment.series
         if (declared.paper_only and not is_asked) or declared.name in already:
             continue
         from assay.report.figures import bars

@@ -29,7 +29,8 @@ class Names:
 
 @dataclass(frozen=True)
 class Step:
-    """The fields and methods of every step."""
+    """The fields and methods of every step. A kind of step sets the class variables that it has
+    otherwise."""
 
     do: ClassVar[str]
     """The name of its kind in workload files."""
@@ -152,9 +153,9 @@ class Deferred:
 class Drive(Clients, Step):
     """Clients run scripts and are measured."""
 
-    do: ClassVar[str] = "drive"
-    has_clients: ClassVar[bool] = True
-    found_as: ClassVar[str] = "drive"
+    do = "drive"
+    has_clients = True
+    found_as = "drive"
     is_one_client: bool = False
     """One client does the work of all: it runs the transactions of all of them."""
     is_result: bool = False

@@ -28,6 +28,7 @@ from assay.drive.sampling import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.judge.ended_runs import Judged
+from assay.load.dataset import Dataset
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
@@ -130,7 +131,7 @@ def deployment(cell: Cell, *, password: str | None = None, **changes: Any) -> De
     return Deployment(**{**values, "nodes": nodes, **changes})
 
 
-def dataset(**changes: Any) -> dict[str, Any]:
+def dataset(**changes: Any) -> Dataset:
     values = {
         "source": "real", "description": "13 files of the beebe collection",
         "fingerprint": "d" * 64, "items": 9733,
@@ -139,7 +140,7 @@ def dataset(**changes: Any) -> dict[str, Any]:
         "analyze_ns": 100_000_000, "size_on_disk_bytes": 20_500_000, "skipped_items": 0,
         "problems": [], "replicas": 1, "variant": "full",
     }  # fmt: skip
-    return {**values, **changes}
+    return Dataset.of_record({**values, **changes}, "data set")
 
 
 def latency(middle_ns: int, count: int = 0) -> dict[str, Any]:
@@ -303,9 +304,13 @@ def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PLACE: dict[str, Any] = {
-    "id": 0, "experiment_id": 1, "position": 0, "workload": "null", "test": "one",
-    "system": "null", "system_label": "null", "storage": "here", "clients": 8, "repetition": 1,
-    "seed": 1, "cell_fingerprint": "", "state": "done",
+    "id": 0, "experiment_id": 1, "position": 0, "workload": "null",
+    "cell": Cell(
+        "null", "one", SystemChoice("null"), HERE, 8, {},
+        levels({"protocol": "simple", "threads": 0}),
+    ),
+    "system_label": "null", "storage": "here", "repetition": 1, "seed": 1, "cell_fingerprint": "",
+    "state": "done",
 }  # fmt: skip
 """Of a run that is in no record."""
 
@@ -315,10 +320,18 @@ def changed(run: Run, part: str, **values: Any) -> Run:
     if part == "observation":
         assert run.driven is not None
         return structs.replace(run, observation=observed({**run.driven.document, **values}))
-    part = "data" if part == "dataset" else part
+    if part == "dataset":
+        assert run.data is not None
+        kept = {**run.data.for_record(), **values}
+        return structs.replace(run, data=Dataset.of_record(kept, "data set"))
     before = getattr(run, part)
     found = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
     return structs.replace(run, **{part: found})
+
+
+def of_cell(run: Run, **values: Any) -> Run:
+    """The run, of a cell with other levels."""
+    return structs.replace(run, cell=replace(run.cell, **values))
 
 
 def disturbed(run: Run, share: float) -> Run:

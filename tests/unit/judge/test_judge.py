@@ -6,6 +6,7 @@ import io
 import sqlite3
 from collections.abc import Set
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -36,9 +37,9 @@ from assay.report.summaries import first_look
 
 def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
+    cell = replace(invented.PLACE["cell"], driving=driving)
     return Run(
-        **invented.PLACE,
-        driving=driving,
+        **invented.PLACE | {"cell": cell},
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
@@ -466,7 +467,9 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
         reports = [GeneratorReport("a", 2, 50, 0, 9, lost_after_s=after_s)]
         reports += [GeneratorReport("b", 2, 50, 0, 0)]
         observation = so_far.observation(reports)
-        made = structs.replace(run, state="driving", driving=driving, observation=observation)
+        made = structs.replace(
+            invented.of_cell(run, driving=driving), state="driving", observation=observation
+        )
         found = dict(run_warnings.of_run(made))
         assert ("generator-lost" in found) is is_warned and "errors" not in found
         assert not is_warned or "at most 9 transactions unknown" in found["generator-lost"]

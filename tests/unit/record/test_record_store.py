@@ -37,7 +37,7 @@ def test_a_run_is_read_back_as_it_was_written(path: Path) -> None:
         run = store.run(run_id)
     cell = planned.runs[0].cell
     assert run.observation == invented.report_of(cell, 3 * invented.S)
-    assert run.dataset == invented.dataset()
+    assert run.data == invented.dataset()
     assert list(run.checks) == invented.checks()
     samples = [
         structs.replace(timed, sample=structs.replace(timed.sample, handles={}))
@@ -98,9 +98,9 @@ def test_no_password_of_a_reason_or_a_warning_is_in_the_file(path: Path) -> None
 def test_settings_with_password_in_their_name_are_kept(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(store, begin(store).runs[0], invented.S)
-        deployment = store.run(run_id).deployment_document
+        deployment = store.run(run_id).deployment
     assert deployment is not None
-    assert deployment["settings"]["password_encryption"] == "strong"
+    assert deployment.settings["password_encryption"] == "strong"
 
 
 def test_references_find_their_runs_and_experiments(path: Path) -> None:
@@ -229,7 +229,7 @@ def test_steps_keep_what_each_of_them_did_and_the_run_has_the_numbers_of_the_las
     ]
     assert found.steps[3].reason == found.reason == "the rows differ"
     assert found.driven is not None and found.driven.elapsed_ns == 3 * invented.S
-    assert found.dataset is not None and len(found.checks) == 2 * len(invented.CHECKS)
+    assert found.data is not None and len(found.checks) == 2 * len(invented.CHECKS)
     assert [state for state, _ in found.stages] == [
         "provisioning", "loading", "loading", "driving", "driving", "checking", "failed"
     ]  # fmt: skip

@@ -373,8 +373,8 @@ def _is_of(run: Run, term: Term) -> bool:
 def _has(run: Run, factor: str, wanted: Any) -> bool:
     if isinstance(wanted, tuple | list):
         return any(_has(run, factor, one) for one in wanted)
-    system = run.cell["system"]
-    memory = (system.get("machine") or {}).get("memory_bytes")
+    system = run.cell.system
+    memory = system.machine.memory_bytes
     driver = run.deployment.address.driver if run.deployment else ""
     levels: dict[str, set[Any]] = {
         "test": {run.test},

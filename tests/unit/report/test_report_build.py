@@ -74,13 +74,13 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10, "replicas": 1})
     found = invented.experiment(path, planned, {("sqlite", "here", 8): (1.0,)})
     assert "parameters" not in build(found).facts
-    asked = {**found.experiment, "parameters": {"copies": [10]}}
+    asked = replace(found.experiment, parameters={"copies": (10,)})
     found = structs.replace(found, experiment=asked, runs_ended=0)
     assert build(found).facts["parameters"] == "copies 10"
     assert "parameters   copies 10" in first_look.lines(found, build(found), 80, "assay report")
     visible = text_of(github_summary, build(found)).partition("<details>")[0]
     assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
-    other = structs.replace(found.runs[0], id=2, parameters={"copies": 20})
+    other = structs.replace(invented.of_cell(found.runs[0], parameters={"copies": 20}), id=2)
     assert not conditions.parameters(structs.replace(found, runs=(*found.runs, other)))
 
 
@@ -326,7 +326,7 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     workload = {"report": {"parallel": {"title": "Batch", "speed_up": True}}}
     record = invented.experiment(tmp_path / "r.sqlite", planned, elapsed, workload=workload)
     runs = tuple(
-        structs.replace(
+        invented.of_cell(
             run, clients=8, levels={**run.levels, "cache": {1: "cold", 8: "warm"}[run.clients]}
         )
         for run in record.runs

@@ -300,7 +300,7 @@ def searched(
         share = (others or {}).get(rate)
         return invented.disturbed(found, share) if share else invented.judged_again(found)
 
-    asked = {**record.experiment, "goal": goal}
+    asked = replace(record.experiment, goal=goal)
     return structs.replace(record, runs=tuple(map(measured, record.runs)), experiment=asked)
 
 
@@ -358,7 +358,7 @@ def test_an_offered_rate_is_kept_if_it_is_reached_and_meets_the_goal(tmp_path: P
     assert f"offered rate: {kept}" in report.summary.lines
     notes = [note for part in report.sections for one in part.figures for note in one.notes]
     assert kept in notes
-    without = structs.replace(record, experiment={**record.experiment, "goal": ""})
+    without = structs.replace(record, experiment=replace(record.experiment, goal=""))
     assert "kept up to 780/s, not at 825/s (797.0/s reached)" in " ".join(look(without).split())
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -52,7 +52,6 @@ from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
 from assay.record.runs.records import IS_RESULT
 from assay.text import units
-from assay.text.keys import Key
 from assay.text.toml_file import TomlTable
 from assay.workload.declared_steps import read_drive
 from assay.workload.file_keys import DRIVE_STEP
@@ -68,7 +67,7 @@ _DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
 class DriveStep(Drive):
     """`Drive` with its ``read`` and ``take``."""
 
-    keys: ClassVar[tuple[Key, ...] | None] = DRIVE_STEP
+    keys = DRIVE_STEP
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:

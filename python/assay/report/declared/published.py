@@ -129,10 +129,10 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
 
 def system_apart_from(cell: CellRuns, factors: Collection[str]) -> str:
     """What its system is called without the options and settings that are these factors."""
-    document = cell.runs[0].cell
-    own = {name: name for name in factors if name in cell_names.asked_settings(document)}
+    planned = cell.runs[0].cell
+    own = {name: name for name in factors if name in cell_names.asked_settings(planned)}
     label = str(cell.factors["system"])
-    return cell_names.label_without_settings(label, document, own)
+    return cell_names.label_without_settings(label, planned, own)
 
 
 HARDWARE = "hardware"

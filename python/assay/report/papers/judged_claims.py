@@ -330,9 +330,9 @@ def _outside(claim: Claim, cell: CellRuns) -> str:
 def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
     """What is not as large here as the claim needs it; empty: nothing."""
     tests = {str(term.levels["test"]) for term in claim.terms}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["test"] in tests and one["name"] in claim.needs_full:
-            return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
+    for one in experiment.experiment.scaled:
+        if one.test in tests and one.name in claim.needs_full:
+            return f"{one.name} {one.quick} here, the claim is about {one.full}"
     return ""
 
 

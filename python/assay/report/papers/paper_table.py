@@ -439,7 +439,7 @@ def joined_table(
     return ReportTable(
         name=series.name,
         title=series.heading,
-        is_answer=series.name in experiment.experiment.get("series", ()),
+        is_answer=series.name in experiment.experiment.series,
         label_columns=len(labels),
         columns=(
             *(ReportColumn(name, is_number=name == series.rows) for name in labels),

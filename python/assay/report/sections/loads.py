@@ -12,7 +12,7 @@ from assay.judge import RunWarning
 from assay.judge.run import StepRecord
 from assay.judge.statistics.samples import median_and_spread
 from assay.judge.warning_kinds import WarningKind
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import CellRuns
@@ -28,10 +28,11 @@ _EXTRA = ("data", "buffer", "restore")
 
 def section(runs: Iterable[Run]) -> Section | None:
     """One row per system, storage and data set; the median where it was loaded several times."""
-    loads: dict[tuple[object, ...], dict[tuple[object, ...], DatasetFacts]] = {}
+    loads: dict[tuple[object, ...], dict[tuple[object, ...], Dataset]] = {}
     for run in runs:
         if (data := run.data) is not None:
-            key = (run.system_on_machine, run.storage, data.description, data.replicas)
+            asked = data.request
+            key = (run.system_on_machine, run.storage, asked.description, asked.replicas)
             # A data set that is used again is handed in again. What was restored from a copy has
             # the times of the load that was copied.
             loads.setdefault(key, {})[data.one_load] = data
@@ -63,11 +64,11 @@ def _label(place: int) -> ReportColumn:
     return words(_KEY[place], lambda source: source[0][place], is_label=True)
 
 
-Loads = Sequence[DatasetFacts]
+Loads = Sequence[Dataset]
 """Those of one data set, however often it was loaded; the source of a row."""
 
 
-def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
+def _extra(documents: Iterable[Dataset]) -> list[ReportColumn]:
     """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
@@ -107,7 +108,7 @@ def _data_to_buffer(documents: Loads) -> ReportCell:
 def _items_per_s(documents: Loads) -> ReportCell:
     """Every entry of the input is loaded as often as there are replicas, in the variant `full`
     only."""
-    first = documents[0]
+    first = documents[0].request
     if first.replicas != 1 and first.variant != "full":
         return absent(first.variant)
     return _rate(first.items * first.replicas, documents)
