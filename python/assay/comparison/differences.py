@@ -278,7 +278,7 @@ def _build(recorded: ExperimentRecord | Run) -> str:
 
 
 def _text(experiment: ExperimentRecord) -> str:
-    return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+    return experiment.workload.fingerprint[:_FINGERPRINT]
 
 
 def _is_of_scripts(run: Run) -> bool:

@@ -14,7 +14,6 @@ from msgspec import Struct, field, structs
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import OF_LEVELS
-from assay.contracts.recorded import Document
 from assay.errors import ScriptError
 from assay.experiment import Driving, Experiment, ScriptFile, StorageChoice, SystemChoice
 from assay.experiment.choices import identity as of_parts
@@ -114,14 +113,11 @@ class Content(Struct, frozen=True):
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
-    def for_record(self) -> Document:
-        return Document({**structs.asdict(self), "systems": dict(self.systems)})
-
     def of_run(self, run: PlannedRun) -> str:
         """The fingerprint of the run's content."""
         cell = run.cell
         parts = {
-            **self.for_record(),
+            **structs.asdict(self),
             "systems": self.systems.get(cell.system.label, ""),
             "cell": cell.fingerprint,
             "repetition": run.repetition,

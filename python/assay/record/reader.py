@@ -184,13 +184,10 @@ def _insist_on_one_record(parts: Sequence[ExperimentRecord]) -> None:
 
 def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
     """A report has the tests and tables of one workload, as it was then."""
-    works = {
-        (str(one.workload.get("name", "")), str(one.workload.get("fingerprint", ""))): one
-        for one in reversed(parts)
-    }
+    works = {(one.workload.name, one.workload.fingerprint): one for one in reversed(parts)}
     if len(works) > 1:
         *_, other, first = works.values()
-        names = [str(one.workload.get("name", "")) for one in (first, other)]
+        names = [one.workload.name for one in (first, other)]
         what = f"{names[0]} and {names[1]}" if names[0] != names[1] else f"two texts of {names[0]}"
         raise ArgumentError(
             f"expected experiments of one workload, found {what} (experiments {first.id} and "

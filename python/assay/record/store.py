@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
 from assay.contracts.observation import Observed
-from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
+from assay.contracts.recorded import Build, Command, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampling import TimedSample
 from assay.errors import AssayError, Bug
@@ -53,7 +53,7 @@ from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.file import kept_texts
 from assay.record.file.kept_texts import NO_TEXTS, Texts, json_text
 from assay.record.file.record_file import insert
-from assay.record.planned_runs import Taken
+from assay.record.planned_runs import ExperimentFacts, Taken
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import run_rows, run_steps, typed
 from assay.record.runs.records import EndState
@@ -145,7 +145,7 @@ class Store(RecordQuestions):
                 connection, experiment, plan, facts, process, now_ns, command, only
             )
         )
-        self._machine = facts["machine"]
+        self._machine = facts.machine
         self._begins(experiment_id, 0)
         return experiment_id
 
@@ -167,7 +167,7 @@ class Store(RecordQuestions):
             )
         )
         if found is not None:
-            self._machine = facts["machine"]
+            self._machine = facts.machine
             self._begins(found.experiment_id, found.position)
         return found
 

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from assay.contracts.factors import NAMES
-from assay.contracts.recorded import WorkloadRecord
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
+from assay.workload.derived_metrics import WorkloadRecord
 from assay.workload.values import Workload
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import Bug, ExperimentError
 from assay.text import paths
@@ -54,9 +54,12 @@ _LONG_KEY = re.compile(
     ).replace("MOST", str(_MOST_PARTS))
 )
 
-TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
-TomlData: TypeAlias = "Mapping[str, TomlValue]"
-"""A table as it stands, for a reader further on."""
+if TYPE_CHECKING:
+    TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
+    TomlData: TypeAlias = "Mapping[str, TomlValue]"
+    """A table as it stands, for a reader further on."""
+else:  # a record of it is decoded by its type, which cannot contain itself
+    TomlValue, TomlData = object, dict
 
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 

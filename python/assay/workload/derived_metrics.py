@@ -1,4 +1,5 @@
-"""A metric that a workload derives from what was measured, and its formula."""
+"""A metric that a workload derives from what was measured, with its formula; and what reports need
+of a workload, whose folder may be gone."""
 
 from __future__ import annotations
 
@@ -6,15 +7,16 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
-from assay.contracts.recorded import DerivedRecord
+from assay.contracts.documents import convert
 from assay.errors import ExperimentError
 from assay.text.keys import TEXT, in_file
 from assay.workload.parameters import Scalar
 from assay.workload.schema import Expression, evaluate
+from assay.workload.values import Reported
 
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 INPUTS = {
@@ -32,9 +34,9 @@ class DerivedMetric(Struct, frozen=True):
     value: Expression
     test: str
     """Empty: it is derived from the metrics of other tests."""
-    scripts: tuple[str, ...]
-    """Whose transactions it reads."""
     is_more_better: bool
+    scripts: tuple[str, ...] = ()
+    """Whose transactions it reads; on record they are not, as the formula does not need them."""
 
     def of_values(self, values: Mapping[str, Scalar], file: Path) -> float | None:
         """None where the formula has no value, as after a division by 0."""
@@ -54,25 +56,51 @@ class DerivedMetric(Struct, frozen=True):
         """Those of its formula."""
         return list(dict.fromkeys(_VARIABLE.findall(self.value.text)))
 
-    @staticmethod
-    def of_record(record: DerivedRecord) -> DerivedMetric:
-        """Without its scripts, which are not needed for the formula."""
-        return DerivedMetric(
-            name=record["name"],
-            title=record["title"],
-            help=record["help"],
-            value=Expression(record["value"], 0),
-            test=record["test"],
-            scripts=(),
-            is_more_better=record["is_more_better"],
-        )
 
-    def for_record(self) -> DerivedRecord:
-        return DerivedRecord(
-            name=self.name,
-            title=self.title,
-            help=self.help,
-            value=self.value.text,
-            test=self.test,
-            is_more_better=self.is_more_better,
-        )
+_IF_ANY = ("sheets", "derived", "bytes_per_unit")
+"""Fields that a record has where they are not empty."""
+
+
+class WorkloadRecord(Reported, frozen=True, kw_only=True):
+    """What reports need of a workload, as a record keeps it."""
+
+    fingerprint: str = ""
+    """Of all texts that determine what was run."""
+    derived: tuple[DerivedMetric, ...] = ()
+    """In the order in which they were declared."""
+    bytes_per_unit: Mapping[str, float] = field(default_factory=dict)
+    """By parameter: what one unit of its level takes, where that is declared."""
+
+    @classmethod
+    def of_record(cls, document: Any) -> Self:
+        """Raises `ShapeError`."""
+        if isinstance(document, dict) and isinstance(document.get("derived"), list):
+            document = {**document, "derived": list(map(_with_formula, document["derived"]))}
+        return convert(document, cls, "workload")
+
+    def for_record(self) -> dict[str, Any]:
+        """Plain data, as `record` keeps it."""
+        fields = structs.asdict(self)
+        fingerprint = fields.pop("fingerprint")
+        found: dict[str, Any] = {}
+        for name, value in fields.items():
+            if value or name not in _IF_ANY:
+                found[name] = value
+            if name == "source":
+                found["fingerprint"] = fingerprint
+        if self.derived:
+            found["derived"] = list(map(_without_line, self.derived))
+        return found
+
+
+def _with_formula(document: Any) -> Any:
+    """A record has of a formula its text."""
+    if not isinstance(document, dict):
+        return document
+    return {**document, "value": {"text": document.get("value"), "line": 0}}
+
+
+def _without_line(metric: DerivedMetric) -> dict[str, str | bool]:
+    fields = {**structs.asdict(metric), "value": metric.value.text}
+    del fields["scripts"]
+    return fields

@@ -22,6 +22,7 @@ from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.factors import levels
 from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.recorded import Build, Machine
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
@@ -33,29 +34,34 @@ from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
+from assay.record.planned_runs import ExperimentFacts
 from assay.storages.device_counters import DeviceCounts
+from assay.workload.derived_metrics import WorkloadRecord
 
 S = 1_000_000_000
-MACHINE = {
+MACHINE: Machine = {
     "cpu_model": "Invented 9000", "architecture": "x86_64", "processors": 8, "processors_usable": 8,
     "memory_bytes": 16 * 10**9, "kernel": "6.1.0", "operating_system": "Invented Linux 12",
     "python": "3.11.9",
 }  # fmt: skip
-BUILD = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}
+BUILD: Build = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}
 CHECKS = {"S01": ("ISBN without ISBN-13", 156), "S02": ("confused ISBN-13", 0)}
-WORKLOAD: dict[str, Any] = {
-    "name": "bibsql",
-    "title": "bibliographies in SQL",
-    "fingerprint": "f" * 64,
-    "report": {"parallel": {}, "checks": {}},
-    "published": {},
-}
-FACTS: dict[str, Any] = {"machine": MACHINE, "workload": WORKLOAD, "build": BUILD, "content": {}}
+WORKLOAD = WorkloadRecord(
+    name="bibsql",
+    title="bibliographies in SQL",
+    fingerprint="f" * 64,
+    report={"parallel": {}, "checks": {}},
+)
+FACTS = ExperimentFacts(MACHINE, WORKLOAD, BUILD, fingerprint.Content("", "", "", ""))
 HERE = StorageChoice("here", "here")
 SSD = StorageChoice("ssd", "here", "/mnt/ssd")
 POSTGRESQL = SystemChoice("postgresql")
 MARIADB = SystemChoice("mariadb", options={"engine": "MyISAM"})
 SQLITE = SystemChoice("sqlite")
+
+
+def workload_with(**changes: Any) -> WorkloadRecord:
+    return WorkloadRecord.of_record({**WORKLOAD.for_record(), **changes})
 
 
 def plan(
@@ -473,19 +479,14 @@ def begin(
     store: Store,
     planned: Plan,
     *,
-    workload: Mapping[str, Any] | None = None,
+    workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
 ) -> int:
-    """The experiment of these runs begins."""
-    return store.begin_experiment(
-        planned.experiment,
-        planned,
-        {
-            **FACTS,
-            "machine": {**MACHINE, **(machine or {})},
-            "workload": {**WORKLOAD, **(workload or {})},
-        },
-    )
+    """The experiment of these runs begins. ``workload``: or what it has beside `WORKLOAD`."""
+    if not isinstance(workload, WorkloadRecord):
+        workload = workload_with(**(workload or {}))
+    facts = structs.replace(FACTS, machine={**MACHINE, **(machine or {})}, workload=workload)
+    return store.begin_experiment(planned.experiment, planned, facts)
 
 
 @cache
@@ -503,7 +504,7 @@ def experiment(
     planned: Plan,
     elapsed: Mapping[tuple[str, str, int], Iterable[float]] | float,
     *,
-    workload: Mapping[str, Any] | None = None,
+    workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> ExperimentRecord:

@@ -22,7 +22,7 @@ from assay.record import Store
 with Store(Path(sys.argv[1])) as store:
     planned = invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB])
     store.begin_experiment(
-        planned.experiment, planned, {**invented.FACTS, "build": {}}
+        planned.experiment, planned, structs.replace(invented.FACTS, build={})
     )
     invented.write_run(store, planned.runs[0], 5 * invented.S)
     store.begin_run(planned.runs[1])

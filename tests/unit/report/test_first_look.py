@@ -259,7 +259,7 @@ def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Pat
             invented.of_cell(second, test="limit"), observation=invented.observed(limit)
         ),
     )
-    workload = {**record.workload, "report": {"limit": declared}}
+    workload = structs.replace(record.workload, report={"limit": declared})
     record = structs.replace(record, workload=workload, runs=both)
     lines = look(record)
     assert any("limit: sqlite" in line and "default limit 100" in line for line in lines)

@@ -345,10 +345,8 @@ def record(path: Path, paper: str) -> ExperimentRecord:
     file.write_bytes(lzma.decompress((DATA / f"{paper}.sqlite.xz").read_bytes()))
     with Store(file) as store:
         kept = store.experiment(1)
-    today = reader.read(kept.workload["name"]).for_record()
-    workload: Any = {
-        **kept.workload, "claims": today["claims"], "published": today["published"]
-    }  # fmt: skip
+    today = reader.read(kept.workload.name).for_record()
+    workload = structs.replace(kept.workload, claims=today.claims, published=today.published)
     return structs.replace(kept, workload=workload)
 
 

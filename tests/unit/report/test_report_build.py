@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 def begun(path: Path, planned: invented.Plan) -> Store:
     store = Store(path)
-    store.begin_experiment(planned.experiment, planned, {**invented.FACTS, "build": {}})
+    store.begin_experiment(planned.experiment, planned, structs.replace(invented.FACTS, build={}))
     return store
 
 
@@ -179,9 +179,11 @@ def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
 def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) -> ExperimentRecord:
     planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(256,))
     with Store(path) as store:
-        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        workload = invented.workload_with(report={"limit": declared})
         store.begin_experiment(
-            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
+            planned.experiment,
+            planned,
+            structs.replace(invented.FACTS, workload=workload, build={}),
         )
         store.begin_run(planned.runs[0])
         store.observed(read_observed(observation, registry.step_reports()))
@@ -248,9 +250,11 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
         ],
     }
     with Store(path) as store:
-        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        workload = invented.workload_with(report={"limit": declared})
         store.begin_experiment(
-            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
+            planned.experiment,
+            planned,
+            structs.replace(invented.FACTS, workload=workload, build={}),
         )
         for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
             store.begin_run(run)

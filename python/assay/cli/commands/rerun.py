@@ -243,7 +243,7 @@ def say_what_is_not_compared(
         else ""
     )
     if other == cells:
-        claims = ", only which claims of the paper hold" if before.workload.get("claims") else ""
+        claims = ", only which claims of the paper hold" if before.workload.claims else ""
         none = f"none of the {len(cells)} cells to be run is"
         if len(cells) == 1:
             none = "the cell to be run is not"

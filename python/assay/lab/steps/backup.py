@@ -22,9 +22,7 @@ from assay.workload.steps import Names, Step, common
 class StepWithWay(Step):
     """A step that makes a backup in the way that a parameter names."""
 
-    keys = (
-        Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),
-    )
+    keys = (Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),)
     needs = "restart"
     way: str = field(kw_only=True)
     """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
@@ -103,9 +101,7 @@ class RestoreBackup(Step):
     """Brings back what the system held when the backup was made."""
 
     do = "restore_backup"
-    keys = (
-        Key("backup", TEXT, "The name of the step that made it.", is_required=True),
-    )
+    keys = (Key("backup", TEXT, "The name of the step that made it.", is_required=True),)
     needs = "restart"
     changes_data = True
     backup: str = field(kw_only=True)

@@ -39,6 +39,7 @@ from assay.record.runs.records import (
 )
 from assay.record.runs.run_rows import RUNS
 from assay.text import units
+from assay.workload.derived_metrics import WorkloadRecord
 
 RUNS_QUESTION = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, system_label, storage, repetition,
@@ -239,8 +240,8 @@ def experiment(
             "runs_ended": runs_ended,
             "continued_by": _continued_by(connection, path, row) if is_unfinished else "",
             "experiment": asked,
-            "workload": typed.workload(json.loads(row["workload_facts"])),
-            "machine": json.loads(row["machine"]),
+            "workload": WorkloadRecord.of_record(json.loads(row["workload_facts"])),
+            "machine": typed.machine(json.loads(row["machine"])),
             "build": typed.build(json.loads(row["build"])),
             "runs": runs,
             "cells": judged,

@@ -10,11 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.recorded import (
-    Build,
-    Machine,
-    WorkloadRecord,
-)
+from assay.contracts.recorded import Build, Machine
 from assay.errors import RunFailed, SystemUnderTestError, YouError
 from assay.experiment import Experiment
 from assay.judge import CellVerdict
@@ -29,6 +25,7 @@ from assay.judge.run import (
 from assay.plan.values import Patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.runs import typed
+from assay.workload.derived_metrics import WorkloadRecord
 from assay.workload.steps import Drive, Step
 
 EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]

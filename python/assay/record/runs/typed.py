@@ -7,33 +7,19 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.documents import ShapeError, convert, with_hidden
 from assay.contracts.observation import Observation, Observed
-from assay.contracts.recorded import Build, Machine, WorkloadRecord
+from assay.contracts.recorded import Build, Machine
 from assay.errors import Bug
 from assay.judge.result_checks import Check
 from assay.judge.run import CalibrationRecord
 from assay.record.file.kept_texts import json_text
 from assay.record.file.record_file import insert
-
-
-class _Object(msgspec.Struct):
-    """With any fields."""
-
-
-class _Workload(msgspec.Struct):
-    name: str = ""
-    fingerprint: str = ""
-    report: dict[str, _Object] = {}
-    published: dict[str, _Object] = {}
-    claims: list[_Object] = []
-    series: dict[str, _Object] = {}
 
 
 def deployment(document: Any, name: str) -> Deployment | None:
@@ -61,19 +47,11 @@ def _with_hidden(document: Any) -> Any:
 
 
 def machine(document: Any) -> Machine:
-    """The same, seen to be of the shape that judging and reports read."""
-    convert(document, Machine, "machine")
-    return cast(Machine, document)
+    return convert(document, Machine, "machine")
 
 
 def checks(document: Any, name: str) -> tuple[Check, ...]:
     return convert(document, tuple[Check, ...], name)
-
-
-def workload(document: Any) -> WorkloadRecord:
-    """The same, seen to be of the shape that reports read."""
-    convert(document, _Workload, "workload")
-    return cast(WorkloadRecord, document)
 
 
 def changes(document: Any) -> dict[str, tuple[Any, Any]]:
@@ -81,9 +59,7 @@ def changes(document: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def build(document: Any) -> Build:
-    """The same, seen to be of the shape that reports read."""
-    convert(document, _Object, "build")
-    return cast(Build, document)
+    return convert(document, Build, "build")
 
 
 _CALIBRATION_COLUMNS = [

@@ -9,13 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.observation import Observation
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import CACHES
 from assay.record import Run
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.text.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
+from assay.workload.derived_metrics import WorkloadRecord
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
 
@@ -88,7 +88,7 @@ def read(section: TomlTable, test: str) -> Declaration:
 
 def of_record(workload: WorkloadRecord, test: str) -> Declaration | None:
     """The declaration at the time of the run; None where the workload had none."""
-    declared = workload.get("report", {}).get(test)
+    declared = workload.report.get(test)
     if declared is None:
         return None
     return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
@@ -187,7 +187,7 @@ def series_of_record(workload: WorkloadRecord) -> list[Series]:
     """The series of the workload at the time of the run."""
     return [
         read_series(TomlTable(Path("workload.toml"), "", ("series", name), table), name)
-        for name, table in workload.get("series", {}).items()
+        for name, table in workload.series.items()
     ]
 
 

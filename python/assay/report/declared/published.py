@@ -10,7 +10,6 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
@@ -30,6 +29,7 @@ from assay.report.values import (
 )
 from assay.text import units
 from assay.text.toml_file import TomlTable
+from assay.workload.derived_metrics import WorkloadRecord
 
 Level = Scalar | tuple[Scalar, ...]
 """Several: any of them."""
@@ -312,7 +312,7 @@ def _layout(section: TomlTable) -> FactorLayout:
 
 def of_record(workload: WorkloadRecord, test: str) -> Published | None:
     """The published table of that test at the time of the run."""
-    table = workload.get("published", {}).get(test)
+    table = workload.published.get(test)
     return read(TomlTable(Path("published.toml"), "", (test,), table)) if table else None
 
 

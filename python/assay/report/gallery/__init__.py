@@ -277,9 +277,9 @@ def facts_of(experiment: ExperimentRecord) -> Facts:
     return Facts(
         title=experiment.title,
         experiment=experiment.id,
-        workload=str(experiment.workload.get("name", "")),
-        workload_title=str(experiment.workload.get("title", "")),
-        workload_sha256=str(experiment.workload.get("fingerprint", "")),
+        workload=experiment.workload.name,
+        workload_title=experiment.workload.title,
+        workload_sha256=experiment.workload.fingerprint,
         reproduces=experiment.reproduces,
         is_quick=experiment.experiment.is_quick,
         tests=list(dict.fromkeys(run.test for run in runs)),

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.report.declared import published
 from assay.report.declared.published import Levels, Quantity
 from assay.text import units
 from assay.text.quantities import Real
 from assay.text.toml_file import TomlTable
+from assay.workload.derived_metrics import WorkloadRecord
 
 ONE_REPETITION = "one repetition"
 ALIKE = "repetitions alike"
@@ -344,10 +344,9 @@ def read(section: TomlTable) -> Claim:
 
 def of_record(workload: WorkloadRecord) -> list[Claim]:
     """The claims at the time of the run."""
-    found = workload.get("claims", ())
     return [
         read(TomlTable(Path("published.toml"), "", ("claims", place), claim))
-        for place, claim in enumerate(found)
+        for place, claim in enumerate(workload.claims)
     ]
 
 

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import ratios
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
@@ -40,6 +39,7 @@ from assay.report.papers.claims import (
     shown_interval,
 )
 from assay.text import units
+from assay.workload.derived_metrics import WorkloadRecord
 
 # Takes a claim about how a value grows with a factor, and the cells that differ in it; judges it
 # on the range that was run, by the paper's own values in that range.
@@ -475,7 +475,7 @@ def published_curve(
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
-    for name in workload.get("published", {}):
+    for name in workload.published:
         table = published.of_record(workload, name)
         assert table is not None
         columns = published.columns_of_table(workload, name, table)

@@ -10,7 +10,6 @@ from itertools import groupby, product
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.plan import cell_names
@@ -34,6 +33,7 @@ from assay.report.values import (
     judged,
 )
 from assay.text import units
+from assay.workload.derived_metrics import WorkloadRecord
 
 PUBLISHED_POINT, MEASURED_POINT, RATIO = "published", "measured", "measured ÷ published"
 JUDGED = "judged"
@@ -106,7 +106,7 @@ def systems(
             name = names.get(cell.published_names[place].casefold())
             if name is not None and name not in chosen.values():
                 chosen[label] = name
-    tables = (of_record(workload, name) for name in workload.get("published", {}))
+    tables = (of_record(workload, name) for name in workload.published)
     everywhere = [row.system for table in tables if table for row in table.rows]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
     for cell in cells:

@@ -81,7 +81,7 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
     """Those of measured tests that are not in the paper's own shape."""
     found = published.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
-    for name in experiment.workload.get("published", {}):
+    for name in experiment.workload.published:
         beside = published.of_record(experiment.workload, name)
         if beside is None or beside.layout is not None:
             continue

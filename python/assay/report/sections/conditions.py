@@ -35,8 +35,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
             map(_experiment, experiment.each)
         ),
         "unfinished": _unfinished(experiment),
-        "workload": f"{experiment.workload.get('name', '')}, "
-        f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
+        "workload": f"{experiment.workload.name}, version {experiment.workload.fingerprint[:12]}",
         "parameters": parameters(experiment),
         "storages": storages.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),

@@ -104,7 +104,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.cell_names([dict(others) for others in of_searches])
-    sizes = experiment.workload.get("bytes_per_unit", {})
+    sizes = experiment.workload.bytes_per_unit
     from assay.comparison import goals
 
     return [

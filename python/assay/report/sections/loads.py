@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from assay.contracts.observation import StepTable, UnreadReport
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge import RunWarning
 from assay.judge.run import StepRecord
 from assay.judge.statistics.samples import median_and_spread
@@ -20,6 +19,7 @@ from assay.report.columns import numbers, run_column, texts, words
 from assay.report.declared import published
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
 from assay.text import units
+from assay.workload.derived_metrics import WorkloadRecord
 
 _KEY = ("system", "storage", "data", "replicas")
 _EXTRA = ("data", "buffer", "restore")
@@ -197,7 +197,7 @@ def _step_report_cell(value: str | int | float | None) -> ReportCell:
 
 
 def sheet_sections(workload: WorkloadRecord) -> Iterator[Section]:
-    for place, sheet in enumerate(workload.get("sheets", ())):
+    for place, sheet in enumerate(workload.sheets):
         table = columns.table(
             f"sheet_{place + 1}",
             sheet["title"],
