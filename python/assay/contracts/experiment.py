@@ -378,9 +378,7 @@ class Experiment(Work):
     is_confined: bool = False
     """It is that of a capsule, which the user has not trusted: what it runs has no rights."""
 
-    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "keep_going": ("feed", "feed_content", "workload_content", "scripts")
-    }
+    behind = {"keep_going": ("feed", "feed_content", "workload_content", "scripts")}
 
     @classmethod
     def of_record(cls, document: Any, name: str) -> Self:

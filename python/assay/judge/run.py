@@ -28,7 +28,7 @@ from assay.experiment import (
 from assay.judge.result_checks import Check
 from assay.load.dataset import Dataset
 from assay.load.existing_data import ExistingData
-from assay.plan.values import Cell
+from assay.plan.values import Cell, PlannedRun
 from assay.probe import Probe
 from assay.text.phrases import reason_sentence
 
@@ -195,19 +195,17 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     id: int
     experiment_id: int
-    position: int
+    planned: PlannedRun
+    """What it is an execution of. Of a run on record, what only its execution needs is not known:
+    how many clients its steps have, how long they work, and its content."""
     workload: str
     """That of its experiment."""
-    cell: Cell
-    """What it is a repetition of."""
     is_ad_hoc: bool = False
     """Its test is an ad hoc script, whose file is the name of the workload."""
     system_label: str
     """As reports name it: name, options, settings."""
     storage: str
     """As reports name it."""
-    repetition: int
-    seed: int
     cell_fingerprint: str
     """All that `cell` is of (`assay.plan.fingerprint`)."""
     state: str
@@ -224,9 +222,27 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     """It has ended, and its content has changed since: no part of the experiment's results."""
     exit_status: int = 0
     """See `assay.record.runs.records`."""
-    in_place_of: int | None = None
-    """The repetition that it repeats, since other programs disturbed that one; None: it repeats
-    none."""
+
+    @property
+    def cell(self) -> Cell:
+        """What it is a repetition of."""
+        return self.planned.cell
+
+    @property
+    def position(self) -> int:
+        return self.planned.position
+
+    @property
+    def repetition(self) -> int:
+        return self.planned.repetition
+
+    @property
+    def in_place_of(self) -> int | None:
+        return self.planned.in_place_of
+
+    @property
+    def seed(self) -> int:
+        return self.planned.seed
 
     @property
     def test(self) -> str:
@@ -273,7 +289,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     @property
     def of_repetition(self) -> int:
         """Its repetition, or the one in whose place it was measured."""
-        return self.repetition if self.in_place_of is None else self.in_place_of
+        return self.planned.of_repetition
 
     @property
     def key_of_repetition(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from msgspec import structs
 
@@ -46,7 +46,7 @@ class Cell(Work):
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 
-    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    behind = {
         "parameters": ("feed", "scripts"),
         "group_clients": ("feed_content", "workload_content"),
     }

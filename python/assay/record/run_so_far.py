@@ -24,16 +24,12 @@ def begun(run_id: int, experiment_id: int, planned: PlannedRun, machine: Machine
     return Run(
         id=run_id,
         experiment_id=experiment_id,
-        position=planned.position,
+        planned=planned,
         workload=cell.workload,
-        cell=cell,
         system_label=storable(without_secrets(cell.system_label)),
         storage=cell.storage_name,
-        repetition=planned.repetition,
-        seed=planned.seed,
         cell_fingerprint=cell.fingerprint,
         state="provisioning",
-        in_place_of=planned.in_place_of,
         machine=machine,
     )
 

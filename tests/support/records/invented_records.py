@@ -310,13 +310,15 @@ def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PLACE: dict[str, Any] = {
-    "id": 0, "experiment_id": 1, "position": 0, "workload": "null",
-    "cell": Cell(
-        "null", "one", SystemChoice("null"), HERE, 8, {},
-        levels({"protocol": "simple", "threads": 0}),
+    "id": 0, "experiment_id": 1, "workload": "null",
+    "planned": PlannedRun(
+        Cell(
+            "null", "one", SystemChoice("null"), HERE, 8, {},
+            levels({"protocol": "simple", "threads": 0}),
+        ),
+        repetition=1, seed=1, position=0,
     ),
-    "system_label": "null", "storage": "here", "repetition": 1, "seed": 1, "cell_fingerprint": "",
-    "state": "done",
+    "system_label": "null", "storage": "here", "cell_fingerprint": "", "state": "done",
 }  # fmt: skip
 """Of a run that is in no record."""
 
@@ -337,7 +339,12 @@ def changed(run: Run, part: str, **values: Any) -> Run:
 
 def of_cell(run: Run, **values: Any) -> Run:
     """The run, of a cell with other levels."""
-    return structs.replace(run, cell=replace(run.cell, **values))
+    return planned_as(run, cell=replace(run.cell, **values))
+
+
+def planned_as(run: Run, **values: Any) -> Run:
+    """The run, with another place in its plan."""
+    return structs.replace(run, planned=replace(run.planned, **values))
 
 
 def disturbed(run: Run, share: float) -> Run:

@@ -179,7 +179,7 @@ def on_two(path: Path, *of_each: dict[str, Any]) -> ExperimentRecord:
         invented.changed(run, "observation", answers=[answer(**by_system[run.system])], commits=0)
         for run in found.runs
     )
-    same_questions = tuple(structs.replace(run, seed=run.repetition) for run in runs)
+    same_questions = tuple(invented.planned_as(run, seed=run.repetition) for run in runs)
     return structs.replace(found, runs=same_questions)
 
 

@@ -6,7 +6,6 @@ import io
 import sqlite3
 from collections.abc import Set
 from contextlib import closing
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -37,15 +36,15 @@ from assay.report.summaries import first_look
 
 def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
-    cell = replace(invented.PLACE["cell"], driving=driving)
-    return Run(
-        **invented.PLACE | {"cell": cell},
+    run = Run(
+        **invented.PLACE,
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
             errors=[observations.error(**{"class": one}) for one in classes],
         ),
     )
+    return invented.of_cell(run, driving=driving)
 
 
 def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> None:

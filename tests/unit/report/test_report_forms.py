@@ -383,7 +383,12 @@ def test_the_first_table_has_the_percentile_that_was_asked_for(
 def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path) -> None:
     record = searched(tmp_path, {780.0: 4.0}, "", repetitions=4)
     first, second, third, fourth = record.runs
-    runs = (invented.disturbed(first, 0.4), second, third, structs.replace(fourth, in_place_of=1))
+    runs = (
+        invented.disturbed(first, 0.4),
+        second,
+        third,
+        invented.planned_as(fourth, in_place_of=1),
+    )
     record = structs.replace(record, runs=runs)
     words = "1 of 4 runs left out, as other programs disturbed it; 1 measured again"
     assert f"disturbed {words}" in " ".join(look(record).split())
@@ -391,6 +396,6 @@ def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path
     assert f"disturbed: {words}" in report.summary.lines
     (cell,) = cells(record, record.runs)
     assert [run.id for run in cell.measured] == [fourth.id, second.id, third.id]
-    alone = (invented.disturbed(first, 0.4), structs.replace(second, in_place_of=1))
+    alone = (invented.disturbed(first, 0.4), invented.planned_as(second, in_place_of=1))
     (cell,) = cells(record, alone)
     assert [run.id for run in cell.measured] == [second.id], "of a trial"

@@ -23,7 +23,7 @@ from assay.experiment import Experiment
 from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
-from assay.plan.values import Cell
+from assay.plan.values import Cell, PlannedRun
 from assay.probe import Probe
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.file import record_file
@@ -383,9 +383,14 @@ def _summary(row: Row, cells: dict[str, Cell]) -> RunSummary:
     if text not in cells:
         cells[text] = Cell.of_record(json.loads(text), f"run {row['id']}: cell")
     columns = _columns(RunSummary, row) | {
+        "planned": PlannedRun(
+            cells[text],
+            row["repetition"],
+            int(row["seed"]),
+            row["position"],
+            in_place_of=row["in_place_of"],
+        ),
         "is_ad_hoc": bool(row["is_ad_hoc"]),
-        "cell": cells[text],
-        "seed": int(row["seed"]),
         "is_superseded": bool(row["is_superseded"]),
     }
     is_unended = row["state"] not in (*END_STATES, "planned")
