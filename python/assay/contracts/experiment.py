@@ -223,18 +223,19 @@ class Work:
     scripts: tuple[ScriptFile, ...] = field(default=(), kw_only=True)
     """Script files that clients run in place of the test's own."""
 
-    behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Field → those of the above that a record has behind it."""
+    behind: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = ()
+    """Fields, each with those of the above that a record has behind it."""
 
     @classmethod
     def in_order(cls, document: Mapping[str, Any]) -> dict[str, Any]:
         """The fields in the order in which a record has them."""
-        moved = {name for names in cls.behind.values() for name in names}
+        behind = dict(cls.behind)
+        moved = {name for names in behind.values() for name in names}
         return {
             name: document[name]
             for key in document
             if key not in moved
-            for name in (key, *cls.behind.get(key, ()))
+            for name in (key, *behind.get(key, ()))
         }
 
 
@@ -378,7 +379,7 @@ class Experiment(Work):
     is_confined: bool = False
     """It is that of a capsule, which the user has not trusted: what it runs has no rights."""
 
-    behind = {"keep_going": ("feed", "feed_content", "workload_content", "scripts")}
+    behind = (("keep_going", ("feed", "feed_content", "workload_content", "scripts")),)
 
     @classmethod
     def of_record(cls, document: Any, name: str) -> Self:

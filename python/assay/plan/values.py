@@ -46,10 +46,10 @@ class Cell(Work):
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 
-    behind = {
-        "parameters": ("feed", "scripts"),
-        "group_clients": ("feed_content", "workload_content"),
-    }
+    behind = (
+        ("parameters", ("feed", "scripts")),
+        ("group_clients", ("feed_content", "workload_content")),
+    )
 
     @classmethod
     def of_record(cls, document: Any, name: str) -> Self:
