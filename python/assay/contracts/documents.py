@@ -69,7 +69,9 @@ def _part_of(kind: type[msgspec.Struct], left_out: frozenset[str]) -> type[msgsp
 
 
 def _declared(field: structs.FieldInfo) -> Any:
-    return msgspec.field(default=field.default, default_factory=field.default_factory)
+    if field.default_factory is not msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory)
+    return msgspec.field() if field.required else msgspec.field(default=field.default)
 
 
 def _decoded(kind: type, value: object) -> object:
