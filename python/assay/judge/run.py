@@ -10,11 +10,7 @@ from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
-from assay.contracts.recorded import (
-    Build,
-    KeptDrive,
-    Machine,
-)
+from assay.contracts.recorded import Build, KeptDrive, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampling import TimedSample
 from assay.experiment import (

@@ -199,8 +199,7 @@ def experiment(
     else:
         record_file.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
-    name = f"experiment {experiment_id}"
-    asked = Experiment.of_record(json.loads(row["experiment"]), name)
+    asked = Experiment.of_record(json.loads(row["experiment"]), f"experiment {experiment_id}")
     if only_run is None:
         rows = rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id)
     else:

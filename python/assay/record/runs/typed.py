@@ -7,7 +7,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from msgspec import structs
 
@@ -47,7 +47,9 @@ def _with_hidden(document: Any) -> Any:
 
 
 def machine(document: Any) -> Machine:
-    return convert(document, Machine, "machine")
+    """The same, seen to be of the shape that judging and reports read; with its further keys."""
+    convert(document, Machine, "machine")
+    return cast(Machine, document)
 
 
 def checks(document: Any, name: str) -> tuple[Check, ...]:
@@ -59,7 +61,9 @@ def changes(document: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def build(document: Any) -> Build:
-    return convert(document, Build, "build")
+    """The same, seen to be of the shape that reports read; with its further keys."""
+    convert(document, Build, "build")
+    return cast(Build, document)
 
 
 _CALIBRATION_COLUMNS = [
