@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
 from assay.contracts import factors, server_url
-from assay.contracts.documents import convert, with_hidden
+from assay.contracts.documents import Value, convert, with_hidden
 from assay.contracts.driving import STOPS, DrivingChanges, without
 from assay.contracts.factors import BY_URL as BY_URL
 from assay.contracts.factors import Scalar, ServerMachine
@@ -227,7 +227,7 @@ class Work:
     """Fields, each with those of the above that a record has behind it."""
 
     @classmethod
-    def in_order(cls, document: Mapping[str, Any]) -> dict[str, Any]:
+    def in_order(cls, document: Mapping[str, Value]) -> dict[str, Value]:
         """The fields in the order in which a record has them."""
         behind = dict(cls.behind)
         moved = {name for names in behind.values() for name in names}

@@ -25,7 +25,7 @@ from assay.record import under_way
 from assay.record.file import faults, record_file
 from assay.record.file.record_file import RecordIsLocked, open_for_reading, reading_errors
 from assay.record.runs import reading, run_names
-from assay.record.runs.reading import cells_of_runs
+from assay.record.runs.reading import KeptDocuments, cells_of_runs
 from assay.record.runs.records import ExperimentRecord
 from assay.record.under_way import UnfinishedExperiment
 from assay.record.writer import Change
@@ -53,6 +53,10 @@ class RecordQuestions(ABC):
     def run(self, run_id: int) -> Run:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""
         return self._read(lambda connection: reading.run(connection, run_id))
+
+    def documents(self, run_id: int) -> KeptDocuments:
+        """Those of a run that are shown as they are on record."""
+        return self._read(lambda connection: reading.documents_of_run(connection, run_id))
 
     def experiment(self, experiment_id: int) -> ExperimentRecord:
         """One experiment with all its runs."""

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -113,6 +113,32 @@ def run(connection: sqlite3.Connection, run_id: int) -> Run:
         raise _unknown(connection, "run", "runs", run_id)
     record_file.insist_on_runs(connection, "id", run_id)
     return next(_records(connection, row["experiment_id"], [row]))
+
+
+class KeptDocuments(NamedTuple):
+    """Of a run, as JSON has them: with what this version does not know, and without what an earlier
+    one did not."""
+
+    cell: Any
+    deployment: Any
+    """None: there is none."""
+    datasets: Mapping[int, Any]
+    """By the position of the step that loaded it."""
+
+
+def documents_of_run(connection: sqlite3.Connection, run_id: int) -> KeptDocuments:
+    (cell,) = connection.execute("SELECT cell FROM runs WHERE id = ?", (run_id,)).fetchone()
+    deployment = connection.execute(
+        "SELECT document FROM deployments WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    datasets = connection.execute(
+        "SELECT step, document FROM datasets WHERE run_id = ? ORDER BY step", (run_id,)
+    )
+    return KeptDocuments(
+        json.loads(cell),
+        None if deployment is None else json.loads(deployment[0]),
+        {step: json.loads(text) for step, text in datasets},
+    )
 
 
 def _records(
