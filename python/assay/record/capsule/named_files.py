@@ -61,7 +61,7 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     paths: dict[str, str] = {}
     scripts: dict[str, str] = {}
     for script in asked.scripts:
-        within = _free(f"{_SCRIPTS}/{_script_name(script['path'])}", members)
+        within = _free(f"{_SCRIPTS}/{_script_name(script.path)}", members)
         members[within] = _script_text(script, sent)
         scripts[script.path] = within
         paths[within] = script.path
