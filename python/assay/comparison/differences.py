@@ -419,7 +419,7 @@ _DIGITS = 12
 
 def are_in_other_languages(a: Sequence[Run], b: Sequence[Run]) -> bool:
     """Whether the sides have the rows of one declaration, in the tables of several languages."""
-    data = [run.data and run.data.request for run in (*a, *b)]
+    data = [run.data.request if run.data else None for run in (*a, *b)]
     if not all(one is not None and one.declared_fingerprint for one in data):
         return False
     is_one = not list(values_that_differ("data", "declared data", a, b, _declared))

@@ -82,8 +82,8 @@ def tables_of(asked: Experiment, places: Places, quick: TomlData) -> Tables:
 
 def _optional(asked: Experiment) -> Tables:
     """Without those that an option of the command line has replaced."""
-    chosen = {*FACTORS, *(one.called for one in asked.systems)}
-    chosen |= {one.name for one in (*asked.systems, *asked.storages)}
+    chosen = {*FACTORS, *(name for one in asked.systems for name in one.names)}
+    chosen |= {one.name for one in asked.storages}
     found = [name for name in asked.optional if name in chosen]
     return {"optional": found} if found else {}
 
