@@ -306,7 +306,7 @@ class Reported(Struct, frozen=True, kw_only=True):
     """Test → the published table, in the same form."""
     claims: tuple[TomlData, ...] = ()
     """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
-    series: Mapping[str, TomlData] = field(default_factory=dict)
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Name → a table over several tests (`assay.report.declared.declaration`)."""
     sheets: tuple[SheetRecord, ...] = ()
     """Tables that reports show as they stand."""
