@@ -62,7 +62,7 @@ class Cell(Work):
         levels = {
             key: level
             for key, level in plain.items()
-            if key not in known and isinstance(level, Scalar)
+            if key in factors.OF_LEVELS or (key not in known and isinstance(level, Scalar))
         }
         return convert({**plain, "levels": {**factors.levels(levels), **levels}}, cls, name)
 
