@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -27,9 +27,6 @@ from assay.load.existing_data import ExistingData
 from assay.plan.values import Cell, PlannedRun
 from assay.probe import Probe
 from assay.text.phrases import reason_sentence
-
-Document = Mapping[str, Any]
-"""As JSON has it; only kept and shown."""
 
 CellKey = tuple[str, str]
 """Fingerprint of a cell, and the name of the machine where there are several."""
@@ -137,8 +134,8 @@ class CalibrationRecord(Struct, frozen=True):
     p50_ns: int
     """Latency of a statement that takes no time."""
     p99_ns: int
-    observation: Document
-    """The engine's observation."""
+    observation: object
+    """The engine's observation, as JSON has it; it is only kept."""
     id: int = 0
     """0: not in the record yet."""
 
