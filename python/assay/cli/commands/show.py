@@ -133,7 +133,7 @@ def _everything(run: Run, kept: KeptDocuments) -> dict[str, Any]:
                 continue
             case "drive":
                 found["deployment_document"] = kept.deployment
-                found["dataset"] = next(reversed(kept.datasets.values()), None)
+                found["dataset"] = [None, *kept.datasets.values()][-1]
         for shown in (name, *_OF_PLAN.get(name, ())):
             found[shown] = msgspec.to_builtins(getattr(run, shown), enc_hook=str)
     for step in found["steps"]:
