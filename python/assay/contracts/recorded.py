@@ -1,4 +1,4 @@
-"""The documents of an experiment that a record keeps as JSON, by their keys.
+"""The machine, the program and the command of an experiment, as a record keeps them, by keys.
 
 A key may be missing: an earlier Assay kept fewer. Further keys are kept, and only shown.
 """
