@@ -209,7 +209,7 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
 
 
 @dataclass(frozen=True)
-class Work:
+class ClientWork:
     """What clients run: a workload, or what takes the place of its scripts."""
 
     workload: str
@@ -301,7 +301,7 @@ workload and scripts of its own."""
 
 
 @dataclass(frozen=True)
-class Experiment(Work):
+class Experiment(ClientWork):
     """What is varied, what is measured, and how often. An ad hoc script has no other test and no
     tables; then ``workload`` is only its name."""
 

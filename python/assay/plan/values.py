@@ -13,7 +13,7 @@ from msgspec import structs
 
 from assay.contracts import factors
 from assay.contracts.documents import convert, with_hidden
-from assay.contracts.experiment import Work
+from assay.contracts.experiment import ClientWork
 from assay.contracts.factors import Factor, Levels, Part
 from assay.errors import ArgumentError
 from assay.experiment import (
@@ -28,7 +28,7 @@ from assay.text.phrases import Mention, phrase
 
 
 @dataclass(frozen=True)
-class Cell(Work):
+class Cell(ClientWork):
     """One combination of levels."""
 
     test: str

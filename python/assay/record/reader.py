@@ -223,10 +223,10 @@ def _asked(experiments: Iterable[Experiment]) -> Experiment:
     return functools.reduce(_both_asked, experiments)
 
 
-def _both_asked(one: Experiment, other: Experiment) -> Experiment:
-    names = [each.name for each in fields(Experiment)]
-    both = {name: _both(getattr(one, name), getattr(other, name)) for name in names}
-    return dataclasses.replace(one, **both)
+def _both_asked(asked: Experiment, other: Experiment) -> Experiment:
+    names = [field.name for field in fields(Experiment)]
+    both = {name: _both(getattr(asked, name), getattr(other, name)) for name in names}
+    return dataclasses.replace(asked, **both)
 
 
 def _both(value: Any, other: Any) -> Any:
