@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 VICTIM = """
 import sys, time
 from pathlib import Path
+from msgspec import structs
 import invented_records as invented
 from assay.record import Store
 
