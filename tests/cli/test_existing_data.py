@@ -339,7 +339,8 @@ RUN = "run tpcb --on sqlite --clients 1 --warm-up 0 --transactions 1 --datasets 
 def how_loaded() -> list[str]:
     with Store(Path("assay-records.sqlite"), must_exist=True) as store:
         runs = sorted(one.id for one in store.runs())
-        return [str((store.run(one).dataset or {})["how"]) for one in runs]
+        loaded = (store.run(one).data for one in runs)
+        return [data.how if data else "" for data in loaded]
 
 
 def test_a_damaged_copy_is_loaded_again(

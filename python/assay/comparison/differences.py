@@ -247,9 +247,7 @@ def _of_texts(
     }
     of_a, of_b = ([run for run in of if run.is_measured] for of in (a_runs, b_runs))
     runs = [*of_a, *of_b]
-    is_one_text = len({run.system for run in runs}) == 1 or all(
-        run.cell.get("feed") for run in runs
-    )
+    is_one_text = len({run.system for run in runs}) == 1 or all(run.cell.feed for run in runs)
     is_parameter = bool(runs) and between in cell_names.named_parameters(runs[0].parameters)
     is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
     is_parameter = is_parameter or between == SCRIPT
@@ -277,16 +275,16 @@ def _build(recorded: ExperimentRecord | Run) -> str:
 
 
 def _text(experiment: ExperimentRecord) -> str:
-    return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+    return experiment.workload.fingerprint[:_FINGERPRINT]
 
 
 def _is_of_scripts(run: Run) -> bool:
-    return run.cell.get("workload_content") == OF_SCRIPTS
+    return run.cell.workload_content == OF_SCRIPTS
 
 
 def _dialect(run: Run) -> str:
     """Beginning of the digest of the file that its dialect is."""
-    return str((run.cell.get("system") or {}).get("dialect_content") or "")[:_FINGERPRINT]
+    return run.cell.system.dialect_content[:_FINGERPRINT]
 
 
 def _scripts(run: Run) -> str:
@@ -416,7 +414,7 @@ _DIGITS = 12
 
 def are_in_other_languages(a: Sequence[Run], b: Sequence[Run]) -> bool:
     """Whether the sides have the rows of one declaration, in the tables of several languages."""
-    data = [run.data for run in (*a, *b)]
+    data = [run.data.request if run.data else None for run in (*a, *b)]
     if not all(one is not None and one.declared_fingerprint for one in data):
         return False
     is_one = not list(values_that_differ("data", "declared data", a, b, _declared))
@@ -439,11 +437,11 @@ def differences(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
 
 
 def _declared(run: Run) -> str:
-    return run.data.declared_fingerprint if run.data else ""
+    return run.data.request.declared_fingerprint if run.data else ""
 
 
 def _input(run: Run) -> str:
-    return run.data.fingerprint[:_DIGITS] if run.data else ""
+    return run.data.request.fingerprint[:_DIGITS] if run.data else ""
 
 
 # Takes the runs of two sides; gives the settings in effect that are not the same on both, by what

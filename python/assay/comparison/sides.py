@@ -39,7 +39,7 @@ def named_together(a: Side, b: Side | None, between: str = "") -> tuple[Side, Si
     are a factor where one side has several, or where they are what is compared (``between``); else
     they are what differs between the sides."""
     runs = [run for one in (a, b) if one is not None for _, run in one.runs]
-    found = run_names.with_machines(run_names.of_records(runs))
+    found = run_names.with_machines(run_names.named(runs))
     of_a = {run.machine_name for run in found[: len(a.runs)]}
     of_b = {run.machine_name for run in found[len(a.runs) :]}
     is_factor = between.partition("=")[0] == cell_names.MACHINE or max(len(of_a), len(of_b)) > 1

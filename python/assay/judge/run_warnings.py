@@ -22,7 +22,7 @@ from assay.judge.machine_load import (
 from assay.judge.run import EXCEEDED, Run, RunWarning
 from assay.judge.storage_checks import missed_disk_times
 from assay.judge.warning_kinds import WarningKind, unsteady
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.text import units
 from assay.text.units import share_beyond
 
@@ -178,15 +178,15 @@ def _of_dataset(run: Run) -> Iterator[tuple[WarningKind, str]]:
     size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
     if size_bytes and memory_bytes and size_bytes < memory_bytes:
         yield WarningKind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
-    if dataset.source == "synthetic":
-        yield WarningKind.SYNTHETIC_DATA, dataset.description
+    if dataset.request.origin == "synthetic":
+        yield WarningKind.SYNTHETIC_DATA, dataset.request.description
     if dataset.data_to_buffer_asked is not None:
         yield WarningKind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
-    if skipped := dataset.skipped_items:
+    if skipped := dataset.request.skipped_items:
         yield WarningKind.INPUT_SKIPPED, units.counted(skipped, "item")
 
 
-def _of_buffer(dataset: DatasetFacts) -> str:
+def _of_buffer(dataset: Dataset) -> str:
     """``data 24 MB, 6 times the buffer asked; it has 128 MB, the data are 0.19 times as large``."""
     asked = f"{dataset.data_to_buffer_asked:.12g} times the buffer asked"
     data = f"data {units.size(dataset.data_bytes)}, {asked}" if dataset.data_bytes else asked

@@ -24,7 +24,6 @@ from assay.contracts.events import (
 )
 from assay.contracts.experiment import brief
 from assay.contracts.factors import CACHE
-from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.stop import Stop, Stopped
 from assay.contracts.systems.abilities import ConfinesSessions
 from assay.drive import transaction_log
@@ -64,6 +63,7 @@ from assay.provision.space import name_full_storage
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machines import build, machine
+from assay.record.planned_runs import ExperimentFacts
 from assay.record.runs.records import REFUSED, RunEnd, exit_status
 from assay.text import units
 from assay.text.phrases import phrase, reason_with_more
@@ -227,12 +227,7 @@ class _Prepared(Struct, frozen=True):
 
     def facts(self) -> ExperimentFacts:
         """For the record."""
-        return {
-            "machine": machine(),
-            "workload": self.workload.for_record(),
-            "build": build(),
-            "content": self.content.for_record(),
-        }
+        return ExperimentFacts(machine(), self.workload.for_record(), build(), self.content)
 
     def may_commit(self, run: PlannedRun) -> bool:
         return run.position not in self.preflight.refusals and may_commit(

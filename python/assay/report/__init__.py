@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from assay.contracts.factors import NAMES
-from assay.contracts.recorded import WorkloadRecord
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.values import Workload
+from assay.workload.workload_record import WorkloadRecord
 
 if TYPE_CHECKING:
     from assay.report.declared.published import Published

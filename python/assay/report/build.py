@@ -201,7 +201,7 @@ def _series(
     from assay.report.declared import published
 
     for declared in declaration.series_of_record(experiment.workload):
-        is_asked = declared.name in experiment.experiment.get("series", ())
+        is_asked = declared.name in experiment.experiment.series
         if (declared.paper_only and not is_asked) or declared.name in already:
             continue
         from assay.report.figures import bars
@@ -386,8 +386,8 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
         "experiments": [one.id for one in experiment.each],
         "title": experiment.title,
         "reproduces": experiment.reproduces or None,
-        "workload": str(experiment.workload.get("name", "")),
-        "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
+        "workload": experiment.workload.name,
+        "workload_fingerprint": experiment.workload.fingerprint,
         "seed": str(experiment.seed),
         "begun_unix_ns": experiment.begun_unix_ns,
         "ended_unix_ns": experiment.ended_unix_ns,

@@ -344,8 +344,8 @@ _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 def role(run: Run) -> str | None:
     """None where nothing was provisioned, or the storage is not known."""
-    if said := (run.cell.get("storage") or {}).get("role"):
-        return str(said).replace("-", " ")
+    if said := run.cell.storage.role:
+        return said.replace("-", " ")
     storage = run.deployment.storage if run.deployment else None
     if storage is None:
         return None

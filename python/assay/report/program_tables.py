@@ -50,7 +50,7 @@ def _of_levels(factor: Factor) -> ReportColumn:
 
 def _of_machine(factor: Factor) -> Callable[[Run], Any]:
     if factor is RTT:  # that of a storage takes its place
-        return lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s
+        return lambda run: run.cell.storage.rtt_s or run.server_machine.rtt_s
     return lambda run: server_limits.plain(run.server_machine, factor.name)
 
 

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
 from assay.contracts.storages.protocol import SIZE, PreparedStorage, size_bytes, values
@@ -136,7 +135,7 @@ class Modelled:
             about = DiskFacts(
                 image_in=str(base),
                 has_direct_io=device.has_direct_io,
-                model=Document(structs.asdict(model)),
+                model=structs.asdict(model),
                 path_cost=path_cost,
             )
             data = directory.root / f"data-{device_id}"

@@ -7,14 +7,13 @@ a loop device. What the system writes besides (its log, its catalogue) is in an 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import SIZE, PreparedStorage, size_bytes, values
@@ -42,7 +41,7 @@ class DiskFacts(TypedDict, total=False):
 
     image_in: str
     has_direct_io: bool
-    model: Document
+    model: Mapping[str, object]
     """With the fields of `assay.storages.disk_model.Model`."""
     path_cost: list[PathCost]
 

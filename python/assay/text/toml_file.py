@@ -53,9 +53,12 @@ _LONG_KEY = re.compile(
     ).replace("MOST", str(_MOST_PARTS))
 )
 
-TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
-TomlData: TypeAlias = "Mapping[str, TomlValue]"
-"""A table as it stands, for a reader further on."""
+if TYPE_CHECKING:
+    TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
+    TomlData: TypeAlias = "Mapping[str, TomlValue]"
+    """A table as it stands, for a reader further on."""
+else:  # a record of it is decoded by its type, which cannot contain itself
+    TomlValue, TomlData = object, dict
 
 
 def read(

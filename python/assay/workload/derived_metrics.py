@@ -1,4 +1,4 @@
-"""A metric that a workload derives from what was measured, and its formula."""
+"""A metric that a workload derives from what was measured, with its formula."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from assay.contracts.recorded import DerivedRecord
 from assay.errors import ExperimentError
 from assay.text.keys import SCALAR, TEXT, TEXTS, OneOf, in_file
 from assay.text.toml_file import TomlTable
@@ -79,26 +78,3 @@ class DerivedMetric(Struct, frozen=True):
     def variables(self) -> list[str]:
         """Those of its formula."""
         return list(dict.fromkeys(VARIABLE.findall(self.value.text)))
-
-    @staticmethod
-    def of_record(record: DerivedRecord) -> DerivedMetric:
-        """Without its scripts, which are not needed for the formula."""
-        return DerivedMetric(
-            name=record["name"],
-            title=record["title"],
-            help=record["help"],
-            value=Expression(record["value"], 0),
-            test=record["test"],
-            scripts=(),
-            is_more_better=record["is_more_better"],
-        )
-
-    def for_record(self) -> DerivedRecord:
-        return DerivedRecord(
-            name=self.name,
-            title=self.title,
-            help=self.help,
-            value=self.value.text,
-            test=self.test,
-            is_more_better=self.is_more_better,
-        )

@@ -58,7 +58,8 @@ PARAMETERS = in_file(
 
 @dataclass(frozen=True)
 class Step:
-    """The fields and methods of every step."""
+    """The fields and methods of every step. A kind of step sets the class variables that it has
+    otherwise."""
 
     do: ClassVar[str]
     """The name of its kind in workload files."""
@@ -237,9 +238,9 @@ class Deferred:
 class Drive(Clients, Step):
     """Clients run scripts and are measured."""
 
-    do: ClassVar[str] = "drive"
-    has_clients: ClassVar[bool] = True
-    found_as: ClassVar[str] = "drive"
+    do = "drive"
+    has_clients = True
+    found_as = "drive"
     is_one_client: Annotated[bool, in_file(
         FLAG, "One client does the work of all.", name="one_client",
     )] = False  # fmt: skip

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine import GeneratedDocument
 from assay.contracts.experiment import PROTOCOLS
 from assay.contracts.observation import Headline, ResponseLimit
-from assay.contracts.recorded import SheetRecord, WorkloadRecord
+from assay.contracts.recorded import SheetRecord
 from assay.registry import unknown
 from assay.text import quantities
 from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file, named
@@ -35,6 +35,9 @@ from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
 from assay.workload.steps import CHANGES, MIX, ORDER, SCRIPTS, Deferred, Drive, Group, Step
+
+if TYPE_CHECKING:
+    from assay.workload.workload_record import WorkloadRecord
 
 
 class Script(ScriptDocument, frozen=True):
@@ -298,10 +301,27 @@ class ExpectedRules(Struct, frozen=True):
     """Script → the values of parameters for which its counts hold; those of others hold for all."""
 
 
-class Inherited(Struct, frozen=True, kw_only=True):
-    """What a workload has that another may extend; everything is empty where it extends none."""
+class Reported(Struct, frozen=True, kw_only=True):
+    """What reports need of a workload as its files say it."""
 
     name: str = ""
+    title: str = ""
+    source: str = ""
+    report: Mapping[str, TomlData] = field(default_factory=dict)
+    """Test → the declaration of its report (`assay.report.declared.declaration`)."""
+    published: Mapping[str, TomlData] = field(default_factory=dict)
+    """Test → the published table, in the same form."""
+    claims: tuple[TomlData, ...] = ()
+    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Name → a table over several tests (`assay.report.declared.declaration`)."""
+    sheets: tuple[SheetRecord, ...] = ()
+    """Tables that reports show as they stand."""
+
+
+class Inherited(Reported, frozen=True, kw_only=True):
+    """What a workload has that another may extend; everything is empty where it extends none."""
+
     default_system: str = ""
     """The default system; empty: a system must be named."""
     data_source: str = ""
@@ -340,22 +360,12 @@ class Workload(Inherited, frozen=True, kw_only=True):
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
-    report: Mapping[str, TomlData]
-    """Test → the declaration of its report (`assay.report.declared.declaration`)."""
-    published: Mapping[str, TomlData]
-    """Test → the published table, in the same form."""
     is_ad_hoc: bool = False
     """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
     given_scripts: str = ""
     """The names of script files that its tests run in place of their own."""
-    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Name → a table over several tests (`assay.report.declared.declaration`)."""
-    sheets: tuple[SheetRecord, ...] = ()
-    """Tables that reports show as they stand."""
     derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
     """By name, in the order in which they are declared."""
-    claims: tuple[TomlData, ...] = ()
-    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
 
     def quickly(self) -> Workload:
         """With the quick version of every test."""
@@ -546,33 +556,18 @@ class Workload(Inherited, frozen=True, kw_only=True):
 
     def for_record(self) -> WorkloadRecord:
         """The part of the workload that reports need, since its folder may be gone."""
-        return WorkloadRecord(
-            {
-                "name": self.name,
-                "title": self.title,
-                "source": self.source,
-                "fingerprint": self.fingerprint,
-                "report": {test: dict(table) for test, table in self.report.items()},
-                "published": {test: dict(table) for test, table in self.published.items()},
-                "claims": [dict(claim) for claim in self.claims],
-                "series": {name: dict(table) for name, table in self.series.items()},
-                **({"sheets": list(self.sheets)} if self.sheets else {}),
-                **(
-                    {"derived": [one.for_record() for one in self.derived.values()]}
-                    if self.derived
-                    else {}
-                ),
-                **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
-            }
-        )
+        from assay.workload.workload_record import WorkloadRecord
 
-    @property
-    def _bytes_per_unit(self) -> dict[str, float]:
-        return {
-            name: one.bytes_per_unit
-            for name, one in self.parameters.items()
-            if one.bytes_per_unit is not None
-        }
+        return WorkloadRecord(
+            **{name: getattr(self, name) for name in Reported.__struct_fields__},
+            fingerprint=self.fingerprint,
+            derived=tuple(self.derived.values()),
+            bytes_per_unit={
+                name: one.bytes_per_unit
+                for name, one in self.parameters.items()
+                if one.bytes_per_unit is not None
+            },
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -442,7 +442,7 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
                 "deployment",
                 durability=None,
                 durability_lowered_by=("fsync = off",)
-                if run.cell["system"]["settings"]["jit"] == "off"
+                if run.cell.system.settings["jit"] == "off"
                 else (),
             )
             for run in experiment.runs

@@ -29,7 +29,8 @@ from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import checked_choices, identity, server_limits
 from assay.lab.refusal import plan_here, why_refused
 from assay.plan import cell_names, plan
-from assay.plan.fingerprint import fingerprint_of_document
+from assay.plan.fingerprint import fingerprint_of_cell
+from assay.plan.values import Cell
 from assay.provision import limits
 from assay.record import Store
 from assay.record.file.kept_texts import json_text
@@ -186,9 +187,9 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
 
 
 def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
-    asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert identity.identity_of_system(asked) == identity.identity_of_system(
-        {**asked, "called": "old", "shown": "old"}
+    asked = SystemChoice("x", url="x://h/d")
+    assert identity.identity_of_choice(asked) == identity.identity_of_choice(
+        replace(asked, called="old", shown="old")
     )
 
 
@@ -245,7 +246,7 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     assert document["system"].pop("machine") == {
         "memory_bytes": None, "cpus": None, "rtt_s": 0.0, "log_storage": None
     }  # fmt: skip
-    assert fingerprint_of_document(document) == cell.fingerprint, (
+    assert fingerprint_of_cell(Cell.of_record(document, "cell")) == cell.fingerprint, (
         "a record of before there was a choice"
     )
 

@@ -36,15 +36,15 @@ from assay.report.summaries import first_look
 
 def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
-    return Run(
+    run = Run(
         **invented.PLACE,
-        driving=driving,
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
             errors=[observations.error(**{"class": one}) for one in classes],
         ),
     )
+    return invented.of_cell(run, driving=driving)
 
 
 def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> None:
@@ -466,7 +466,9 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
         reports = [GeneratorReport("a", 2, 50, 0, 9, lost_after_s=after_s)]
         reports += [GeneratorReport("b", 2, 50, 0, 0)]
         observation = so_far.observation(reports)
-        made = structs.replace(run, state="driving", driving=driving, observation=observation)
+        made = structs.replace(
+            invented.of_cell(run, driving=driving), state="driving", observation=observation
+        )
         found = dict(run_warnings.of_run(made))
         assert ("generator-lost" in found) is is_warned and "errors" not in found
         assert not is_warned or "at most 9 transactions unknown" in found["generator-lost"]

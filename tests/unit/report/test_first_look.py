@@ -144,7 +144,7 @@ def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None
     assert "repetitions differ by 50 % (postgresql, here, 1 client)" in " ".join(
         " ".join(look(experiment, 120)).split()
     )
-    runs = (structs.replace(run, test=f"of-{run.clients}") for run in experiment.runs)
+    runs = (invented.of_cell(run, test=f"of-{run.clients}") for run in experiment.runs)
     of_two_tests = structs.replace(experiment, runs=tuple(runs))
     assert re.search(
         r"repetitions differ by 50 % \(\S+of-1: postgresql, here, 1 client\)",
@@ -255,8 +255,13 @@ def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Pat
     }
     declared = {"title": "Limit", "fields": [{"key": "default.limit", "title": "default limit"}]}
     first, second = record.runs
-    both = (first, structs.replace(second, test="limit", observation=invented.observed(limit)))
-    workload = {**record.workload, "report": {"limit": declared}}
+    both = (
+        first,
+        structs.replace(
+            invented.of_cell(second, test="limit"), observation=invented.observed(limit)
+        ),
+    )
+    workload = structs.replace(record.workload, report={"limit": declared})
     record = structs.replace(record, workload=workload, runs=both)
     lines = look(record)
     assert any("limit: sqlite" in line and "default limit 100" in line for line in lines)

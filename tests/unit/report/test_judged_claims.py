@@ -3,6 +3,7 @@ kept to, or not comparable with the reason."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+from assay.contracts.experiment import Scaled
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.experiment import SystemChoice
@@ -269,8 +271,9 @@ def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
     whole = invented.experiment(
         path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
     )
-    scaled = {"test": "parallel", "name": "scale", "full": "1", "quick": "0.002"}
-    (one,) = judged_claims(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
+    scaled = Scaled("parallel", "scale", "1", "0.002")
+    asked = dataclasses.replace(whole.experiment, scaled=(scaled,))
+    (one,) = judged_claims(replace(whole, experiment=asked))
     assert one.word == word
     if word == "not comparable":
         assert one.why == "scale 0.002 here, the claim is about 1"

@@ -219,7 +219,7 @@ def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) ->
         store.begin_experiment(planned.experiment, planned, invented.FACTS, command={"file": "e"})
         store.begin_run(planned.runs[0])
         raise KeyboardInterrupt
-    other = {**invented.FACTS, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
+    other = replace(invented.FACTS, machine={**invented.MACHINE, "kernel": "6.2.0"})
     with Store(path) as store:
         store.continue_experiment(planned, planned.runs, {"file": "e"}, other)
         (one,) = document(store.latest())["tables"]["continuations"]

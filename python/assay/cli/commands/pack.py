@@ -164,8 +164,6 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     """Raises `ArgumentError` where the file plans others than these: other cells, repetitions or
     seeds. It is planned and not looked for on this machine, since it may have been run on
     another, whose optional levels were left out."""
-    from assay.contracts.documents import convert
-    from assay.contracts.experiment import LeftOut
     from assay.experiment import from_command_line
     from assay.lab import refusal
     from assay.plan import plan
@@ -175,13 +173,12 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     asked = record.experiment
     words = from_command_line.Words(
         target=str(file),
-        quick=bool(asked.get("is_quick")),
+        quick=asked.is_quick,
     )
     experiment, workload = from_command_line.asked(words)
     if experiment.input_paths:
         named_files.insist_on_the_same_input(record, experiment, workload)
-    left_out = convert(asked.get("left_out", []), tuple[LeftOut, ...], "left_out")
-    experiment = replace(refusal.spelled_experiment(experiment), left_out=left_out)
+    experiment = replace(refusal.spelled_experiment(experiment), left_out=asked.left_out)
     planned = plan(experiment, workload).runs
     known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
     lost = [

@@ -281,7 +281,7 @@ def _say_logged(kept: ExperimentRecord) -> None:
         took = units.short_duration(sum(one.cpu_ns for one in logs) / 1e9)
         of_share = "" if logs[-1].sample == 1 else f", {units.percent(logs[-1].sample)} of them"
         say(
-            f"{written}{of_share} in {kept.experiment['log']}: {size} as CSV, written in {took} of "
+            f"{written}{of_share} in {kept.experiment.log}: {size} as CSV, written in {took} of "
             "CPU time"
         )
 

@@ -29,7 +29,7 @@ from assay.text.keys import field_names
 
 SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
 _BEFORE_CLIENTS: Mapping[str, Callable[[Run], Any]] = {
-    "data": lambda run: run.data,
+    "data": lambda run: run.data.for_record() if run.data else None,
     "deployment": lambda run: run.deployment,
 }
 """Where a path begins → what was there before the first client."""

@@ -10,11 +10,11 @@ from msgspec import structs
 
 from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Observation
-from assay.contracts.recorded import WorkloadRecord
 from assay.record import Run
 from assay.report.declared import aggregates
 from assay.text.toml_file import TomlTable
 from assay.workload.declared_reports import Declaration, Field, Series, SeriesColumn
+from assay.workload.workload_record import WorkloadRecord
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
 
@@ -39,7 +39,7 @@ def read(section: TomlTable, test: str) -> Declaration:
 
 def of_record(workload: WorkloadRecord, test: str) -> Declaration | None:
     """The declaration at the time of the run; None where the workload had none."""
-    declared = workload.get("report", {}).get(test)
+    declared = workload.report.get(test)
     if declared is None:
         return None
     return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
@@ -90,5 +90,5 @@ def series_of_record(workload: WorkloadRecord) -> list[Series]:
     """The series of the workload at the time of the run."""
     return [
         read_series(TomlTable(Path("workload.toml"), "", ("series", name), table), name)
-        for name, table in workload.get("series", {}).items()
+        for name, table in workload.series.items()
     ]

@@ -12,7 +12,6 @@ from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
 from assay.contracts.metric import Metric, ReportColumn, unit_of
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
@@ -25,6 +24,7 @@ from assay.text import units
 from assay.text.keys import FLAG, SCALAR, TEXT, TEXTS, Listed, OneOf, SeveralKeys, in_file
 from assay.text.toml_file import TomlTable
 from assay.workload.declared_reports import SHOWN, Declaration
+from assay.workload.workload_record import WorkloadRecord
 
 Level = Scalar | tuple[Scalar, ...]
 """Several: any of them."""
@@ -120,10 +120,10 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
 
 def system_apart_from(cell: CellRuns, factors: Collection[str]) -> str:
     """What its system is called without the options and settings that are these factors."""
-    document = cell.runs[0].cell
-    own = {name: name for name in factors if name in cell_names.asked_settings(document)}
+    planned = cell.runs[0].cell
+    own = {name: name for name in factors if name in cell_names.asked_settings(planned)}
     label = str(cell.factors["system"])
-    return cell_names.label_without_settings(label, document, own)
+    return cell_names.label_without_settings(label, planned, own)
 
 
 HARDWARE = "hardware"
@@ -295,7 +295,7 @@ def read(section: TomlTable) -> Published:
 
 def of_record(workload: WorkloadRecord, test: str) -> Published | None:
     """The published table of that test at the time of the run."""
-    table = workload.get("published", {}).get(test)
+    table = workload.published.get(test)
     return read(TomlTable(Path("published.toml"), "", (test,), table)) if table else None
 
 

@@ -228,9 +228,9 @@ def other_durability(cells: Sequence[CellRuns]) -> str:
 def scaled_tests(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
     """By test: what is smaller than in the paper's own size, and its levels here."""
     found: dict[str, dict[str, str]] = {}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["name"] not in _NOT_SIZES and not one.get("reason"):
-            found.setdefault(one["test"], {})[one["name"]] = one["quick"]
+    for one in experiment.experiment.scaled:
+        if one.name not in _NOT_SIZES and not one.reason:
+            found.setdefault(one.test, {})[one.name] = one.quick
     return found
 
 

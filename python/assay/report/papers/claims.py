@@ -13,7 +13,6 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.report.declared import published
 from assay.report.declared.declaration import Levels, Quantity
@@ -21,6 +20,7 @@ from assay.text import units
 from assay.text.keys import FLAG, TEXT, TEXTS, NumberWithin, OneOf, in_file, named
 from assay.text.quantities import Real
 from assay.text.toml_file import TomlTable
+from assay.workload.workload_record import WorkloadRecord
 
 ONE_REPETITION = "one repetition"
 ALIKE = "repetitions alike"
@@ -340,10 +340,9 @@ def read(section: TomlTable) -> Claim:
 
 def of_record(workload: WorkloadRecord) -> list[Claim]:
     """The claims at the time of the run."""
-    found = workload.get("claims", ())
     return [
         read(TomlTable(Path("published.toml"), "", ("claims", place), claim))
-        for place, claim in enumerate(found)
+        for place, claim in enumerate(workload.claims)
     ]
 
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.contracts.metric import Metric
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
@@ -40,6 +39,7 @@ from assay.report.papers.claims import (
     shown_interval,
 )
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 # Takes a claim about how a value grows with a factor, and the cells that differ in it; judges it
 # on the range that was run, by the paper's own values in that range.
@@ -330,9 +330,9 @@ def _outside(claim: Claim, cell: CellRuns) -> str:
 def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
     """What is not as large here as the claim needs it; empty: nothing."""
     tests = {str(term.levels["test"]) for term in claim.terms}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["test"] in tests and one["name"] in claim.needs_full:
-            return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
+    for one in experiment.experiment.scaled:
+        if one.test in tests and one.name in claim.needs_full:
+            return f"{one.name} {one.quick} here, the claim is about {one.full}"
     return ""
 
 
@@ -475,7 +475,7 @@ def published_curve(
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
-    for name in workload.get("published", {}):
+    for name in workload.published:
         table = published.of_record(workload, name)
         assert table is not None
         columns = published.columns_of_table(workload, name, table)

@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
-from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.plan import cell_names
@@ -35,6 +34,7 @@ from assay.report.values import (
     judged,
 )
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 PUBLISHED_POINT, MEASURED_POINT, RATIO = "published", "measured", "measured ÷ published"
 JUDGED = "judged"
@@ -107,7 +107,7 @@ def systems(
             name = names.get(cell.published_names[place].casefold())
             if name is not None and name not in chosen.values():
                 chosen[label] = name
-    tables = (of_record(workload, name) for name in workload.get("published", {}))
+    tables = (of_record(workload, name) for name in workload.published)
     everywhere = [row.system for table in tables if table for row in table.rows]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
     for cell in cells:

@@ -181,14 +181,14 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
         return None
     of_claims = cases_by_ratio(claims)
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
-    printed = list(experiment.workload.get("published", {}))
+    printed = list(experiment.workload.published)
     tables.sort(
         key=lambda table: printed.index(table.name.removesuffix(_SUFFIX))
     )  # as in the paper
     tables = [_with_this_machine(experiment, one) for one in tables]
     if not tables:
         return None
-    sources = {name: str(one["source"]) for name, one in experiment.workload["published"].items()}
+    sources = {name: str(one["source"]) for name, one in experiment.workload.published.items()}
     figures = tuple(
         figure
         for one in tables
@@ -436,7 +436,7 @@ def joined_table(
     return ReportTable(
         name=series.name,
         title=series.heading,
-        is_answer=series.name in experiment.experiment.get("series", ()),
+        is_answer=series.name in experiment.experiment.series,
         label_columns=len(labels),
         columns=(*(ReportColumn(name, is_number=name == series.rows) for name in labels), *columns),
         rows=tuple(rows),

@@ -31,7 +31,6 @@ from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, case
 from assay.report.papers.claims import ALIKE, Outcome, not_comparable
 from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED_POINT, RATIO
 from assay.report.program_tables import ProgramTable
-from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
 from assay.report.values import Number, ReportCell, ReportTable, Row, Section, absent, judged, text
 from assay.text import units
@@ -72,7 +71,7 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
     """Those of measured tests that are not in the paper's own shape."""
     found = published.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
-    for name in experiment.workload.get("published", {}):
+    for name in experiment.workload.published:
         beside = published.of_record(experiment.workload, name)
         if beside is None or beside.layout is not None:
             continue
@@ -94,7 +93,7 @@ SCALED = ProgramTable(
             "why it was left out: it is optional, and cannot be had here; null: it was not",
         ),
     ],
-    lambda experiment: iter(experiment.experiment.get("scaled", ())),
+    lambda experiment: iter(experiment.experiment.scaled),
 )
 CLAIMS = ProgramTable(
     "One row per claim of a paper that was judged, and what it was judged for.",
@@ -147,7 +146,7 @@ def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
     """What the quick version has in place of the full one, and what cannot be had here; the same of
     several tests once."""
     by_change: dict[tuple[str, str, str], list[str]] = {}
-    for one in conditions.scaled(experiment):
+    for one in experiment.experiment.scaled:
         here = f"left out: {one.reason}" if one.reason else one.quick
         by_change.setdefault((one.name, one.full, here), []).append(one.test)
     if not by_change:

@@ -72,7 +72,7 @@ class Searched(NamedTuple):
 
 def asked_goal(experiment: ExperimentRecord) -> Condition | None:
     """The goal; None: there is none."""
-    words = experiment.experiment.get("goal")
+    words = experiment.experiment.goal
     if not words:
         return None
     from assay.comparison import goals
@@ -82,7 +82,7 @@ def asked_goal(experiment: ExperimentRecord) -> Condition | None:
 
 def over(experiment: ExperimentRecord) -> str:
     """The parameter that was searched; empty: the offered rate was."""
-    return experiment.experiment.get("goal_over") or ""
+    return experiment.experiment.goal_over
 
 
 def _varied(experiment: ExperimentRecord) -> set[str]:
@@ -90,7 +90,7 @@ def _varied(experiment: ExperimentRecord) -> set[str]:
     searched = over(experiment)
     if not searched:
         return {OFFERED_RATE}
-    are_asked = experiment.experiment.get("clients") or experiment.experiment.get("group_clients")
+    are_asked = experiment.experiment.clients or experiment.experiment.group_clients
     return {searched} if are_asked else {searched, "clients"}
 
 
@@ -105,7 +105,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.cell_names([dict(others) for others in of_searches])
-    sizes = experiment.workload.get("bytes_per_unit", {})
+    sizes = experiment.workload.bytes_per_unit
     from assay.comparison import goals
 
     return [
@@ -389,14 +389,11 @@ class CellPrecision(NamedTuple):
 
 def asked_precision(experiment: ExperimentRecord) -> float | None:
     """The precision that was asked for; None: none."""
-    found = experiment.experiment.get("precision")
-    return float(found) if isinstance(found, int | float) else None
+    return experiment.experiment.precision
 
 
 def is_repeated_as_needed(experiment: ExperimentRecord) -> bool:
-    return (
-        asked_precision(experiment) is not None or experiment.experiment.get("budget_s") is not None
-    )
+    return experiment.experiment.is_repeated_as_needed
 
 
 def precision_of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellPrecision:
@@ -422,7 +419,7 @@ def _why_not_precise(
         return _NOT_ENDED
     if not is_begun or len(known) < len(numbers):
         return _PRECISION_NOT_MEASURED
-    if len(numbers) >= max(MOST_REPETITIONS, int(experiment.experiment.get("repetitions", 1))):
+    if len(numbers) >= max(MOST_REPETITIONS, experiment.experiment.repetitions):
         return "most repetitions"
     return PRECISION_BUDGET
 

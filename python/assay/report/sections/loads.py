@@ -8,12 +8,11 @@ from operator import itemgetter
 
 from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import StepTable, UnreadReport
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge import RunWarning
 from assay.judge.run import StepRecord
 from assay.judge.statistics.samples import median_and_spread
 from assay.judge.warning_kinds import WarningKind
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import CellRuns
@@ -21,6 +20,7 @@ from assay.report.columns import numbers, run_column, texts, words
 from assay.report.declared import published
 from assay.report.values import Number, ReportCell, ReportTable, Section, absent, number_cell, text
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 _KEY = ("system", "storage", "data", "replicas")
 _EXTRA = ("data", "buffer", "restore")
@@ -29,10 +29,11 @@ _EXTRA = ("data", "buffer", "restore")
 
 def section(runs: Iterable[Run]) -> Section | None:
     """One row per system, storage and data set; the median where it was loaded several times."""
-    loads: dict[tuple[object, ...], dict[tuple[object, ...], DatasetFacts]] = {}
+    loads: dict[tuple[object, ...], dict[tuple[object, ...], Dataset]] = {}
     for run in runs:
         if (data := run.data) is not None:
-            key = (run.system_on_machine, run.storage, data.description, data.replicas)
+            asked = data.request
+            key = (run.system_on_machine, run.storage, asked.description, asked.replicas)
             # A data set that is used again is handed in again. What was restored from a copy has
             # the times of the load that was copied.
             loads.setdefault(key, {})[data.one_load] = data
@@ -61,11 +62,11 @@ def _label(place: int) -> ReportColumn:
     return words(_KEY[place], lambda source: source[0][place], is_label=True)
 
 
-Loads = Sequence[DatasetFacts]
+Loads = Sequence[Dataset]
 """Those of one data set, however often it was loaded; the source of a row."""
 
 
-def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
+def _extra(documents: Iterable[Dataset]) -> list[ReportColumn]:
     """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
@@ -104,7 +105,7 @@ def _data_to_buffer(documents: Loads) -> ReportCell:
 def _items_per_s(documents: Loads) -> ReportCell:
     """Every entry of the input is loaded as often as there are replicas, in the variant `full`
     only."""
-    first = documents[0]
+    first = documents[0].request
     if first.replicas != 1 and first.variant != "full":
         return absent(first.variant)
     return _rate(first.items * first.replicas, documents)
@@ -187,7 +188,7 @@ def _step_report_cell(value: str | int | float | None) -> ReportCell:
 
 
 def sheet_sections(workload: WorkloadRecord) -> Iterator[Section]:
-    for place, sheet in enumerate(workload.get("sheets", ())):
+    for place, sheet in enumerate(workload.sheets):
         table = columns.table(
             f"sheet_{place + 1}",
             sheet["title"],

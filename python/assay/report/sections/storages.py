@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import structs
 
-from assay.contracts.documents import convert
-from assay.contracts.experiment import StorageChoice
 from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
@@ -60,12 +58,8 @@ _NOT_LIMITED = (
 def asked(experiment: ExperimentRecord) -> dict[str, str]:
     """Each storage as it was asked for, without its name: ``throttled[read_iops=200]``."""
     asked = experiment.experiment
-    choices = (
-        convert(choice, StorageChoice, "storage")
-        for choice in (*asked.get("storages", ()), *asked.get("log_storages", ()))
-        if choice is not None
-    )
-    return {choice.name: written_storage(choice) for choice in choices}
+    choices = (*asked.storages, *asked.log_storages)
+    return {choice.name: written_storage(choice) for choice in choices if choice is not None}
 
 
 def named(experiment: ExperimentRecord) -> str:
