@@ -384,7 +384,7 @@ def _has(run: Run, factor: str, wanted: Any) -> bool:
         "memory": {"none" if memory is None else f"{memory >> 20}MB"},
         "machine": {run.machine_name},
     }
-    asked = {**(system.get("options") or {}), **(system.get("settings") or {}), **run.parameters}
+    asked = {**system.options, **system.settings, **run.parameters}
     found = levels.get(factor, {asked.get(factor)})
     return str(wanted).casefold() in {str(one).casefold() for one in found}
 
