@@ -19,7 +19,7 @@ from assay.record import ExperimentRecord
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates, published
-from assay.report.declared.declaration import Levels, Quantity
+from assay.report.declared.published import Levels, Quantity
 from assay.report.papers import claims
 from assay.report.papers.claims import (
     BOUNDS,

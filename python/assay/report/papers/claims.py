@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.report.declared import published
-from assay.report.declared.declaration import Levels, Quantity
+from assay.report.declared.published import Levels, Quantity
 from assay.text import units
 from assay.text.keys import FLAG, TEXT, TEXTS, NumberWithin, OneOf, in_file, named
 from assay.text.quantities import Real
