@@ -19,9 +19,12 @@ SOURCES = "\n".join(
     for file in CRATES.glob(f"{place}/*.rs")
 )
 CALLED = {
-    "_OfDriving": "GroupDocument", "ClientsDocument": "GroupDocument",
-    "BibDocument": "SourceOptions", "ScanDocument": "ScanOptions", "SqlDocument": "SqlOptions",
-}  # fmt: skip
+    "_OfDriving": "GroupDocument",
+    "ClientsDocument": "GroupDocument",
+    "BibDocument": "SourceOptions",
+    "ScanDocument": "ScanOptions",
+    "SqlDocument": "SqlOptions",
+}
 """In Rust."""
 
 
