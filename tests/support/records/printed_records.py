@@ -28,8 +28,7 @@ from assay.record import ExperimentRecord, Store
 from assay.record.reader import joined_experiments
 from assay.report.declared import published
 from assay.report.declared import published as published_tables
-from assay.report.declared.declaration import Quantity
-from assay.report.declared.published import Published
+from assay.report.declared.published import Published, Quantity
 from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.text import units
 from assay.workload.values import Workload
