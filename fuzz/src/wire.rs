@@ -1,8 +1,9 @@
 //! Takes any bytes; passes them to a wire codec as if the other side had sent them. It may refuse them, but must
 //! not panic, read beyond them, or loop forever.
 //!
-//! The first byte is the number of bytes per chunk, the second chooses the request. The tests of
-//! `assay-drivers` run the same two functions with randomly mutated conversations.
+//! The first byte chooses the protocol; of the others the first is the number of bytes per chunk, the second
+//! chooses the request. The tests of `assay-drivers` run the same two functions with randomly mutated
+//! conversations.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -15,6 +16,19 @@ use assay_drivers::{
     WireServer as _,
 };
 use assay_values::{Piece, Row, Value};
+
+/// One side of the protocol that the first byte chooses reads the others.
+pub fn any(side: fn(&str, &[u8]), data: &[u8]) {
+    let protocols: Vec<_> = protocols().collect();
+    if let [first, data @ ..] = data {
+        side(protocols[usize::from(*first) % protocols.len()], data);
+    }
+}
+
+/// All that the null server speaks, and variants of them.
+pub fn protocols() -> impl Iterator<Item = &'static str> {
+    SERVERS.iter().map(|known| known.name).chain(VARIANTS)
+}
 
 /// The client's side reads `data` as the bytes of a server.
 pub fn client(protocol: &str, data: &[u8]) {
