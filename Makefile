@@ -45,7 +45,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 
 # With its bytecode kept, so that the next time no process compiles the tests again.
 quick: $(ENGINE) ## run the tests that need only Python, in about a minute
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --quick --numprocesses 3 --dist loadfile tests/unit tests/order
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --quick --numprocesses 3 --dist worksteal tests/unit tests/order
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 test-servers: $(ENGINE)

@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import structs
 
 from assay import registry
 from assay.contracts.deployment import Address
@@ -167,7 +169,7 @@ def _alternate(
     """Ours and theirs, in turns."""
     _make_database(address, "theirs")
     _make_database(address, "ours")
-    theirs = replace(address, database="theirs")
+    theirs = structs.replace(address, database="theirs")
     _run(_theirs(case, theirs, case.tool.prepare, seconds))
     results: tuple[list[Result], list[Result]] = ([], [])
     for number in range(rounds):
@@ -175,7 +177,7 @@ def _alternate(
             results[side].append(
                 _drive_theirs(case, theirs, seconds)
                 if side
-                else _drive_ours(case, replace(address, database="ours"), seconds)
+                else _drive_ours(case, structs.replace(address, database="ours"), seconds)
             )
     return results
 

@@ -10,17 +10,21 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import built_in_workloads
 import forked_programs
 import light_java
 from able import beside_their_line
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
+from assay.errors import AssayError
+from assay.provision.machine.users import server_user
 from assay.provision.undo.ledger import clear_leftovers
 from assay.systems import System
 from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
@@ -48,6 +52,8 @@ gc.set_threshold(100_000, 20, 20)
 """Thousands of tests that are collected are never garbage; to look through them takes a sixth of
 the collection's time."""
 
+built_in_workloads.read_once()
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,6 +78,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    with suppress(AssayError):  # as root it is made here, and not by the first test that needs it
+        server_user()
     if not session.config.getoption("--quick"):
         light_java.use()
         _keep_new_data()

@@ -30,7 +30,7 @@ def counts() -> dict[str, int]:
     names = {name.rpartition(":")[2] for name in fields}
     return {
         "tracked files": len(files),
-        "lines": sum(path.read_bytes().count(b"\n") for path in files),
+        "lines": sum(map(_lines, files)),
         "Python modules": len(modules),
         "median lines of a module": int(median(modules)),
         "pairs of classes that share their fields": len([*sharing(fields)]),
@@ -45,6 +45,12 @@ def tracked() -> list[Path]:
     )
     paths = (ROOT / name for name in listed.stdout.split("\0") if name)
     return [path for path in paths if path.is_file()]
+
+
+def _lines(path: Path) -> int:
+    """Of a text; a compressed record has none."""
+    text = path.read_bytes()
+    return 0 if b"\0" in text else text.count(b"\n")
 
 
 def _modules() -> list[Path]:

@@ -184,7 +184,7 @@ def _metric(metric: Metric) -> str:
     exported = "yes" if metric.exported else ""
     return (
         f"| `{metric.name}` | {_meaning(metric)} | {metric.unit} | {better} "
-        f"| {', '.join(metric.levels)} | {over} | {metric.least_samples} | {metric.column} "
+        f"| {', '.join(metric.levels)} | {over} | {metric.least_samples} | {metric.title} "
         f"| {exported} |"
     )
 

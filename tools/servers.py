@@ -17,7 +17,6 @@ import argparse
 import ctypes
 import importlib
 import os
-import pkgutil
 import shutil
 import subprocess
 import sys
@@ -57,9 +56,11 @@ def loads(library: str) -> bool:
 @cache
 def declared(*, peers: bool = False) -> frozenset[Program]:
     """Every program that the product and its tests start; with those of benchmarks."""
-    for module in pkgutil.walk_packages(assay.__path__, f"{assay.__name__}."):
-        if not module.name.endswith(".__main__"):  # that one runs
-            importlib.import_module(module.name)
+    package = Path(assay.__path__[0])
+    for path in package.rglob("*.py"):
+        if path.stem not in ("__main__", "__init__"):  # the first runs, its folder is imported
+            inside = path.relative_to(package.parent).with_suffix("")
+            importlib.import_module(".".join(inside.parts))
     for folder in (ROOT, ROOT / "tests" / "support"):
         if str(folder) not in sys.path:
             sys.path.append(str(folder))

@@ -101,7 +101,9 @@ pub fn server(protocol: &str, data: &[u8]) {
                     match reply {
                         PlannedReply::Answered {
                             error: Some(error), ..
-                        } => server.fail(&error, &mut out),
+                        } => {
+                            server.fail(&error, &mut out);
+                        }
                         _ => while !server.answer(&mut given, &mut out) {},
                     }
                     true

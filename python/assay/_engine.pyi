@@ -12,6 +12,7 @@ __all__ = [
     "NullDbapiCursor",
     "Rows",
     "Session",
+    "TomlPlaces",
     "become_confined_program",
     "bib_replicate",
     "bib_scan",
@@ -105,6 +106,16 @@ class Session:
     def session_id(self) -> int:
         """The id that the server gave the session at login; 0: none."""
     def close(self) -> None: ...
+
+@final
+class TomlPlaces:
+    """Where the keys, tables and elements of a text begin that is TOML."""
+
+    def __new__(cls, text: str) -> TomlPlaces: ...
+    def place(self, path: Sequence[str | int]) -> tuple[int, int, str]:
+        """The 1-based line, the 1-based column of the value's text in it, and the value as it is
+        spelled. Of what is not there: the line of the innermost table around it that has one, 0 for
+        the whole file."""
 
 @final
 class NullDbapiConnection:

@@ -15,7 +15,7 @@ MODULE = """
 import contextlib
 from assay.load.row_sources.protocol import RowSource
 from assay.load.row_sources.protocol import DataRequest
-from assay.systems.null import NULL
+from assay.systems.null.system import NULL
 
 class Like:
     def __init__(self, name, **members):

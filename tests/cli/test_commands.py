@@ -321,12 +321,9 @@ def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
     program = need_program({"bash": BASH, "zsh": ZSH, "fish": FISH}[shell])
     master, slave = pty.openpty()
     environment = {
-        "PATH": f"{BIN}:{os.environ['PATH']}",
-        "HOME": str(folder),
-        "TERM": "dumb",
-        "COLUMNS": "200",
-        "LC_ALL": "C.UTF-8",
-    }
+        "PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb",
+        "COLUMNS": "200", "LC_ALL": "C.UTF-8",
+    }  # fmt: skip
     process = subprocess.Popen(
         [SETSID.path, "--ctty", "--wait", program, *START[shell]],
         stdin=slave,

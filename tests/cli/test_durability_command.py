@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from assay.probe.durability import PUT_OFF_S
+from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.storages.loop import LOOP
-from assay.storages.mounts import MOUNT_TABLE, every_mount
 from assay.text.output_file import sync_file_system
 from commands import Assay
 from running import started

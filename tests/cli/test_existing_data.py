@@ -129,15 +129,9 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             unknown = _warnings(run)["data-unknown"]
             assert "goods: permission denied for table goods" in unknown, number
         judged = run_in(
-            tmp_path,
-            "compare",
-            "2",
-            "3",
-            "--records",
-            "r.sqlite",
-            "--fail-if",
+            tmp_path, "compare", "2", "3", "--records", "r.sqlite", "--fail-if",
             "throughput_per_s<9x",
-        )
+        )  # fmt: skip
         added = run_in(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout
@@ -345,7 +339,8 @@ RUN = "run tpcb --on sqlite --clients 1 --warm-up 0 --transactions 1 --datasets 
 def how_loaded() -> list[str]:
     with Store(Path("assay-records.sqlite"), must_exist=True) as store:
         runs = sorted(one.id for one in store.runs())
-        return [str((store.run(one).dataset or {})["how"]) for one in runs]
+        loaded = (store.run(one).data for one in runs)
+        return [data.how if data else "" for data in loaded]
 
 
 def test_a_damaged_copy_is_loaded_again(

@@ -20,6 +20,7 @@ from assay import registry
 from assay.cli.commands import new
 from assay.experiment import from_file
 from commands import Assay
+from waiting import HANG_S
 
 
 @pytest.fixture(autouse=True)
@@ -141,8 +142,8 @@ class _Terminal:
                 return
 
     def until(self, text: str) -> None:
-        """What is shown behind the last answer has the text, within two minutes."""
-        until_s = time.monotonic() + 120
+        """What is shown behind the last answer has the text."""
+        until_s = time.monotonic() + HANG_S
         while text not in self.shown:
             assert time.monotonic() < until_s, self.shown
             try:

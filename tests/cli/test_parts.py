@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assay.cli.program import run_program
-from assay.lab.driving import PARTS
+from assay.lab.measurement import PARTS
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from running import started, wait_for_second

@@ -24,7 +24,7 @@ from assay.load.row_sources.protocol import input_folder
 from assay.provision.directory import server_directory
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import TaggedProcesses
-from assay.systems.mariadb import MARIADB
+from assay.systems.mariadb.system import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
 

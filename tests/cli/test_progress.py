@@ -53,7 +53,10 @@ def driven(**changes: Any) -> ClientsAtWork:
 
 
 def a_second(ok: int, p99_ns: int) -> tuple[Interval, ...]:
-    line = Interval(0, "", ok, 0, 0, 0, 0, 0, 0, 8, None, None, 0, p99_ns, 0, None, 0, 0)
+    none = dict.fromkeys(Interval.__struct_fields__, 0)
+    unknown = dict.fromkeys(("latency", "schedule_lag", "schedule_lag_p99_ns"))
+    of_line: dict[str, Any] = {"group": "", "ok": ok, "clients_connected": 8, "p99_ns": p99_ns}
+    line = Interval(**(none | unknown | of_line))
     return (line,)
 
 

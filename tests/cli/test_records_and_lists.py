@@ -34,18 +34,9 @@ def _json(folder: Path, *command: str) -> Any:
 
 def _run(folder: Path, test: str, records: str) -> None:
     run_in(
-        folder,
-        "run",
-        test,
-        "--on",
-        "null",
-        "--warm-up",
-        "0",
-        "--transactions",
-        "20",
-        "--records",
+        folder, "run", test, "--on", "null", "--warm-up", "0", "--transactions", "20", "--records",
         records,
-    )
+    )  # fmt: skip
 
 
 def test_only_the_last_experiments_are_listed_and_in_a_trend(tmp_path: Path) -> None:

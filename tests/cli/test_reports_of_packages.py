@@ -17,7 +17,6 @@ from step_workloads import folder_of
 
 MODULE = """
 from dataclasses import dataclass
-from typing import ClassVar
 
 from assay.contracts.metric import SIZE, Metric
 from assay.contracts.observation import StepReport, StepTable
@@ -57,7 +56,7 @@ class Unregistered(StepReport, frozen=True, tag_field="kind", tag="unheard"):
 
 @dataclass(frozen=True)
 class Census(Step):
-    do: ClassVar[str] = "census"
+    do = "census"
     most: int = 100
 
     @classmethod

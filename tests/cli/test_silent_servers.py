@@ -41,7 +41,7 @@ from assay.systems import sessions
 from commands import IN_MEMORY, need
 from servers import directory_for_servers
 from step_workloads import folder_of
-from waiting import wait_until
+from waiting import HANG_S, wait_until
 
 
 def _message(kind: bytes, body: bytes) -> bytes:
@@ -77,7 +77,7 @@ def impostor(message: bytes) -> Iterator[int]:
         try:
             yield listening.getsockname()[1]
         finally:
-            thread.join(60)
+            thread.join(HANG_S)
             assert not thread.is_alive()
 
 
@@ -187,7 +187,7 @@ def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
             registry.system("postgresql").attach(SystemChoice("postgresql", url=url)),
         ):
             pass
-        thread.join(30)
+        thread.join(HANG_S)
         assert len(opened) == 3
         for one in opened:
             one.close()

@@ -23,7 +23,7 @@ from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import mark_of_process, refuse_foreign_tables
 from assay.provision import processes
 from assay.provision.engine.engine_calls import session
-from assay.systems.cassandra import CASSANDRA
+from assay.systems.cassandra.system import CASSANDRA
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
 from shown_passwords import runs_by_url_keep_it_to_themselves

@@ -18,7 +18,7 @@ from assay.errors import SystemRefused
 from assay.provision.machine.ports import free_port
 from assay.provision.running_system import running_system
 from assay.provision.undo.ledger import clear_leftovers
-from assay.systems.cubrid import CUBRID
+from assay.systems.cubrid.system import CUBRID
 from commands import need
 from servers import ask
 from waiting import wait_until

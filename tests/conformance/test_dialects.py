@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from able import able, beside_their_line, with_ability
 from assay import registry
@@ -109,7 +110,9 @@ def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(
             done = with_client(server, deployment, "\n".join([*script, ""]))
             assert done.returncode == 0, done.stderr
         assert with_client(server, deployment, "\n".join([*failing, ""])).returncode != 0
-        made = replace(deployment, endpoints=(replace(deployment.address, database="select"),))
+        made = replace(
+            deployment, endpoints=(structs.replace(deployment.address, database="select"),)
+        )
         assert ask(made, "SELECT a, b FROM t") == [(text, None)]
 
 
@@ -154,7 +157,7 @@ def urls(request: pytest.FixtureRequest, storage: StorageFacts) -> Iterator[tupl
     with provisioned(system, storage, options={"transport": "tcp"}) as server:
         ask(server, "CREATE DATABASE half")
         for database, rows in ((server.address.database, ROWS), ("half", ROWS // 2)):
-            with session(replace(server.address, database=database)) as opened:
+            with session(structs.replace(server.address, database=database)) as opened:
                 for statement in statements(rows):
                     opened.execute(statement)
         yield url_of(system, server), url_of(system, server, host="localhost", database="half")

@@ -21,7 +21,7 @@ from assay.lab.preflight import preflight
 from assay.plan import plan
 from assay.provision.directory import server_directory
 from assay.provision.engine.engine_calls import session
-from assay.systems.duckdb import DUCKDB
+from assay.systems.duckdb.system import DUCKDB
 from assay.workload import reader
 from commands import need
 from servers import ask

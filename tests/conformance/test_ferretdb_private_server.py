@@ -31,8 +31,8 @@ from assay.load.tables import verify_rows
 from assay.provision.directory import server_directory
 from assay.provision.engine.engine_calls import session
 from assay.provision.processes import has_stopped_cleanly
-from assay.systems.ferretdb import FERRETDB
-from assay.systems.mongodb import MONGODB
+from assay.systems.ferretdb.system import FERRETDB
+from assay.systems.mongodb.system import MONGODB
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
 from waiting import wait_until

@@ -115,17 +115,9 @@ def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
     _need_groups()
     for command in ("plan", "run"):
         ended = assay(
-            command,
-            "tpcb",
-            "--on",
-            system,
-            "--memory",
-            "100MB",
-            "--warm-up",
-            "0",
-            "--transactions",
-            "3",
-        )
+            command, "tpcb", "--on", system, "--memory", "100MB", "--warm-up", "0",
+            "--transactions", "3",
+        )  # fmt: skip
         said = " ".join((ended.out + ended.err).split())
         assert "its default buffer of 128MB does not fit into a memory of 100MB" in said
         assert f"{system}[buffer=25MB]" in said

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assay import registry
 from assay.contracts.deployment import Deployment
@@ -19,7 +19,7 @@ from assay.dialects.mysql import MYSQL as DIALECT
 from assay.errors import SystemRefused
 from assay.provision.engine.engine_calls import session
 from assay.provision.machine.users import server_user
-from assay.systems.mariadb import MARIADB
+from assay.systems.mariadb.system import MARIADB
 from commands import need
 from servers import ask, provisioned, shared
 
@@ -138,9 +138,9 @@ def test_a_user_whose_password_signs_logs_in(method: str, storage: StorageFacts)
     with provisioned(system, storage, options={"transport": "tcp"}, settings=settings) as server:
         ask(server, f"INSTALL SONAME 'auth_{method}'")
         ask(server, f"CREATE USER signer IDENTIFIED VIA {method} USING PASSWORD('secret')")
-        address = replace(server.address, user="signer", database="information_schema")
-        with session(replace(address, password="secret")) as opened:
+        address = structs.replace(server.address, user="signer", database="information_schema")
+        with session(structs.replace(address, password="secret")) as opened:
             assert opened.execute("SELECT 1").rows == [("1",)]
-        wrong = replace(address, password="wrong")
+        wrong = structs.replace(address, password="wrong")
         with pytest.raises(SystemRefused, match="Access denied"), session(wrong):
             pass

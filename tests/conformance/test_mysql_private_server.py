@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 import pymysql
 import pytest
+from msgspec import structs
 
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
@@ -23,7 +23,7 @@ from assay.load.load import fill
 from assay.load.tables import table_digest
 from assay.provision.engine.engine_calls import session
 from assay.provision.running_system import provision
-from assay.systems.mysql import MYSQL
+from assay.systems.mysql.system import MYSQL
 from commands import need
 from servers import ask, provisioned, shared
 
@@ -94,12 +94,16 @@ def test_a_password_is_proved_in_the_clear_by_key_and_over_tls(storage: StorageF
         assert ask(deployment, plugin) == [("caching_sha2_password",)]
         ask(deployment, f"ALTER USER assay@localhost IDENTIFIED BY '{tcp.password}'")
         socket = str(ask(deployment, "SELECT @@socket")[0][0])
-        ways = [tcp, replace(tcp, tls="require"), replace(tcp, host=None, port=None, unix=socket)]
+        ways = [
+            tcp,
+            structs.replace(tcp, tls="require"),
+            structs.replace(tcp, host=None, port=None, unix=socket),
+        ]
         for way in ways:
             ask(deployment, "FLUSH PRIVILEGES")  # it forgets the passwords it has seen
             assert who(way) == who(way), "by the whole password, then from its memory"
             with pytest.raises(SystemRefused, match="Access denied"):
-                who(replace(way, password="wrong"))
+                who(structs.replace(way, password="wrong"))
 
 
 def who(address: Address) -> str | None:

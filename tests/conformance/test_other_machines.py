@@ -31,7 +31,7 @@ from assay.errors import ArgumentError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.choices.checked_choices import system_choice
 from assay.judge.result_checks import why_failed
-from assay.lab import driving
+from assay.lab import measurement
 from assay.plan.values import Cell
 from assay.provision.engine import engine_programs
 from assay.provision.engine.engine_calls import session
@@ -136,7 +136,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Network, list[Address
             fleet = LocalFleet(2, before=[net.command(0), net.command(1)])
             return Generators(fleet, Terms(run=run), are_on_one_machine=False)
 
-        monkeypatch.setattr(driving, "generators_of_cell", of_cell)
+        monkeypatch.setattr(measurement, "generators_of_cell", of_cell)
         monkeypatch.setenv(SERVER_ADDRESS.name, net.address)
         yield net, endpoints
 

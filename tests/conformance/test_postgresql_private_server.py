@@ -19,7 +19,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.drive.sampling import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
 from assay.provision.undo.resources import PosixSharedMemory
-from assay.systems.postgresql import POSTGRESQL
+from assay.systems.postgresql.system import POSTGRESQL
 from block_devices import MAY_MOUNT
 from commands import need
 from programs import UNSHARE

@@ -6,10 +6,10 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import servers
 from able import able
@@ -258,7 +258,7 @@ def test_nothing_that_writes_gets_past_a_read_only_session(
         for statement in ["CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)", *FUNCTIONS[name]]:
             opened.execute(statement)
         own = deployment.address.session_statements
-        reading = replace(
+        reading = structs.replace(
             deployment.address, session_statements=(*own, *dialect.session_read_only())
         )
         for statement in EVERYWHERE + OWN[name]:

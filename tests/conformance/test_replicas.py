@@ -15,6 +15,7 @@ from threading import Thread
 from typing import NamedTuple
 
 import pytest
+from msgspec import structs
 
 import servers
 from assay import env_vars, registry
@@ -447,7 +448,7 @@ def test_servers_of_two_clusters_and_hosts_that_are_down_are_refused(
         # One URL has one password.
         word = replica.address.password
         servers.ask(other, f"ALTER ROLE {other.address.user} PASSWORD '{word}'")
-        other = replace(other, endpoints=(replace(other.address, password=word),))
+        other = replace(other, endpoints=(structs.replace(other.address, password=word),))
         both = reason(url(cluster.primary, other))
         assert "expected one primary and its replicas, found 2 primaries" in both
         with standby_of(other, cluster.storage) as foreign:
@@ -480,7 +481,7 @@ def test_a_replica_of_mysqls_protocol_is_read_by_the_same_words(
         address = source.address
         # One URL has one password.
         servers.ask(replica, f"SET PASSWORD = PASSWORD('{address.password}')")
-        replica = replace(replica, endpoints=(replace(address, port=replica.address.port),))
+        replica = replace(replica, endpoints=(structs.replace(address, port=replica.address.port),))
         position = servers.ask(source, "SHOW MASTER STATUS")[0]
         servers.ask(
             replica,

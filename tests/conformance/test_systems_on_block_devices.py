@@ -41,17 +41,9 @@ def test_systems_work_on_each_file_system(file_system: str, folder: Path, assay:
     need_program(FILE_SYSTEMS[file_system].make)
     storage = f"loop[fs={file_system},size=320M]:{folder}"
     ended = assay(
-        "run",
-        "tpcb",
-        "--on",
-        "postgresql,sqlite",
-        "--storage",
-        storage,
-        "--warm-up",
-        "0",
-        "--transactions",
-        "20",
-    )
+        "run", "tpcb", "--on", "postgresql,sqlite", "--storage", storage, "--warm-up", "0",
+        "--transactions", "20",
+    )  # fmt: skip
     assert ended.status == 0, ended.err
     for run in ended.runs:
         assert run.state == "done"

@@ -402,9 +402,8 @@ def test_a_run_configured_only_by_the_environment(
         )
         assert ended.status == 0, ended.err
     (run,) = ended.runs
-    deployment = run.deployment_document
-    assert deployment is not None
-    origins = deployment["address"]["origins"]
+    assert run.deployment is not None
+    origins = run.deployment.address.origins
     assert (origins["host"], origins["sslmode"]) == ("PGHOST", "PGSSLMODE")
     assert origins["password_from"] == "~/.pgpass, line 1"
     assert str(address.password) not in (working_folder / DEFAULT_FILE_NAME).read_bytes().decode(
@@ -439,8 +438,8 @@ def test_a_password_is_prompted_for_only_on_a_terminal(
         assert str(address.password) not in message
         kept = (working_folder / DEFAULT_FILE_NAME).read_bytes()
         assert str(address.password).encode() not in kept
-        assert without.runs[0].deployment_document is not None
-        assert without.runs[0].deployment_document["address"]["origins"]["password_from"] == "typed"
+        kept_as = without.runs[0].deployment
+        assert kept_as is not None and kept_as.address.origins["password_from"] == "typed"
 
 
 def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:

@@ -244,6 +244,13 @@ def of_record(run: Run) -> tuple[str | None, bool]:
     return found.durability_class, found.is_contradicted
 
 
+def flushes_per_commit(run: Run) -> float:
+    assert run.driven is not None and run.driven.device_cost is not None
+    flushes, commits = run.driven.device_cost.flushes, run.driven.commits
+    assert flushes is not None and commits
+    return flushes / commits
+
+
 def warnings(run: Run) -> dict[str, str]:
     return {one.name: one.detail for one in run.warnings}
 
@@ -252,12 +259,12 @@ def warnings(run: Run) -> dict[str, str]:
 @NEEDS_LOOP
 def test_what_a_script_sets_counts_for_its_class(assay: Assay, working_folder: Path) -> None:
     need("postgresql")
-    found, shown = run(assay, working_folder, SET + UPDATE, 1)
+    found, _ = run(assay, working_folder, SET + UPDATE, 1)
     assert of_record(found) == ("D2", False)
     assert (
         "its sessions execute set synchronous_commit = off" in warnings(found)["durability-lowered"]
     )
-    assert "flushes 0.0" in shown  # the line of the device, which had nearly nothing to do
+    assert flushes_per_commit(found) < 0.5
 
 
 @pytest.mark.flushes
@@ -271,7 +278,7 @@ def test_a_class_that_the_flushes_of_a_run_contradict_is_withdrawn(
     assert of_record(found) == (None, True)
     assert "D3 was measured, but the device ended" in warnings(found)["class-contradicted"]
     assert "durability   contradicted" in shown
-    assert "flushes 0.0" in shown
+    assert flushes_per_commit(found) < 0.5
 
 
 @pytest.mark.flushes
@@ -280,11 +287,7 @@ def test_commits_that_share_a_flush_contradict_nothing(assay: Assay, working_fol
     """Sixteen clients on rows of their own: one flush for several commits."""
     need("postgresql")
     found, _ = run(assay, working_folder, UPDATE, 16)
-    assert found.driven is not None
-    assert found.driven.device_cost is not None
-    assert found.driven.device_cost.flushes is not None
-    assert found.driven.commits is not None
-    assert found.driven.device_cost.flushes < found.driven.commits / 2
+    assert flushes_per_commit(found) < 0.5
     assert of_record(found) == ("D3", False)
     assert "class-contradicted" not in warnings(found)
 

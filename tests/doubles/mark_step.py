@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 from assay.lab.run_context.context import RunState
 from assay.text.toml_file import TomlTable
@@ -15,8 +15,8 @@ from assay.workload.steps import Names, Step, common
 class Mark(Step):
     """A line in a file."""
 
-    do: ClassVar[str] = "mark"
-    needs: ClassVar[str] = "transactions"
+    do = "mark"
+    needs = "transactions"
     file: str = field(kw_only=True)
 
     @classmethod

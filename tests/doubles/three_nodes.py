@@ -10,7 +10,8 @@ from assay.contracts.experiment import SystemChoice
 from assay.provision import processes
 from assay.provision.machine import sampling
 from assay.systems import OptionSpec, ProcessSample, ServerDirectory
-from assay.systems.null import NULL, server
+from assay.systems.null import server
+from assay.systems.null.system import NULL
 
 NODES = 3
 

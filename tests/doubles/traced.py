@@ -17,13 +17,12 @@ from msgspec import structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import PreparedStorage, values
 from assay.dialects.null import NullDialect
 from assay.errors import SystemRefused
 from assay.storages.here import HERE
-from assay.storages.options import values
 from assay.systems import OptionSpec, ServerDirectory
-from assay.systems.null import NULL
+from assay.systems.null.system import NULL
 
 
 @dataclass

@@ -56,7 +56,7 @@ def test_errors_name_settings_in_phrases() -> None:
         f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
         for path in sorted(PACKAGE.rglob("*.py"))
         if path.relative_to(PACKAGE).parts[0] != "cli"
-        for line, text in said_in_errors(tree_if(path, "--"))
+        for line, text in said_in_errors(tree_if(path, *options))
         if options & set(_OPTION.findall(_COMMAND.sub("", text)))
     ]
     assert wrong == []
@@ -69,7 +69,7 @@ def test_what_is_judged_is_said_in_words() -> None:
         f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
         for room in ("judge", "comparison", "dialects")
         for path in sorted((PACKAGE / room).rglob("*.py"))
-        for line, text in texts_outside_phrases(without_docs(tree_if(path, "--")))
+        for line, text in texts_outside_phrases(without_docs(tree_if(path, *options)))
         if options & set(_OPTION.findall(_COMMAND.sub("", text)))
     ]
     assert wrong == []
@@ -97,7 +97,7 @@ def without_docs(tree: ast.Module) -> ast.Module:
 def test_a_phrase_mentions_settings_that_there_are() -> None:
     mentioned = set()
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(tree_if(path, *IN_PHRASES)):
+        for node in ast.walk(tree_if(path, *(f"{each}(" for each in IN_PHRASES))):
             if is_phrase(node) and isinstance(node, ast.Call) and node.args:
                 is_mention = ast.unparse(node.func) == "Mention"
                 if is_mention and not isinstance(node.args[0], ast.Constant):

@@ -8,6 +8,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,11 +24,17 @@ RUN = {"workloads", "papers"}
 SHARED_DIALECT_FILES = {"__init__", "declared", "protocol", "standard"}
 
 
-def names() -> re.Pattern[str]:
+@cache
+def names() -> set[str]:
     """The systems of the registry, and other words for the same."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     systems = set(project["project"]["entry-points"]["assay.systems"]) - {"null"}
-    return re.compile("|".join(systems | {"mysql", "psql", "postgres", "myisam", "innodb"}), re.I)
+    return systems | {"mysql", "psql", "postgres", "myisam", "innodb"}
+
+
+def has_name(text: str) -> bool:
+    lower = text.lower()
+    return any(name in lower for name in names())
 
 
 def is_home(path: Path) -> bool:
@@ -45,7 +52,6 @@ def is_home(path: Path) -> bool:
 
 
 def test_no_database_is_named_outside_its_folder() -> None:
-    pattern = names()
     wrong = []
     for path in sorted([*(ROOT / "python").rglob("*"), *(ROOT / "crates").rglob("*")]):
         if path.suffix not in PROGRAM | DESCRIPTIONS or is_home(path):
@@ -55,8 +61,8 @@ def test_no_database_is_named_outside_its_folder() -> None:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".rs":
             text = text.partition("\n#[cfg(test)]\n")[0]  # tests name the systems that they use
-        for number, line in enumerate(text.splitlines(), 1):
-            if pattern.search(ours.sub("", line)) and not EXAMPLE.match(line):
+        for number, line in enumerate(text.splitlines() if has_name(text) else [], 1):
+            if has_name(ours.sub("", line)) and not EXAMPLE.match(line):
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     assert not wrong, "\n".join(wrong)
 
@@ -71,7 +77,9 @@ def test_bibliographies_are_known_to_their_own_row_source_alone() -> None:
     for path in sorted(package.rglob("*.py")):
         if {"bibsql", "workloads", "env_vars.py"} & set(path.relative_to(package).parts):
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines() if "bib" in text.lower() else []
+        for number, line in enumerate(lines, 1):
             if re.search("(?<!me)bib", OLDER_WORDS.sub("", line), re.I) and not EXAMPLE.match(line):
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     assert not wrong, "\n".join(wrong)

@@ -172,8 +172,8 @@ def test_keep_going_loads_the_good_entries_and_counts_the_bad(
     ended = assay("run", "bibsql", "--on", "sqlite", "--bib", "bad.bib", "--keep-going")
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.dataset is not None
-    assert (run.dataset["rows"]["bibtab"], run.dataset["skipped_items"]) == (1, 1)
+    assert run.data is not None
+    assert (run.data.rows["bibtab"], run.data.request.skipped_items) == (1, 1)
 
 
 @pytest.mark.parametrize(

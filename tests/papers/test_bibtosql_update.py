@@ -14,11 +14,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 
 import forked_programs
 from able import one_of_each_line, with_ability
@@ -505,7 +506,7 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
         # Who may write is named, and who may not log in is refused.
         admin = deployment.deployment.address
         if name == "mariadb":
-            admin = replace(admin, user="root", password=None)
+            admin = structs.replace(admin, user="root", password=None)
         account = "'Guest'@'%'" if name == "mariadb" else '"Guest"'
         with session(admin) as opened:
             opened.execute(f"GRANT DELETE ON strtab TO {account}")
@@ -519,10 +520,10 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                 assert "may not log in" in refused.stderr
         if name == "mariadb":
             for user in ("guest", "Guest"):
-                nothing = replace(deployment.deployment.address, user=user, password="")
+                nothing = structs.replace(deployment.deployment.address, user=user, password="")
                 with pytest.raises(AssayError, match="denied"), session(nothing):
                     pass
-            root = replace(deployment.deployment.address, user="root", password=None)
+            root = structs.replace(deployment.deployment.address, user="root", password=None)
             with session(root) as opened:
                 # For local sessions MariaDB prefers this anonymous account to 'barred'@'%'.
                 opened.execute("CREATE USER ''@localhost")
@@ -537,7 +538,7 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                 opened.execute(rights[0])
                 with pytest.raises(_engine.EngineError, match="any matching row"):
                     opened.execute(rights[1])
-        guest = replace(deployment.deployment.address, user="guest", password=password)
+        guest = structs.replace(deployment.deployment.address, user="guest", password=password)
         with session(guest) as opened:
             for table in TABLES:
                 assert opened.execute(f"SELECT count(*) FROM {table.name}").rows != [("0",)]

@@ -130,16 +130,9 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
 def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
-        "run",
-        "e831.contention",
-        "--on",
-        system,
-        "--set",
-        "updates=20",
-        "--clients",
-        "3,8",
+        "run", "e831.contention", "--on", system, "--set", "updates=20", "--clients", "3,8",
         *IN_MEMORY,
-    )
+    )  # fmt: skip
     assert ended.status == 0, ended.err
     assert sorted((run.parameters["sets"], run.clients) for run in ended.runs) == [
         (sets, clients) for sets in ("disjoint", "transactions") for clients in (3, 8)

@@ -90,18 +90,9 @@ def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_p
     assert len(kept) == len(lines) - 1
     script.write_text("".join(kept), encoding="utf-8")
     ended = assay(
-        "run",
-        folder,
-        "--on",
-        "sqlite",
-        "--clients",
-        "2",
-        "--warm-up",
-        "0",
-        "--transactions",
-        "20",
+        "run", folder, "--on", "sqlite", "--clients", "2", "--warm-up", "0", "--transactions", "20",
         *IN_MEMORY,
-    )
+    )  # fmt: skip
     assert ended.status == 1
     (run,) = ended.runs
     assert run.state == "failed"

@@ -18,7 +18,7 @@ from assay.judge.result_checks import check_consistency, chosen_rules
 from assay.judge.run import Run
 from assay.provision.engine.engine_calls import session
 from assay.record.metrics.catalogue import METRICS
-from assay.systems.ferretdb import FERRETDB
+from assay.systems.ferretdb.system import FERRETDB
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, need
 from servers import ask, directory_for_servers, provisioned, url_of
@@ -360,7 +360,7 @@ def _with_a_mistake_for_sqlite(folder: Path) -> Path:
 
 
 def smaller_chbench(folder: Path) -> Path:
-    """On a fiftieth of the rows of tpcc: `docs/guides/chbench.md` loads all."""
+    """On a fiftieth of the rows of tpcc: `docs/guides/tpcc.md` loads all."""
     smaller_tpcc(folder)
     copy = Path(shutil.copytree(WORKLOADS / "chbench", folder / "chbench"))
     changed(copy, 'extends = "tpcc"', 'extends = "../tpcc"')

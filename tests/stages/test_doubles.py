@@ -70,9 +70,9 @@ def test_a_system_of_another_package_is_found_by_the_command(tmp_path: Path) -> 
 def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> None:
     run = ran(tmp_path, "documents", clients="3")
     assert (run.state, run.reason or "") == ("done", "")
-    assert run.driven is not None and run.dataset is not None
-    assert run.dataset["rows"] == {"accounts": 30}
-    assert run.dataset["size_on_disk_bytes"] is None, "it does not say"
+    assert run.driven is not None and run.data is not None
+    assert run.data.rows == {"accounts": 30}
+    assert run.data.size_on_disk_bytes is None, "it does not say"
     assert run.driven.outcomes.ok == 60
     (check,) = run.checks
     assert (check["ok"], check["title"]) == (True, "No account is in debt."), "not the override's"
@@ -89,16 +89,22 @@ def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(tmp_
 
 def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     """Six clients on three nodes that take two sessions each: client c goes to node c mod 3."""
-    run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="6")
+    for attempt in range(4):
+        records = tmp_path / str(attempt)
+        records.mkdir()
+        run = ran(records, "three-nodes[sessions_each=2]", clients="6")
+        # A busy machine may not have ended the session that asked whether a node is ready.
+        if "all of them are open" not in (run.reason or ""):
+            break
     assert (run.state, run.reason or "") == ("done", "")
-    assert run.driven is not None and run.deployment_document is not None
+    assert run.driven is not None and run.deployment is not None
     assert run.driven.outcomes.ok == 120
-    assert [node["name"] for node in run.deployment_document["nodes"]] == [
+    assert [node.name for node in run.deployment.nodes] == [
         "node-0",
         "node-1",
         "node-2",
     ]
-    assert len({one["unix"] for one in run.deployment_document["endpoints"]}) == 3
+    assert len({one.unix for one in run.deployment.endpoints}) == 3
     assert all(timed.sample.processes == 3 for timed in run.samples)
 
 
@@ -194,7 +200,7 @@ def test_a_missing_capability_is_refused_with_a_reason(tmp_path: Path) -> None:
         "at all), restart (a private server can be stopped and started again on its data)"
     )
     assert (run.state, run.reason) == ("refused", reason)
-    assert run.deployment_document is None, "nothing was started"
+    assert run.deployment is None, "nothing was started"
 
 
 _LEVELS = """

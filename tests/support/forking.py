@@ -7,20 +7,25 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import random
 import selectors
 import socket
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NoReturn
 
 import assay
+import built_in_workloads
 from assay import registry
+from assay.errors import AssayError
+from assay.provision.machine import users
+from assay.workload import reader
 from forked_programs import BIN
 
 _LONGEST_REQUEST = 4 << 20
@@ -32,7 +37,9 @@ def serve(address: str) -> None:
     the program, and does not return."""
     sys.path[0] = str(BIN)
     _import_all()
+    _read_workloads()
     _find_what_is_registered()
+    _ask_what_the_servers_user_may_enter()
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -157,7 +164,29 @@ def _find_what_is_registered() -> None:
     registry.report_forms()
 
 
+def _ask_what_the_servers_user_may_enter() -> None:
+    """A process of that user is asked, once for all folders with the same rights."""
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    with suppress(AssayError), tempfile.TemporaryDirectory(dir=root) as folder:
+        users.first_unreachable(Path(folder), users.server_user())
+
+
+def _read_workloads() -> None:
+    built_in_workloads.read_once()
+    for folder in registry.WORKLOADS_FOLDER.iterdir():
+        if (folder / registry.WORKLOAD_FILE).is_file():
+            reader.read(folder.name)
+
+
+_IMPORTED_WHERE_NEEDED = ("altair", "scipy.stats")
+"""By the program, in functions: each takes up to as long as what a command does then."""
+
+
 def _import_all() -> None:
-    for module in pkgutil.walk_packages(assay.__path__, "assay."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    for name in _IMPORTED_WHERE_NEEDED:
+        importlib.import_module(name)
+    package = Path(assay.__path__[0])
+    for path in package.rglob("*.py"):
+        if path.stem not in ("__main__", "__init__"):
+            inside = path.relative_to(package.parent).with_suffix("")
+            importlib.import_module(".".join(inside.parts))

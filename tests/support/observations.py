@@ -53,10 +53,7 @@ def observation(**changes: Any) -> Observation:
             "resolution": {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * 10**9},
             "outcomes": outcomes(),
             "all_ok": {
-                "count": 0,
-                "latency": latency(),
-                "service_time": latency(),
-                "schedule_lag": None,
+                "count": 0, "latency": latency(), "service_time": latency(), "schedule_lag": None,
             },
             "passes": None,
             "transactions_per_client": {"least": 0, "median": 0, "most": 0},
@@ -73,4 +70,4 @@ def observation(**changes: Any) -> Observation:
             **dict.fromkeys(lists, ()),
             **changes,
         }
-    )
+    )  # fmt: skip

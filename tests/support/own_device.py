@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
+from assay.provision.machine.mounts import facts_of
 from assay.provision.undo import ledger
+from assay.provision.undo.block_device import LoopDevice
 from assay.provision.undo.ledger import undone_at_end
-from assay.provision.undo.resources import Directory, LoopDevice, Mount
-from assay.storages.mounts import facts_of
+from assay.provision.undo.resources import Directory, Mount
 
 MIB = 1 << 20
 _MKFS = {

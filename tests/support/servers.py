@@ -7,11 +7,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 
 from assay import registry
 from assay.contracts.deployment import Deployment
@@ -90,7 +90,7 @@ def ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
 
 def url_of(system: System, deployment: Deployment, **changes: str) -> str:
     """Of a server at a port; ``changes``: another host or database."""
-    to = replace(deployment.address, **changes)
+    to = structs.replace(deployment.address, **changes)
     password = quote(to.password or "", safe="")
     place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
     return f"{system.url_schemes[0]}://{place}"

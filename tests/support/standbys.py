@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from msgspec import structs
+
 import servers
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
@@ -39,7 +41,7 @@ def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deploymen
         found = installation.find_server()
         with server.running(found, directory, {}, from_.password or "") as running:
             node = replace(primary.nodes[0], pid=running.process.pid, directory=directory.data)
-            address = replace(from_, port=running.port)
+            address = structs.replace(from_, port=running.port)
             standby = replace(primary, endpoints=(address,), nodes=(node,))
             _wait_until_it_receives(standby)
             yield standby

@@ -128,10 +128,12 @@ pub(crate) fn never_ends(
             brace.column
         ),
         hint: Some(match next {
-            Some(next) => format!(
-                "close it before line {}, where the next entry begins",
-                place(next).line
-            ),
+            Some(next) => {
+                format!(
+                    "close it before line {}, where the next entry begins",
+                    place(next).line
+                )
+            }
             None => "close it before the end of the file".to_owned(),
         }),
     }

@@ -9,6 +9,7 @@ mod progress;
 mod python_rows;
 mod rows;
 mod session;
+mod toml_places;
 mod work;
 
 use pyo3::prelude::*;
@@ -40,6 +41,8 @@ mod _engine {
     };
     #[pymodule_export]
     use crate::session::{Rows, Session, query};
+    #[pymodule_export]
+    use crate::toml_places::TomlPlaces;
     #[pymodule_export]
     use crate::work::{
         build_info, check_clients, check_load_sessions, cut_at_names, delay, drive, drivers,

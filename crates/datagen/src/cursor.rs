@@ -187,11 +187,13 @@ impl Cursor {
         let name = &dataset.tables[level.table].name;
         match depth {
             0 => format!("row {} of {name}", level.current),
-            _ => format!(
-                "row {} of {name} below {}",
-                level.current,
-                self.place(dataset, depth - 1)
-            ),
+            _ => {
+                format!(
+                    "row {} of {name} below {}",
+                    level.current,
+                    self.place(dataset, depth - 1)
+                )
+            }
         }
     }
 

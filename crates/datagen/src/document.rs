@@ -38,13 +38,11 @@ pub struct GeneratedTable {
     #[serde(default)]
     pub line: u32,
     /// The parent's name.
-    #[serde(default)]
     pub per: Option<String>,
     /// False: its rows are computed for its children alone, and are not among those of the source.
     #[serde(default = "is_loaded_by_default")]
     pub is_loaded: bool,
     /// The number of this table among several with the same definition; expressions see it as `:instance`.
-    #[serde(default)]
     pub instance: Option<i64>,
     /// Its columns, in the order of their cells.
     pub columns: Vec<GeneratedColumn>,

@@ -34,9 +34,9 @@ mod transport;
 
 pub use delay_proxy::{Delayed, Delaying, delay};
 pub use document::{
-    ArrivalDocument, BulkFormWord, DelayDocument, DeploymentDocument, DriveDocument, GroupDocument,
-    LoadDocument, Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument,
-    ServeDocument, StopDocument, TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, ClientsDocument, DelayDocument, DeploymentDocument,
+    DriveDocument, GroupDocument, LoadDocument, Order, Password, Protocol, ReconnectDocument,
+    RetriesDocument, ScriptDocument, ServeDocument, StopDocument, TableDocument, TlsMode,
 };
 pub use drive::{
     ClientsSoFar, DrainProgress, DriveProgress, check_clients, compile, drive, is_prepared,

@@ -118,10 +118,12 @@ impl ColumnType {
             Self::Timestamp => cell
                 .as_text()
                 .is_some_and(|text| parse_timestamp(text).is_some()),
-            Self::Bool => matches!(
-                cell,
-                Cell::Bool(_) | Cell::Int(0 | 1) | Cell::Text(b"0" | b"1")
-            ),
+            Self::Bool => {
+                matches!(
+                    cell,
+                    Cell::Bool(_) | Cell::Int(0 | 1) | Cell::Text(b"0" | b"1")
+                )
+            }
             Self::Bytes => cell.as_text().is_some(),
             Self::Json => match cell {
                 Cell::Text(text) => json::is_kept(text),

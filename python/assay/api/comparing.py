@@ -18,8 +18,7 @@ from assay.comparison.differences import DESPITE
 from assay.comparison.sides import Side
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
-from assay.report import comparison_document
-from assay.report import comparison_report as report
+from assay.report import comparison_document, comparison_report
 from assay.report.comparison_document import RatioDocument
 from assay.text.phrases import did_you_mean
 from assay.text.quantities import shown
@@ -80,7 +79,7 @@ class Comparison:
 
     def __str__(self) -> str:
         stream = io.StringIO()
-        registry.report_form("table")(report.build(self._made), stream, detail=False)
+        registry.report_form("table")(comparison_report.build(self._made), stream, detail=False)
         return stream.getvalue()
 
     @property

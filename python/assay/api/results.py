@@ -21,7 +21,7 @@ from assay.contracts.observation import Observation, Observed, Outcomes, PassTim
 from assay.contracts.recorded import Machine
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.setting_mistakes import spelled_in_python
+from assay.experiment.settings_validation import spelled_in_python
 from assay.judge.result_checks import expected_rows
 from assay.judge.run import Run as KeptRun
 from assay.judge.statistics import samples

@@ -14,14 +14,13 @@ from assay.api.results import Result
 from assay.cli.output.progress import progress as shown_on_standard_error
 from assay.contracts.events import ignored
 from assay.errors import ArgumentError
-from assay.experiment import from_command_line as command_line
+from assay.experiment import from_command_line
 from assay.experiment.origin import command_of, patterns
-from assay.experiment.setting_mistakes import as_written
+from assay.experiment.settings_validation import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.load.dataset import Loading
-from assay.probe import DEFAULT_S
-from assay.probe.measure import FirstUse
+from assay.probe.measure import DEFAULT_S, FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
 
@@ -159,14 +158,14 @@ def _probe_s(given: Seconds | None) -> float:
 
 
 def _result(
-    words: command_line.Words,
+    words: from_command_line.Words,
     loading: Loading,
     record: FilePath,
     show_progress: bool,
     request: Request,
     first_use: FirstUse,
 ) -> Result:
-    experiment, workload = command_line.experiment(words)
+    experiment, workload = from_command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(ignored) as shown:
         ended = lab.run(
             experiment,

@@ -16,9 +16,8 @@ from assay.comparison.measured_cells import SideCell, side_cells, with_shared_id
 from assay.comparison.ratios import compared, reasons_of, with_verdicts, worst_word
 from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, UnequalCell
 from assay.contracts.metric import Metric
-from assay.contracts.recorded import DerivedRecord
 from assay.judge.statistics.estimate import Design
-from assay.judge.storage_evidence import MEMORY
+from assay.judge.storage_checks import MEMORY
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.record.metrics import catalogue
@@ -116,10 +115,7 @@ def _compared_cell(
     chosen = asked.metric or catalogue.primary(both)
     matched = ratios.interleaved_pairs(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]
-    first, *rest = (
-        compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
-        for one in (chosen, *others)
-    )
+    first, *rest = (compared(one, a.measured, b.measured, matched) for one in (chosen, *others))
     differing = differences.of_cell(a.side, b.side, a.runs, b.runs, asked.between)
     blocking = tuple(_blocking(differing, asked.despite))
     fault = a.why_no_number or b.why_no_number
@@ -287,7 +283,7 @@ def _alone(
 _OF_A_TEST = ("clients", *factors.OF_DRIVING)
 """Factors whose levels are, as a rule, those of a test."""
 
-Declared = Mapping[str, DerivedRecord]
+Declared = Mapping[str, DerivedMetric]
 """By name."""
 
 
@@ -300,13 +296,13 @@ def metrics(a: SideCell, b: SideCell) -> list[Metric]:
     for experiment in {id(one): one for one in experiment_of.values()}.values():
         declared = _declared(experiment)
         for name, one in declared.items():
-            if not one["test"] and [*_tests(one, declared)][-1:] == [a.first.test]:
+            if not one.test and [*_tests(one, declared)][-1:] == [a.first.test]:
                 found[name] = one
     return [_metric(one, experiment_of) for one in found.values()]
 
 
-def _metric(declared: DerivedRecord, experiment_of: Mapping[int, ExperimentRecord]) -> Metric:
-    name = declared["name"]
+def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> Metric:
+    name = declared.name
 
     def value(run: Run) -> float | None:
         experiment = experiment_of[id(run)]
@@ -319,15 +315,14 @@ def _metric(declared: DerivedRecord, experiment_of: Mapping[int, ExperimentRecor
         together = {test: one for test, one in runs.items() if one is not None}
         return _value(known[name], known, together) if len(together) == len(runs) else None
 
-    return catalogue.of_derived(name, declared["title"], value, declared["is_more_better"])
+    return catalogue.of_derived(name, declared.title, value, declared.is_more_better)
 
 
-def _value(declared: DerivedRecord, known: Declared, together: Mapping[str, Run]) -> float | None:
-    if declared["test"]:
-        run = together[declared["test"]]
+def _value(declared: DerivedMetric, known: Declared, together: Mapping[str, Run]) -> float | None:
+    if declared.test:
+        run = together[declared.test]
         own = run.driven.derived if run.driven else ()
-        return next((one.value for one in own if one.name == declared["name"]), None)
-    formula = DerivedMetric.of_record(declared)
+        return next((one.value for one in own if one.name == declared.name), None)
     values = {name: _value(known[name], known, together) for name in _needed(declared, known)}
     numbers = {name: value for name, value in values.items() if value is not None}
     if len(numbers) < len(values):
@@ -335,7 +330,7 @@ def _value(declared: DerivedRecord, known: Declared, together: Mapping[str, Run]
     parameters = {
         name: level for run in together.values() for name, level in run.parameters.items()
     }
-    return formula.of_values({**parameters, **numbers}, Path("workload.toml"))
+    return declared.of_values({**parameters, **numbers}, Path("workload.toml"))
 
 
 def _partner(run: Run, test: str, experiment: ExperimentRecord) -> Run | None:
@@ -363,16 +358,16 @@ def _is_alike(own: Mapping[str, object], other: Mapping[str, object]) -> bool:
 
 
 def _declared(experiment: ExperimentRecord) -> Declared:
-    return {one["name"]: one for one in experiment.workload.get("derived", [])}
+    return {one.name: one for one in experiment.workload.derived}
 
 
-def _tests(declared: DerivedRecord, known: Declared) -> Iterator[str]:
+def _tests(declared: DerivedMetric, known: Declared) -> Iterator[str]:
     """All that it needs, in the order in which its formula names them."""
-    if declared["test"]:
-        yield declared["test"]
-    for name in () if declared["test"] else _needed(declared, known):
+    if declared.test:
+        yield declared.test
+    for name in () if declared.test else _needed(declared, known):
         yield from _tests(known[name], known)
 
 
-def _needed(declared: DerivedRecord, known: Declared) -> Sequence[str]:
-    return [name for name in DerivedMetric.of_record(declared).variables if name in known]
+def _needed(declared: DerivedMetric, known: Declared) -> Sequence[str]:
+    return [name for name in declared.variables if name in known]

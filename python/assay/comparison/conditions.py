@@ -271,10 +271,12 @@ def _of_ratio(condition: Condition, cell: ComparedCell, compared: Compared) -> C
         return answer(ConditionAnswer.NOT_MET, shown, ratio)
     if all(met):
         return answer(ConditionAnswer.MET, shown, ratio)
-    return answer(ConditionAnswer.NOT_DECIDED, f"{shown}; {_too_few(condition, compared)}", ratio)
+    return answer(
+        ConditionAnswer.NOT_DECIDED, f"{shown}; {_too_few(condition, cell, compared)}", ratio
+    )
 
 
-def _too_few(condition: Condition, compared: Compared) -> str:
+def _too_few(condition: Condition, cell: ComparedCell, compared: Compared) -> str:
     """What the repetitions show, and how many would show what is asked."""
     few = (
         f"{compared.repetitions} repetitions do not decide it: the interval reaches over the limit"
@@ -293,7 +295,7 @@ def _too_few(condition: Condition, compared: Compared) -> str:
             f"the ratio lies at your limit: both sides are known to {units.share(max(reached))}, "
             "so that further repetitions hardly decide it; choose another limit"
         )
-    if compared.is_primary:
+    if compared is cell.primary:
         few += f"; repeat both to a precision of {100 * share:.1g} %"
     return few
 

@@ -19,13 +19,10 @@ from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
-from assay.judge import agreement as answer_sums
-from assay.judge import agreement as differing_statements
-from assay.judge import storage_evidence
+from assay.judge import agreement, storage_checks
 from assay.judge.agreement import AnsweringRun
 from assay.plan import cell_names
-from assay.probe import Probe
-from assay.probe.measure import UNEVEN
+from assay.probe.measure import UNEVEN, Probe
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, Run, machines
 from assay.text import units
@@ -142,11 +139,11 @@ def _of_runs(a_runs: Sequence[Run], b_runs: Sequence[Run], between: str) -> list
     ):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
-            for one in differing_statements.differing_statements(asked(a_runs), asked(b_runs))
+            for one in agreement.differing_statements(asked(a_runs), asked(b_runs))
         ]
         found += [
             Difference("answers", f"answers of {one.statement}", one.a, one.b)
-            for one in _in_other_languages(answer_sums.differing_sums, a_runs, b_runs) or ()
+            for one in _in_other_languages(agreement.differing_sums, a_runs, b_runs) or ()
         ]
     found += _one("workload", "transactions that never ended ok", *_never_ok(a_runs, b_runs))
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
@@ -173,16 +170,16 @@ def asked(runs: Iterable[Run]) -> list[AnsweringRun]:
 
 def agreement_of_sides(a: Sequence[Run], b: Sequence[Run]) -> str:
     """How far the answers of both sides agree, where nothing differs; empty: none are known."""
-    in_other_languages = _in_other_languages(answer_sums.agreement_of_sums, a, b)
+    in_other_languages = _in_other_languages(agreement.agreement_of_sums, a, b)
     if in_other_languages is None:
-        return differing_statements.agreement_of_statements(asked(a), asked(b))
+        return agreement.agreement_of_statements(asked(a), asked(b))
     return in_other_languages
 
 
 def why_answers_not_compared(a: Sequence[Run], b: Sequence[Run]) -> str:
     """Why it is not known whether both sides gave the same answers; empty: they were compared, or
     there are none to compare."""
-    if _in_other_languages(answer_sums.agreement_of_sums, a, b) != "":
+    if _in_other_languages(agreement.agreement_of_sums, a, b) != "":
         return ""
     return "answers not compared: the statements are in other languages"
 
@@ -250,9 +247,7 @@ def _of_texts(
     }
     of_a, of_b = ([run for run in of if run.is_measured] for of in (a_runs, b_runs))
     runs = [*of_a, *of_b]
-    is_one_text = len({run.system for run in runs}) == 1 or all(
-        run.cell.get("feed") for run in runs
-    )
+    is_one_text = len({run.system for run in runs}) == 1 or all(run.cell.feed for run in runs)
     is_parameter = bool(runs) and between in cell_names.named_parameters(runs[0].parameters)
     is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
     is_parameter = is_parameter or between == SCRIPT
@@ -280,16 +275,16 @@ def _build(recorded: ExperimentRecord | Run) -> str:
 
 
 def _text(experiment: ExperimentRecord) -> str:
-    return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+    return experiment.workload.fingerprint[:_FINGERPRINT]
 
 
 def _is_of_scripts(run: Run) -> bool:
-    return run.cell.get("workload_content") == OF_SCRIPTS
+    return run.cell.workload_content == OF_SCRIPTS
 
 
 def _dialect(run: Run) -> str:
     """Beginning of the digest of the file that its dialect is."""
-    return str((run.cell.get("system") or {}).get("dialect_content") or "")[:_FINGERPRINT]
+    return run.cell.system.dialect_content[:_FINGERPRINT]
 
 
 def _scripts(run: Run) -> str:
@@ -320,7 +315,7 @@ def _durability(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 def in_memory(runs: Sequence[Run]) -> bool:
     """Whether commits of these runs are lost with the power, whatever else was measured."""
     return any(
-        run.may_commit and run.deployment and storage_evidence.is_in_memory(run.deployment)
+        run.may_commit and run.deployment and storage_checks.is_in_memory(run.deployment)
         for run in runs
     )
 
@@ -337,9 +332,7 @@ def _kept(a: Sequence[Run], b: Sequence[Run]) -> list[Difference]:
 
 
 def _level(run: Run) -> str:
-    return (
-        storage_evidence.comparable_durability(run.deployment) if run.deployment else None
-    ) or ""
+    return (storage_checks.comparable_durability(run.deployment) if run.deployment else None) or ""
 
 
 def _lowered(run: Run) -> str:
@@ -421,7 +414,7 @@ _DIGITS = 12
 
 def are_in_other_languages(a: Sequence[Run], b: Sequence[Run]) -> bool:
     """Whether the sides have the rows of one declaration, in the tables of several languages."""
-    data = [run.data for run in (*a, *b)]
+    data = [run.data.request if run.data else None for run in (*a, *b)]
     if not all(one is not None and one.declared_fingerprint for one in data):
         return False
     is_one = not list(values_that_differ("data", "declared data", a, b, _declared))
@@ -444,11 +437,11 @@ def differences(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference]:
 
 
 def _declared(run: Run) -> str:
-    return run.data.declared_fingerprint if run.data else ""
+    return run.data.request.declared_fingerprint if run.data else ""
 
 
 def _input(run: Run) -> str:
-    return run.data.fingerprint[:_DIGITS] if run.data else ""
+    return run.data.request.fingerprint[:_DIGITS] if run.data else ""
 
 
 # Takes the runs of two sides; gives the settings in effect that are not the same on both, by what

@@ -139,7 +139,7 @@ def _of_test(experiment: ExperimentRecord, test: str, runs: Sequence[Run]) -> Se
     every = [run for cell in counted.values() for run in cell.measured]
     statistic = estimate.factorial(
         {place: values[place] for place in counted},
-        in_blocks=experiment.experiment.get("order") != "sequential" and not experiment.parts,
+        in_blocks=experiment.experiment.order != "sequential" and not experiment.parts,
         least_deviation=metric.least_deviation,
     )
     reason = ratios.why_undecided(every) if metric.depends_on_machine else ""

@@ -4,20 +4,22 @@ what identifies a cell with one factor left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from assay.contracts import factors
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
-from assay.contracts.recorded import CellDocument, SystemDocument
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.errors import ArgumentError
-from assay.experiment import Driving, Scalar, ServerMachine
+from assay.experiment import Driving, Scalar, ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.profiles import PROFILE
 from assay.plan import cell_names, fingerprint
+from assay.plan.values import Cell
 from assay.record import Run
 from assay.text.phrases import did_you_mean
 from assay.workload.ad_hoc_script import TEST
@@ -85,17 +87,12 @@ def identity(run: Run, between: str) -> str:
     """Equal for runs whose cells are equal, apart from the factor ``between``."""
     if between in ("", cell_names.MACHINE):
         return _on_machine(run, between, run.cell_fingerprint)
-    with _a_cell(run):
-        return _on_machine(
-            run, between, fingerprint.fingerprint_of_document(_without(run, between))
-        )
+    return _on_machine(run, between, fingerprint.fingerprint_of_cell(_without(run, between)))
 
 
 def identity_by_paths(run: Run, between: str) -> str:
     """As `identity`, but for what the files held: an edited script is the script that it was."""
-    with _a_cell(run):
-        cell = _without(run, between) if between else run.cell
-        return _on_machine(run, between, fingerprint.cell_by_paths(cell))
+    return _on_machine(run, between, fingerprint.cell_by_paths(_without(run, between)))
 
 
 def _on_machine(run: Run, between: str, cell: str) -> str:
@@ -123,64 +120,59 @@ def factor_of(field: str) -> str:
     return head if head in (*ALWAYS_NAMED, *OF_LEVELS) else ""
 
 
-@contextmanager
-def _a_cell(run: Run) -> Iterator[None]:
-    """Translates the errors of a document that is no cell."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArgumentError(f"run {run.id}: the record of its cell cannot be read") from error
-
-
-def _without(run: Run, between: str) -> CellDocument:
-    """The document of the run's cell without a factor."""
-    cell = CellDocument(run.cell)
-    system = SystemDocument(cell.get("system") or {})
+def _without(run: Run, between: str) -> Cell:
+    """The run's cell without a factor: with a level that all have in its place."""
+    cell = run.cell
+    system = cell.system
+    if between in ("", cell_names.MACHINE):
+        return cell
     if between == "system":
-        cell["system"] = {}
-    elif between == "storage":
-        cell["storage"] = {}
-        if system.get("stands_on"):  # its address is that of the storage
-            cell["system"] = {**system, "url": None, "stands_on": None}
-    elif between == PROFILE:
-        of_profile = system.get("of_profile") or {}
-
-        def is_own(name: str, value: str) -> bool:
-            return of_profile.get(name) != value
-
-        cell["system"] = {**_system_with(system, is_own), "profile": "", "of_profile": {}}
-    elif name := _name_in_system(run, between):
-        cell["system"] = _system_with(system, lambda setting, _: setting != name)
-    elif between in OF_MACHINE:
-        machine = {**(system.get("machine") or {}), OF_MACHINE[between].column: None}
-        cell["system"] = {**system, "machine": machine}
-    elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
+        return replace(cell, system=_NO_SYSTEM)
+    if between == "storage":
+        if system.stands_on:  # its address is that of the storage
+            system = replace(system, url=None, stands_on=None)
+        return replace(cell, storage=StorageChoice(), system=system)
+    if between == PROFILE:
+        of_profile = system.of_profile
+        own = _system_with(system, lambda name, value: of_profile.get(name) != value)
+        return replace(cell, system=replace(own, profile="", of_profile={}))
+    if name := _name_in_system(run, between):
+        return replace(cell, system=_system_with(system, lambda setting, _: setting != name))
+    if between in OF_MACHINE:
+        factor = OF_MACHINE[between]
+        machine = replace(system.machine, **{factor.column: factor.default})
+        return replace(cell, system=replace(system, machine=machine))
+    if between.startswith(cell_names.OF_GROUP):  # The number of all follows.
         of_groups = dict(_groups(run))
         of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
-        cell.update(group_clients=of_groups, clients=None)
-    elif between == SCRIPT:
-        cell.update(scripts=[], test=TEST, workload="")
-    elif between == WORKLOAD:
-        cell.update(workload="", workload_content="")
-    elif between in (named := cell_names.named_parameters(run.parameters)):
+        return replace(cell, group_clients=of_groups, clients=0)
+    if between == SCRIPT:
+        return replace(cell, scripts=(), test=TEST, workload="")
+    if between == WORKLOAD:
+        return replace(cell, workload="", workload_content="")
+    if between in (named := cell_names.named_parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
-        cell["parameters"] = dict(one for name, one in of_factors if name != between)
-    elif between == cell_names.MACHINE:
-        return cell
-    elif between in OF_DRIVING:
-        cell["driving"] = {**(cell.get("driving") or {}), between: None}
-    else:
-        cell[between] = None
-    return cell
+        left = dict(one for name, one in of_factors if name != between)
+        return replace(cell, parameters=left)
+    if between in OF_DRIVING:
+        plain = {between: getattr(Driving(), between)}
+        return replace(cell, driving=structs.replace(cell.driving, **plain))
+    if between == factors.CLIENTS.name:
+        return replace(cell, clients=0)
+    levels = {name: level for name, level in cell.levels.items() if name != between}
+    return replace(cell, levels=levels)
 
 
-def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) -> SystemDocument:
+_NO_SYSTEM = SystemChoice("")
+
+
+def _system_with(system: SystemChoice, is_kept: Callable[[str, str], bool]) -> SystemChoice:
     """With these of its options and settings."""
     options, settings = (
-        {name: value for name, value in (part or {}).items() if is_kept(name, value)}
-        for part in (system.get("options"), system.get("settings"))
+        {name: value for name, value in part.items() if is_kept(name, value)}
+        for part in (system.options, system.settings)
     )
-    return SystemDocument({**system, "options": options, "settings": settings})
+    return replace(system, options=options, settings=settings)
 
 
 def level_of(run: Run, factor: str, default: str = cell_names.DEFAULT_SETTING) -> str | None:
@@ -193,7 +185,7 @@ def level_of(run: Run, factor: str, default: str = cell_names.DEFAULT_SETTING) -
     elif factor == WORKLOAD:
         level = None if run.is_ad_hoc else Path(run.workload).name
     elif name := _name_in_system(run, factor):
-        is_default = name in (_system(run).get("at_default") or ())
+        is_default = name in run.cell.system.at_default
         level = default if is_default else _asked_of_system(run).get(name, default)
     else:
         level = levels(run, factor).get(factor)
@@ -204,7 +196,7 @@ def default_of(runs: Iterable[Run], factor: str) -> str:
     """How the runs that spell the default of a setting out call it; else `DEFAULT`."""
     for run in runs:
         name = _name_in_system(run, factor)
-        if name and name in (_system(run).get("at_default") or ()):
+        if name and name in run.cell.system.at_default:
             return _asked_of_system(run).get(name, cell_names.DEFAULT_SETTING)
     return cell_names.DEFAULT_SETTING
 
@@ -358,9 +350,8 @@ class Identified(NamedTuple):
 def identifying(run: Run) -> dict[str, Identified]:
     """What the fingerprint of the run's cell is of: dotted name → field. The workload of ad hoc
     scripts is their names, which are said once."""
-    with _a_cell(run):
-        system = {**run.cell["system"], "dialect_content": ""}
-        cell = fingerprint.identifying_fields({**run.cell, "system": system})
+    system = replace(run.cell.system, dialect_content="")
+    cell = fingerprint.identifying_fields(replace(run.cell, system=system))
     if run.is_ad_hoc and cell.get("scripts"):
         cell.pop("workload", None)
     contents = {name: cell.pop(f"{name}_{_CONTENT}", "") for name in ("workload", "feed")}
@@ -409,17 +400,7 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
 
 def _asked_of_system(run: Run) -> dict[str, str]:
     """Setting or option → the value that was asked for."""
-    system = _system(run)
-    parts = (system.get("options"), system.get("settings"))
-    return {
-        name: str(value) for part in parts if isinstance(part, dict) for name, value in part.items()
-    }
-
-
-def _system(run: Run) -> SystemDocument:
-    """As it was asked for; empty where a damaged record has something else there."""
-    system = run.cell.get("system")
-    return SystemDocument(system if isinstance(system, dict) else {})
+    return {**run.cell.system.options, **run.cell.system.settings}
 
 
 def _name_in_system(run: Run, factor: str) -> str:
@@ -429,7 +410,7 @@ def _name_in_system(run: Run, factor: str) -> str:
 
 
 def _profile(run: Run) -> str:
-    return str(_system(run).get("profile") or _NO_PROFILE)
+    return run.cell.system.profile or _NO_PROFILE
 
 
 def _without_profile(label: str) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from assay.comparison import conditions
 from assay.comparison.conditions import Condition
 from assay.errors import ArgumentError
-from assay.judge import client_service, machine_load, run_warnings
+from assay.judge import machine_load, run_warnings, service_levels
 from assay.judge.run import EXCEEDED, Run
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import OTHERS_LIMIT, WarningKind
@@ -162,7 +162,7 @@ def trial_of_run(run: Run, condition: Condition, over: str = "") -> Trial:
     if run.driven is None:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     value = condition.metric.value(run)
-    kept = client_service.offered_and_reached(run.driving, run.driven)
+    kept = service_levels.offered_and_reached(run.driving, run.driven)
     if kept is not None and not kept.is_kept:
         reached = f"the rate was not reached ({units.digits(kept.reached_per_s)}/s)"
         return answer(TrialAnswer.NOT_MET, reached, value, is_reached=False)

@@ -13,7 +13,7 @@ from assay.comparison import factors
 from assay.comparison.sides import PlacedRun, Side
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
-from assay.judge import machine_load, run_warnings, storage_evidence
+from assay.judge import machine_load, run_warnings, storage_checks
 from assay.judge.run import CellKey
 from assay.plan.cell_names import CACHE
 from assay.record import Run
@@ -168,9 +168,9 @@ class RankedCell(Struct, frozen=True):
         where nothing is committed."""
         for run in self.measured:
             if run.may_commit and run.deployment:
-                if storage_evidence.is_in_memory(run.deployment):
+                if storage_checks.is_in_memory(run.deployment):
                     return IN_MEMORY
-                return storage_evidence.comparable_durability(run.deployment) or NOT_MEASURED
+                return storage_checks.comparable_durability(run.deployment) or NOT_MEASURED
         return ""
 
 

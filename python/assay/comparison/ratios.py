@@ -13,13 +13,12 @@ from msgspec.structs import replace
 
 from assay.comparison.sides import Compared, ComparedCell, Direction, PlacedRun
 from assay.contracts.metric import Metric
-from assay.judge import client_service, evidence, machine_load, warning_kinds
-from assay.judge.client_service import OfferedAndReached
+from assay.judge import evidence, machine_load, service_levels, warning_kinds
 from assay.judge.run import WORDS, CellKey, Run, RunVerdict
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics.estimate import (
     SIGNIFICANCE,
     Estimate,
-    center,
     independent,
     paired,
     why_no_ratio,
@@ -35,20 +34,10 @@ def compared(
     a: Sequence[Run],
     b: Sequence[Run],
     pairs: Pairs | None,
-    *,
-    is_primary: bool,
 ) -> Compared:
     """``pairs``: those of the runs, where they were interleaved."""
     a_values, b_values = _values(metric, a), _values(metric, b)
-    return Compared(
-        metric=metric,
-        is_primary=is_primary,
-        a=center(a_values) if a_values else None,
-        b=center(b_values) if b_values else None,
-        a_values=a_values,
-        b_values=b_values,
-        estimate=_estimate(metric, a_values, b_values, pairs),
-    )
+    return Compared(metric, a_values, b_values, _estimate(metric, a_values, b_values, pairs))
 
 
 def _estimate(
@@ -294,7 +283,7 @@ def _rise_estimate(smaller: Level, larger: Level) -> Estimate | None:
     """Of the ratio of the larger one to the smaller one."""
     a, b = smaller[1], larger[1]
     matched = interleaved_pairs([(0, run) for run in a], [(0, run) for run in b])
-    return compared(THROUGHPUT, a, b, matched, is_primary=True).estimate
+    return compared(THROUGHPUT, a, b, matched).estimate
 
 
 def _is_rise(estimate: Estimate, adjusted_p: float) -> bool:
@@ -409,7 +398,7 @@ def rate_of_runs(runs: Iterable[Run]) -> OfferedAndReached | None:
         rate
         for run in runs
         if run.driven is not None
-        and (rate := client_service.offered_and_reached(run.driving, run.driven)) is not None
+        and (rate := service_levels.offered_and_reached(run.driving, run.driven)) is not None
     ]
     if not found:
         return None

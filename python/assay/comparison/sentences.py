@@ -17,7 +17,7 @@ from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
 from assay.contracts import factors
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
-from assay.judge.storage_evidence import HIGHEST_DURABILITY, MEMORY
+from assay.judge.storage_checks import HIGHEST_DURABILITY, MEMORY
 from assay.plan import cell_names
 from assay.text import units
 

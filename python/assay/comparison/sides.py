@@ -17,7 +17,7 @@ from assay.contracts.experiment import VERSION
 from assay.contracts.metric import Metric
 from assay.errors import ArgumentError
 from assay.judge.run import RunVerdict
-from assay.judge.statistics.estimate import Estimate
+from assay.judge.statistics.estimate import Estimate, center
 from assay.judge.statistics.samples import UNREACHED
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
@@ -39,7 +39,7 @@ def named_together(a: Side, b: Side | None, between: str = "") -> tuple[Side, Si
     are a factor where one side has several, or where they are what is compared (``between``); else
     they are what differs between the sides."""
     runs = [run for one in (a, b) if one is not None for _, run in one.runs]
-    found = run_names.with_machines(run_names.of_records(runs))
+    found = run_names.with_machines(run_names.named(runs))
     of_a = {run.machine_name for run in found[: len(a.runs)]}
     of_b = {run.machine_name for run in found[len(a.runs) :]}
     is_factor = between.partition("=")[0] == cell_names.MACHINE or max(len(of_a), len(of_b)) > 1
@@ -261,12 +261,8 @@ class Compared(Struct, frozen=True):
     """One metric of a cell on both sides."""
 
     metric: Metric
-    is_primary: bool
-    a: float | None
-    """The geometric mean of the values below, which are `UNREACHED` where a time is not reached;
-    None: there is none."""
-    b: float | None
     a_values: tuple[float, ...]
+    """`UNREACHED` where a time is not reached."""
     b_values: tuple[float, ...]
     estimate: Estimate | None
     """None: there is no ratio (a value is missing, or 0)."""
@@ -275,6 +271,15 @@ class Compared(Struct, frozen=True):
     direction: Direction = Direction.UNKNOWN
     verdict: str = ""
     """``faster``, ``slower``, ``no difference seen``, ``not decided: …``, ``not comparable: …``"""
+
+    @property
+    def a(self) -> float | None:
+        """The geometric mean of its values; None: there is none."""
+        return center(self.a_values) if self.a_values else None
+
+    @property
+    def b(self) -> float | None:
+        return center(self.b_values) if self.b_values else None
 
     @property
     def repetitions(self) -> int:

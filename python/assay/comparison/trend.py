@@ -105,7 +105,7 @@ def trends(named_runs: Iterable[tuple[str, Run]], metric: str | None = None) -> 
     main = None if metric is None else catalogue.metric(metric)
     cells: dict[str, list[tuple[str, Run]]] = {}
     placed = sorted(named_runs, key=lambda named: named[1].begun_unix_ns or 0)
-    runs_named = run_names.of_records([run for _, run in placed])
+    runs_named = run_names.named([run for _, run in placed])
     of_identity: dict[str, str] = {}
     for (record, _), run in zip(placed, runs_named, strict=True):
         cells.setdefault(_place(run, of_identity), []).append((record, run))

@@ -4,14 +4,15 @@ its role among other servers."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, structs
 
 from assay.contracts.durability import Durability, Safeguard
-from assay.contracts.engine import DeploymentDocument
+from assay.contracts.engine import DeploymentDocument, SessionAddress
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug
 
@@ -19,61 +20,23 @@ CLIENT_PROCESSES = 32
 """Each has a Python interpreter of its own, of about 30 MB."""
 
 
+_SHARED = SessionAddress.__struct_fields__
+
+
 def host_and_port(host: str, port: int | None) -> str:
     """``db:5432``, ``[::1]:5432``."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(SessionAddress, frozen=True):
     """How the engine connects to a system. Its secrets are left out of records (see
     `for_record`)."""
 
-    driver: str
-    """Of the engine, by name."""
-    unix: str | None = None
-    """Path of a Unix socket."""
-    host: str | None = None
-    """Name or IP address; None: a socket or a file."""
-    port: int | None = None
-    """Of TCP; None: a socket or a file."""
-    host_address: str | None = None
-    """Where ``host`` is, an IP address: it is not looked up, and certificates are still for
-    ``host``."""
-    file: str | None = None
-    """A database file, for systems that live in this process."""
-    user: str = ""
-    """Who logs in; empty: there are no users."""
-    password: str | None = field(default=None, repr=False)
-    """None: none is sent."""
-    database: str = ""
-    """The one of the session; empty: the server has one only."""
-    tls: str = "off"
-    """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
-    ``verify`` (and for this host). ``allow``: off, or else required, which the first session finds
-    out; the engine has no such mode."""
-    ca_file: str | None = None
-    """PEM file of the authorities; None: those of this machine."""
-    cert_file: str | None = None
-    """PEM files of the client's own certificate and its key."""
-    key_file: str | None = None
-    """PEM file of the key of ``cert_file``."""
-    session_statements: tuple[str, ...] = ()
-    """Statements that each new session runs first."""
-    server_query: str | None = None
-    """What each session of a run's clients is asked once it is open, before the measurement: a row
-    of the server's own address, its role, and its id of the session; None: nothing."""
-    connect_timeout_s: float = 30.0
-    """How long a session may take to open, in seconds."""
-    answer_timeout_s: float | None = None
-    """How long a session outside the measurement waits for one answer; None: without limit."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    """The driver's own (the null driver's delays)."""
-    secret_options: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Others of them, which are in no record."""
-    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    secret_options: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Others of the driver's own, which are in no record."""
+    origins: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
-    programs: str = field(default="", compare=False)
+    programs: str = ""
     """Where the system's own clients are, as `SystemChoice.programs`."""
 
     @property
@@ -83,26 +46,8 @@ class Address:
 
     def for_engine(self) -> DeploymentDocument:
         """The document the engine takes; holds the password."""
-        return DeploymentDocument(
-            driver=self.driver,
-            unix=self.unix,
-            host=self.host,
-            port=self.port,
-            host_address=self.host_address,
-            file=self.file,
-            user=self.user,
-            password=self.password,
-            database=self.database,
-            tls=self.tls,
-            ca_file=self.ca_file,
-            cert_file=self.cert_file,
-            key_file=self.key_file,
-            session_statements=self.session_statements,
-            server_query=self.server_query,
-            connect_timeout_s=self.connect_timeout_s,
-            answer_timeout_s=self.answer_timeout_s,
-            options={**self.options, **self.secret_options},
-        )
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return DeploymentDocument(**shared | {"options": {**self.options, **self.secret_options}})
 
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
@@ -280,13 +225,13 @@ class Deployment:
         """Where the engine's clients go, as it takes it (``deployment``); holds the password. Each
         session runs ``session_statements`` behind its own."""
         own = self.address.session_statements
-        first = replace(self.address, session_statements=(*own, *session_statements))
+        first = structs.replace(self.address, session_statements=(*own, *session_statements))
         document = first.for_engine()
         if len(self.endpoints) == 1:
             return document
         statements = first.session_statements
         endpoints = [
-            replace(endpoint, session_statements=statements).for_engine()
+            structs.replace(endpoint, session_statements=statements).for_engine()
             for endpoint in self.endpoints
         ]
         if self.members:
@@ -315,8 +260,10 @@ class Deployment:
 
 def _login(address: Address) -> Address:
     """What is the same at every endpoint."""
-    return replace(
+    return structs.replace(
         address,
+        origins={},
+        programs="",
         unix=None,
         host=None,
         port=None,

@@ -6,12 +6,14 @@ One protocol, with all members that a dialect may have, so the file is long.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 from assay.contracts.plugins import protocols_of
+from assay.text.keys import TEXT, in_file, named
 
 ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
 """The types of the elements of arrays."""
@@ -83,10 +85,11 @@ class Partitioning(Struct, frozen=True):
 class View(Struct, frozen=True):
     """A query that is read like a table."""
 
-    name: str
-    query: str
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    """Dialect → its query, where that is spelled otherwise."""
+    name: Annotated[str, in_file(TEXT, "The name of the view.")]
+    query: Annotated[str, in_file(TEXT, "Its query, without variables.")]
+    overrides: Annotated[Mapping[str, str], in_file(
+        (), "Dialect → its query, where that is spelled otherwise.", below=named(TEXT)
+    )] = field(default_factory=dict)  # fmt: skip
 
 
 class Table(Struct, frozen=True):
@@ -143,6 +146,7 @@ class Dialect(Protocol):
 
     # Tables.
 
+    @abstractmethod
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """Statements that make the empty table, as it is best filled; ``options`` are the system's
         own (``engine``)."""
@@ -171,6 +175,7 @@ class Dialect(Protocol):
         """Statements that bring statistics up to date after a load."""
         ...
 
+    @abstractmethod
     def drop_table(self, table: Table) -> list[str]:
         """Statements that leave no such table, also where there is none: then a refusal as
         ``unknown object`` is no error."""
@@ -178,6 +183,7 @@ class Dialect(Protocol):
 
     # Rows.
 
+    @abstractmethod
     def bulk_statement(self, table: Table) -> str:
         """What `Request::Bulk` sends for ``bulk_form``: columns in the table's order."""
         ...
@@ -187,20 +193,24 @@ class Dialect(Protocol):
         need."""
         ...
 
+    @abstractmethod
     def exists(self, table: str) -> str:
         """A statement that reads nothing of the table, and is refused as ``unknown object`` where
         there is no such table."""
         ...
 
+    @abstractmethod
     def count(self, table: str) -> str | None:
         """A statement whose one cell is the number of rows; None where it cannot be asked: then the
         rows of `read_all` are counted."""
         ...
 
+    @abstractmethod
     def read_all(self, table: str, columns: Sequence[str]) -> str:
         """A statement that gives these columns of every row, in any order of rows."""
         ...
 
+    @abstractmethod
     def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str:
         """A statement that gives these columns of the rows whose column ``key`` holds ``value``: a
         value as scripts spell it, ``:id``."""

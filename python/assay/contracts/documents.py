@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import msgspec
+from msgspec import structs
+
+from assay.text.secrets import HIDDEN, is_secret
 
 Part = TypeVar("Part", bound="Shape")
 Value = TypeVar("Value")
@@ -36,16 +40,60 @@ def read_shape(shape: type[Part], document: Any, name: str) -> Part:
 def convert(document: Any, kind: type[Value], name: str) -> Value:
     """The same of any class."""
     try:
-        return msgspec.convert(document, kind, dec_hook=_path)
+        return msgspec.convert(document, kind, dec_hook=_decoded)
     except msgspec.ValidationError as error:
         raise ShapeError(_sentence(str(error), name)) from None
 
 
-def _path(kind: type, text: object) -> Path:
-    """JSON has no paths."""
-    if kind is Path and isinstance(text, str):
-        return Path(text)
-    raise TypeError(f"expected a path, found {text!r}")
+def convert_without(
+    document: Any, kind: type[msgspec.Struct], left_out: frozenset[str], name: str
+) -> dict[str, Any]:
+    """The other fields of ``kind``: those that are left out have no form in JSON, or another
+    one."""
+    found = convert(document, _part_of(kind, left_out), name)
+    return structs.asdict(found)
+
+
+@cache
+def _part_of(kind: type[msgspec.Struct], left_out: frozenset[str]) -> type[msgspec.Struct]:
+    types = get_type_hints(kind)
+    return msgspec.defstruct(
+        kind.__name__,
+        [
+            (one.name, types[one.name], _declared(one))
+            for one in structs.fields(kind)
+            if one.name not in left_out
+        ],
+        kw_only=True,
+    )
+
+
+def _declared(field: structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory)
+    return msgspec.field() if field.required else msgspec.field(default=field.default)
+
+
+def _decoded(kind: type, value: object) -> object:
+    """JSON has no paths, and no classes of objects."""
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if issubclass(kind, dict) and isinstance(value, dict):
+        return kind(value)
+    expected = "a path" if kind is Path else "an object"
+    raise TypeError(f"expected {expected}, found {value!r}")
+
+
+def with_hidden(document: Any) -> Any:
+    """The document with `HIDDEN` for each text of a secret: a record has null there."""
+    if isinstance(document, list):
+        return [with_hidden(one) for one in document]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: HIDDEN if value is None and is_secret(key) else with_hidden(value)
+        for key, value in document.items()
+    }
 
 
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<place>.*)`")

@@ -257,39 +257,66 @@ def read_progress(text: str) -> DriveProgress:
     return msgspec.json.decode(text, type=DriveProgress)
 
 
-class DeploymentDocument(EngineDocument, frozen=True, kw_only=True):
-    """Of one address, or of several that differ in where they are. Its fields are those of
-    `assay.contracts.deployment.Address`, which says what they mean."""
+class SessionAddress(msgspec.Struct, frozen=True):
+    """How sessions reach a system."""
 
     driver: str
+    """Of the engine, by name."""
     unix: str | None = None
+    """Path of a Unix socket."""
     host: str | None = None
+    """Name or IP address; None: a socket or a file."""
     port: int | None = None
+    """Of TCP; None: a socket or a file."""
     host_address: str | None = None
+    """Where ``host`` is, an IP address: it is not looked up, and certificates are still for
+    ``host``."""
     file: str | None = None
+    """A database file, for systems that live in this process."""
     user: str = ""
+    """Who logs in; empty: there are no users."""
     password: str | None = None
+    """None: none is sent."""
     database: str = ""
+    """The one of the session; empty: the server has one only."""
     tls: str = "off"
+    """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
+    ``verify`` (and for this host). ``allow``: off, or else required, which the first session finds
+    out; the engine has no such mode."""
     ca_file: str | None = None
+    """PEM file of the authorities; None: those of this machine."""
     cert_file: str | None = None
+    """PEM files of the client's own certificate and its key."""
     key_file: str | None = None
+    """PEM file of the key of ``cert_file``."""
     session_statements: tuple[str, ...] = ()
+    """Statements that each new session runs first."""
     server_query: str | None = None
+    """What each session of a run's clients is asked once it is open, before the measurement: a row
+    of the server's own address, its role, and its id of the session; None: nothing."""
     connect_timeout_s: float = 30.0
+    """How long a session may take to open, in seconds."""
     answer_timeout_s: float | None = None
-    options: dict[str, str] = field(default_factory=dict)
-    """With those that are secret."""
+    """How long a session outside the measurement waits for one answer; None: without limit."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The driver's own (the null driver's delays)."""
+
+    def __repr__(self) -> str:
+        """Without the password and the options."""
+        found = f"driver={self.driver!r}, host={self.host!r}, port={self.port!r}"
+        return f"{type(self).__name__}({found})"
+
+
+class DeploymentDocument(EngineDocument, SessionAddress, frozen=True, kw_only=True):
+    """Of one address, or of several that differ in where they are; ``options`` are with those that
+    are secret."""
+
     endpoints: tuple[DeploymentDocument, ...] | UnsetType = UNSET
     """Client c uses endpoint c mod n, of those that its group reads at; left out: there is one, and
     it is here."""
     name: str | UnsetType = UNSET
     """Of an endpoint; left out: its address."""
     is_replica: bool | UnsetType = UNSET
-
-    def __repr__(self) -> str:
-        """Without the password and the options."""
-        return f"DeploymentDocument(driver={self.driver!r}, host={self.host!r}, port={self.port!r})"
 
 
 class TableDocument(EngineDocument, frozen=True, kw_only=True):

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 from assay.contracts import factors, server_url
+from assay.contracts.documents import Value, convert, with_hidden
 from assay.contracts.driving import STOPS, DrivingChanges, without
 from assay.contracts.factors import BY_URL as BY_URL
 from assay.contracts.factors import Scalar, ServerMachine
 from assay.contracts.factors import StorageChoice as StorageChoice
+from assay.text.keys import TEXT, TEXTS, Key, SeveralKeys, in_file
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
 
@@ -208,6 +210,39 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
 
 
 @dataclass(frozen=True)
+class ClientWork:
+    """What clients run: a workload, or what takes the place of its scripts."""
+
+    workload: str
+    feed: Annotated[str | None, in_file(
+        TEXT, read=lambda section, key: str(section.file.parent / section.text(key))
+    )] = field(default=None, kw_only=True)  # fmt: skip
+    """A plain file of statements that clients send in place of the test's scripts."""
+    feed_content: str = field(default="", compare=False, kw_only=True)
+    """Digest of its text; empty: not known, or nothing is fed."""
+    workload_content: str = field(default="", compare=False, kw_only=True)
+    """Digest of the texts of a workload that is named by a path, or `OF_SCRIPTS`; empty: it is one
+    of the registry, which has the same name everywhere, or an earlier Assay did not say."""
+    scripts: tuple[ScriptFile, ...] = field(default=(), kw_only=True)
+    """Script files that clients run in place of the test's own."""
+
+    behind: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = ()
+    """Fields, each with those of the above that a record has behind it."""
+
+    @classmethod
+    def in_order(cls, document: Mapping[str, Value]) -> dict[str, Value]:
+        """The fields in the order in which a record has them."""
+        behind = dict(cls.behind)
+        moved = {name for names in behind.values() for name in names}
+        return {
+            name: document[name]
+            for key in document
+            if key not in moved
+            for name in (key, *behind.get(key, ()))
+        }
+
+
+@dataclass(frozen=True)
 class UsedProfile:
     """A profile of settings that an experiment uses, as it was then."""
 
@@ -269,10 +304,10 @@ workload and scripts of its own."""
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """What is varied, what is measured, and how often."""
+class Experiment(ClientWork):
+    """What is varied, what is measured, and how often. An ad hoc script has no other test and no
+    tables; then ``workload`` is only its name."""
 
-    workload: str
     tests: tuple[str, ...]
     systems: tuple[SystemChoice, ...]
     storages: tuple[StorageChoice, ...] = (StorageChoice(),)
@@ -297,20 +332,20 @@ class Experiment:
     """Client threads, at most one per client; 0: one per processor."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
-    input_paths: tuple[str, ...] = ()
+    input_paths: Annotated[tuple[str, ...], SeveralKeys(
+        (
+            Key("input", TEXTS),
+            Key("bib", TEXTS, "Files to read; the older name of `input`."),
+        ),
+        lambda section: tuple(
+            str(section.file.parent / path)
+            for key in ("input", "bib")
+            for path in section.texts(key, ())
+        ),
+    )] = ()  # fmt: skip
     """Files or folders that rows are read from (``--input``); empty: the workload's default."""
     encoding: str = ENCODINGS[0]
     keep_going: bool = False
-    feed: str | None = None
-    """A file of plain statements that clients send in place of the test's scripts."""
-    feed_content: str = field(default="", compare=False)
-    """Digest of its text."""
-    workload_content: str = field(default="", compare=False)
-    """Digest of the texts of a workload that is named by a path, or `OF_SCRIPTS`; empty: it is one
-    of the registry, which has the same name everywhere."""
-    scripts: tuple[ScriptFile, ...] = ()
-    """Script files that clients run in place of the test's own. An ad hoc script has no other test
-    and no tables; then ``workload`` is only its name."""
     is_ad_hoc: bool = False
     driving: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` set here, which override the test: field → level."""
@@ -326,8 +361,10 @@ class Experiment:
     server's machine whose levels are left out where they cannot be had."""
     left_out: tuple[LeftOut, ...] = ()
     """Levels of these that cannot be had here; known once the experiment was planned."""
-    title: str = ""
-    reproduces: str = ""
+    title: Annotated[str, in_file(TEXT, "One line, for reports.")] = ""
+    reproduces: Annotated[
+        str, in_file(TEXT, "What is repeated, for the report: a paper and its table.")
+    ] = ""
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
     profiles: tuple[UsedProfile, ...] = ()
@@ -356,6 +393,26 @@ class Experiment:
 
     is_confined: bool = False
     """It is that of a capsule, which the user has not trusted: what it runs has no rights."""
+
+    behind = (("keep_going", ("feed", "feed_content", "workload_content", "scripts")),)
+
+    @classmethod
+    def of_record(cls, document: Any, name: str) -> Self:
+        """As it was asked for; ``name`` stands for the document in messages. Raises
+        `ShapeError`."""
+        plain = with_hidden(document)
+        if not isinstance(plain, dict):
+            return convert(plain, cls, name)
+        kinds: dict[str, Any] = get_type_hints(ServerMachine)
+        levels = {
+            factor.name: tuple(
+                convert(level, kinds.get(factor.column, Scalar), f"{name}.{factor.asked}")
+                for level in convert(plain[factor.asked], list[Any], f"{name}.{factor.asked}")
+            )
+            for factor in factors.VARIED.values()
+            if plain.get(factor.asked)
+        }
+        return replace(convert({**plain, "levels": {}}, cls, name), levels=levels)
 
     @property
     def log_storages(self) -> tuple[StorageChoice | None, ...]:
@@ -429,7 +486,7 @@ class Experiment:
         """As it is kept: its levels beside its fields."""
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "levels"}
         return {
-            **own,
+            **self.in_order(own),
             **{one.asked: self.asked(one.asked) for one in factors.VARIED.values()},
         }
 

@@ -192,10 +192,6 @@ class ServerMachine:
     """Of its log (write-ahead log, redo log, binary log); None: that of its data."""
 
     @property
-    def is_limited(self) -> bool:
-        return self.memory_bytes is not None or self.cpus is not None
-
-    @property
     def words(self) -> tuple[str, ...]:
         """``memory=64MB``, ``cpus=2``, ``rtt=1ms``, ``log_storage=hdd``: what differs from a server
         beside the clients with all of this machine."""

@@ -1,5 +1,5 @@
-"""What is shown of runs under a name of its own: a metric, its unit and how repetitions are
-summarised; and a warning, its cause and its fix."""
+"""What is shown of runs under a name of its own: a column of tables; a metric, which is a column of
+runs, and how repetitions are summarised; and a warning, its cause and its fix."""
 
 from __future__ import annotations
 
@@ -39,31 +39,89 @@ class Over(Enum):
     SUM = "sum"
 
 
+_UNITS = {
+    "_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_per_min": "per_min", "_ratio": "ratio",
+}  # fmt: skip
+
+
+def unit_of(name: str) -> str:
+    """Names end in their unit; others are counts."""
+    return next((unit for end, unit in _UNITS.items() if name.endswith(end)), "count")
+
+
 Value = int | float | None
 Read = Callable[[Any], Value]
 
 
-class Metric(Struct, frozen=True, kw_only=True):
-    """A value is None where there is none."""
+class ReportColumn(Struct, frozen=True):
+    """A value of each row of a table: it has a title where people see it, and a name where programs
+    get it. It is read from the source of the row, which all columns of a table share."""
+
+    title: str = ""
+    """For people; unique in its table."""
+    name: str = ""
+    """For programs, with its unit; unique in its table."""
+    unit: str = ""
+    """Of the value: ``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``; empty: its
+    name says it, or it has none."""
+    meaning: str = ""
+    """A few words."""
+    kind: str = ""
+    """A type of JSON Schema: integer, number, string, boolean, array (of strings); or scalar."""
+    value: Callable[[Any], Any] = lambda _: None
+    """What programs get of a source; None: there is none."""
+    null: str = ""
+    """When there is none, where neither name nor meaning says so."""
+    is_nullable: bool = True
+    cell: Callable[[Any], Any] | None = None
+    """What people see of a source (`assay.report.values.ReportCell`); None: the text that `value`
+    is."""
+    is_number: bool = False
+    """Whether people see it aligned to the right."""
+    shown_in: str = ""
+    """The unit in which people see it, if the cells do not name theirs."""
+    is_label: bool = False
+    """Whether it identifies a row within its block; such columns are the leading ones."""
+    group: str = ""
+    """Columns of one group stand side by side where a table that is too wide is split."""
+    role: str = ""
+    """What charts compare (`assay.report.values.MEASURED` and those beside it); empty: another
+    number."""
+    where: tuple[tuple[str, Any], ...] = ()
+    """Of a pivot: levels that a cell must have in addition to those of the row."""
+
+    def known(self, source: Any) -> Any:
+        """The value, or None: a time that is not reached, or an empty text, which says that there
+        is nothing, where the column may be null."""
+        found = self.value(source)
+        return None if found == math.inf or (self.is_nullable and found == "") else found
+
+    @property
+    def described(self) -> str:
+        """What it means, and when it is null."""
+        return f"{self.meaning}; null: {self.null}" if self.null else self.meaning
+
+    @property
+    def heading(self) -> str:
+        """``here, s``."""
+        return f"{self.title}, {self.shown_in}" if self.shown_in else self.title
+
+
+class Metric(ReportColumn, frozen=True, kw_only=True):
+    """A column of runs, or of steps' reports: what is measured of them, and how it is compared."""
 
     name: str
-    """That of its column, with its unit; with ``[TYPE]`` that of a transaction type."""
+    """With its unit; with ``[TYPE]`` that of a transaction type."""
     unit: str
-    """``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``; empty: that of a
-    workload's own formula."""
+    """Empty: that of a workload's own formula."""
     meaning: str
-    """A few words."""
+    kind: str = "integer"
+    is_number: bool = True
     value: Read
     """Reads it from a run (`assay.judge.run.Run`), one of a `StepReport` from that;
     `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
     of_work: Read | None = None
     """Reads it from a `Work`, so that it is one of groups and transaction types as well."""
-    null: str = ""
-    """When there is none, where its name does not say so."""
-    is_whole: bool = True
-    """Whether its values are whole numbers."""
-    is_never_null: bool = False
-    """Whether every run has it."""
     words: DifferenceWords | None = None
     """None: no direction is better, so that sides are not compared by it."""
     is_more_better: bool = False
@@ -80,8 +138,6 @@ class Metric(Struct, frozen=True, kw_only=True):
     """Relative width of a bucket of the histogram: values closer than this are equal."""
     least_samples: int = 1
     """How many transactions it needs."""
-    column: str = ""
-    """Its title in the table of costs; empty: it is not there."""
     why_none: Callable[[Any], str] = lambda _run: ""
     """What stands in its place in tables, of a run that has none."""
     exported: str = ""
@@ -108,11 +164,6 @@ class Metric(Struct, frozen=True, kw_only=True):
         """Of what it is one, where it is read from a run."""
         of_work = ("group", "type") if self.of_work else ()
         return ("run", *(("cell",) if self.over else ()), *of_work)
-
-    @property
-    def kind(self) -> str:
-        """Its type in JSON Schema."""
-        return "integer" if self.is_whole else "number"
 
     @property
     def stem(self) -> str:

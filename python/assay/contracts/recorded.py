@@ -1,4 +1,4 @@
-"""The documents of an experiment that a record keeps as JSON, by their keys.
+"""The machine, the program and the command of an experiment, as a record keeps them, by keys.
 
 A key may be missing: an earlier Assay kept fewer. Further keys are kept, and only shown.
 """
@@ -6,7 +6,7 @@ A key may be missing: an earlier Assay kept fewer. Further keys are kept, and on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 MachineFact = str | int | float | None
 OptionValue = str | int | float | bool | Sequence[str]
@@ -68,42 +68,6 @@ class SheetRecord(TypedDict):
     rows: list[list[str]]
 
 
-class Document(dict[str, Any]):
-    """Of a struct, as JSON: its fields by their names, which are said at the struct alone."""
-
-
-class DerivedRecord(Document):
-    """What reports need of an `assay.workload.derived_metrics.DerivedMetric`."""
-
-
-class WorkloadRecord(Document):
-    """What reports need of an `assay.workload.values.Workload`, whose folder may be gone."""
-
-
-class StorageDocument(Document):
-    """Of a `StorageChoice`."""
-
-
-class SystemDocument(Document):
-    """Of a `SystemChoice`."""
-
-
-class ScriptFileDocument(Document):
-    """Of a `ScriptFile`."""
-
-
-class ExperimentDocument(Document):
-    """Of what was asked, an `Experiment`."""
-
-
-class CellDocument(Document):
-    """Of a `Cell`: all that its fingerprint is of."""
-
-
-class DatasetDocument(Document):
-    """Of a `Dataset`."""
-
-
 class KeptDrive(TypedDict, total=False):
     """A `DriveDocument` without the deployment and scripts, as JSON."""
 
@@ -112,13 +76,3 @@ class KeptDrive(TypedDict, total=False):
     seed: int
     clients: int
     order: str
-
-
-class ExperimentFacts(TypedDict):
-    """What determines the results of an experiment, beside what was asked."""
-
-    machine: Machine
-    workload: WorkloadRecord
-    build: Build
-    content: Mapping[str, object]
-    """Of `assay.plan.fingerprint.Content`."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
 from assay.dialects.minimal import MinimalDialect
+from assay.dialects.standard import script_words
 from assay.dialects.statements import NamedInText
 
 # reserved_keywords.txt of Cassandra 5.0, and DEFAULT, which later versions reserve.
@@ -54,6 +55,13 @@ class CqlDialect(NamedInText, MinimalDialect):
     own_tables = ("system.", "system_")
     name = "cql"
     language = "cql"
+    script_words = script_words(
+        {
+            "expect_changed": "",  # it does not say how many
+            "from_key": "token({0}) >= token({1})",  # partitions are in the order of their tokens
+            "scan": "allow filtering",
+        }
+    )
 
     def identifier(self, name: str) -> str:
         """Unquoted names are read as small letters, here and in scripts."""

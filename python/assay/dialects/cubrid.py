@@ -6,8 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
-from assay.dialects import statements
-from assay.dialects.standard import StandardSql, script_words
+from assay.dialects.standard import (
+    TRUTH_AS_NUMBERS,
+    InsertingSql,
+    codes,
+    script_words,
+    type_words,
+    words,
+)
 
 # The reserved ones of the keywords of version 11.4, plain words that `[word]` or `"word"` makes
 # names of.
@@ -45,38 +51,36 @@ _RESERVED_WORDS = """
     xor year year_month zone
 """
 
-_OVERFLOWS = (-458, -729, -730, -731, -732, -733, -875, -936)
+_OVERFLOWS = "-458 -729 -730 -731 -732 -733 -875 -936"
 """Of arithmetic, in sums too, which have the type of what is summed."""
 
-CODES: Mapping[str, tuple[int, ...]] = {
-    "authentication": (-165, -171),
+_CODES = {
+    "authentication": "-165 -171",
     # A constraint, a unique index, NOT NULL, and both sides of a foreign key.
-    "constraint": (-205, -631, -670, -886, -922, -924, -926, -1121),
-    "data": (*_OVERFLOWS, -181, -182, -427, -539, -552, -553, -1041, -1042, -10010),
-    "deadlock": (-72, -966, -967, -968),
-    "lost connection": (-111, -193, -195, -199, -671, -672, -673, -677, -850, -10003, -10025),
-    "permission": (-157, -159, -160, -161, -163, -581, -10018),
-    "resources": (-3, -14, -15, -80, -614, -706, -707, -714, -10002),
-    "serialization": (-1158,),
-    "timeout": (-4, -73, -74, -75, -76, -10019),
-    "too many connections": (-669, -831, -10017),
-    "unknown object": (-64,),
+    "constraint": "-205 -631 -670 -886 -922 -924 -926 -1121",
+    "data": f"{_OVERFLOWS} -181 -182 -427 -539 -552 -553 -1041 -1042 -10010",
+    "deadlock": "-72 -966 -967 -968",
+    "lost connection": "-111 -193 -195 -199 -671 -672 -673 -677 -850 -10003 -10025",
+    "permission": "-157 -159 -160 -161 -163 -581 -10018",
+    "resources": "-3 -14 -15 -80 -614 -706 -707 -714 -10002",
+    "serialization": "-1158",
+    "timeout": "-4 -73 -74 -75 -76 -10019",
+    "too many connections": "-669 -831 -10017",
+    "unknown object": "-64",
 }
 """The engine's class of errors → codes of the server, and below -10000 of its broker."""
 
 
-class CubridDialect(StandardSql):
+class CubridDialect(InsertingSql):
     name = "cubrid"
+    bulk_form = "multi-row"
     version_query = "SELECT 'CUBRID ' || version()"
     lacking = frozenset({"gregorian dates", "microseconds"})
-    read_only_codes: tuple[str, ...] = ()
+    read_only_codes = ()
     # Its SERIALIZABLE lets two transactions commit of which each has read what the other changed.
-    isolation_levels: tuple[str, ...] = ("read committed", "repeatable read")
-    begins_implicitly = True
-    """A transaction begins with its first statement; there is no other word for it."""
-    error_classes: Mapping[str, str] = {
-        str(code): found for found, codes in CODES.items() for code in codes
-    }
+    isolation_levels = ("read committed", "repeatable read")
+    adds_keys_together = False
+    error_classes = codes(_CODES)
     # The codes -493 and -494 are of every statement that cannot be compiled, whatever is wrong.
     error_phrases: Mapping[str, str] = {
         "unknown class": "unknown object",
@@ -86,19 +90,20 @@ class CubridDialect(StandardSql):
         "conversion error": "data",
         "null byte": "data",
     }
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        "int": "INT",
-        "decimal": "NUMERIC",
-        "float": "FLOAT",
-        "double": "DOUBLE",
-        "text": "STRING",
-        "timestamp": "DATETIME",  # TIMESTAMP ends in 2038 and has whole seconds
-        "bool": "SMALLINT",
-        "bytes": "BIT VARYING",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    truth_words = TRUTH_AS_NUMBERS
+    type_words = type_words(
+        {
+            "int": "INT",
+            "decimal": "NUMERIC",
+            "float": "FLOAT",
+            "double": "DOUBLE",
+            "text": "STRING",
+            "timestamp": "DATETIME",  # TIMESTAMP ends in 2038 and has whole seconds
+            "bool": "SMALLINT",
+            "bytes": "BIT VARYING",
+        }
+    )
     script_words = script_words(
         {
             "dividend": "cast({0} as double)",  # a quotient has the digits of the sum
@@ -107,23 +112,6 @@ class CubridDialect(StandardSql):
             "summand": "cast({0} as bigint)",  # sums of INT have 32 bits, for averages too
         }
     )
-
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """A statement for each: ALTER TABLE adds one at a time."""
-        del options
-        return [
-            f"ALTER TABLE {self.identifier(table.name)} "
-            f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
-            for key in table.foreign_keys
-        ]
-
-    def bulk_statement(self, table: Table) -> str:
-        return self.insert(table)
-
-    def multi_row_statement(self, table: Table) -> str | None:
-        return self.insert(table)
-
-    bulk_form = "multi-row"
 
     def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"UPDATE STATISTICS ON {self.identifier(table.name)}" for table in tables]
@@ -135,13 +123,6 @@ class CubridDialect(StandardSql):
     def begin_at(self, level: str) -> list[str]:
         """The level is the session's from here on."""
         return [*self.session_isolation(level), *self.begin()] if level else self.begin()
-
-    def session_read_only(self) -> list[str]:
-        """Nothing: only a whole server or broker can be read-only."""
-        return []
-
-    def only_reads(self, statement: str) -> bool:
-        return statements.only_reads(statement)
 
 
 CUBRID = CubridDialect()

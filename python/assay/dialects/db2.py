@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
-from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words
-from assay.dialects.standard import script_words
+from assay.dialects.limits import BoundedIndexes, SchemaLimits
+from assay.dialects.standard import codes, script_words, type_words
 
 _LEVELS: Mapping[str, str] = {
     "read uncommitted": "UR",
@@ -46,10 +46,10 @@ class Db2Dialect(BoundedIndexes):
         searches_text=False,  # a CLOB: no =, ORDER BY, DISTINCT
         indexes_text=False,
     )
-    server_names: tuple[str, ...] = ("Db2",)
+    server_names = ("Db2",)
     needs_not_null_in_keys = True
     error_classes = codes(_CODES)
-    type_words: Mapping[str, str] = type_words(
+    type_words = type_words(
         {
             "double": "DOUBLE",
             # Lengths are in characters; by themselves they are in bytes.

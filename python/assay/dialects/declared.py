@@ -5,7 +5,7 @@ returns the dialect. Takes one of another package; says in what it breaks the co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import StandardSql
 
 Texts = tuple[str, ...]
+Attribute = str | bool | Texts | frozenset[str] | Mapping[str, str] | SchemaLimits
 STATEMENTS: Final[Mapping[str, Texts]] = {
     "begin": (),
     "begin_at": ("level",),
@@ -33,38 +34,11 @@ STATEMENTS: Final[Mapping[str, Texts]] = {
 """What can be given as texts: the names that stand in braces in them."""
 
 
-class Attributes(TypedDict, total=False):
-    """Of `StandardSql`, of what is derived from it, and of `_OfTexts`."""
-
-    name: str
-    version_query: str
-    quote: str
-    descending_index: str
-    has_if_exists: bool
-    keeps_statistics: bool
-    needs_not_null_in_keys: bool
-    short_text: str
-    marks: str
-    server_names: tuple[str, ...]
-    own_tables: tuple[str, ...]
-    reserved_words: frozenset[str]
-    lacking: frozenset[str]
-    isolation_levels: tuple[str, ...]
-    level_words: Mapping[str, str]
-    type_words: Mapping[str, str]
-    script_words: Mapping[str, str]
-    truth_words: Mapping[str, str]
-    error_classes: Mapping[str, str]
-    error_phrases: Mapping[str, str]
-    limits: SchemaLimits
-    begins_implicitly: bool
-
-
 def declared(
-    base: type[StandardSql], attributes: Attributes, statements: Mapping[str, Texts]
+    base: type[StandardSql], attributes: Mapping[str, Attribute], statements: Mapping[str, Texts]
 ) -> StandardSql:
-    """A dialect of a class of its own. ``attributes``: those of `StandardSql` and of the base;
-    ``statements``: of `STATEMENTS`."""
+    """A dialect of a class of its own. ``attributes``: those of the base and of `_OfTexts`, of the
+    types that they have there; ``statements``: of `STATEMENTS`."""
     members = {**attributes, "statements": statements}
     made: Any = type(f"{base.__name__}OfTexts", (_OfTexts, base), members)()
     return cast(StandardSql, made)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
-from assay.dialects.standard import StandardSql, script_words
+from assay.dialects.standard import StandardSql, script_words, type_words, words
 
 # Those of duckdb_keywords() in version 2.0 that cannot name a table or a column (found by trying
 # each).
@@ -28,16 +28,18 @@ class DuckdbDialect(StandardSql):
 
     name = "duckdb"
     explain = "EXPLAIN "
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    read_only_codes: tuple[str, ...] = ()
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        "float": "FLOAT",
-        "double": "DOUBLE",
-        "text": "VARCHAR",
-        "bytes": "BLOB",
-        "json": "JSON",
-    }
+    adds_foreign_keys = False
+    reserved_words = words(_RESERVED_WORDS)
+    read_only_codes = ()
+    type_words = type_words(
+        {
+            "float": "FLOAT",
+            "double": "DOUBLE",
+            "text": "VARCHAR",
+            "bytes": "BLOB",
+            "json": "JSON",
+        }
+    )
     script_words = script_words(
         {
             "for_update": "",  # of two that change one row the second is refused
@@ -46,7 +48,7 @@ class DuckdbDialect(StandardSql):
         }
     )
 
-    isolation_levels: tuple[str, ...] = ()
+    isolation_levels = ()
     own_isolation = "repeatable read"
     """None can be asked for. A transaction works on a snapshot; where two change one row, the
     second is refused."""
@@ -55,26 +57,14 @@ class DuckdbDialect(StandardSql):
         """A list."""
         return f"{self.type_words[element]}[]"
 
-    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Foreign keys too, which cannot be added later; they need the keys that they refer to. The
-        order of the tables lets rows find their parents."""
-        del options
-        keys = [self.foreign_key(key) for key in table.foreign_keys]
-        return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
-
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """In one transaction: a table is never there without its mark."""
-        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
-        return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
+        marked = [*self.create_table(table, options), self.comment_on(table, mark)]
+        return [*self.begin(), *marked, *self.commit()]
 
     def marks_query(self, database: str) -> str | None:
         del database
         return "SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal"
-
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """None: ``create_table`` has said them."""
-        del table, options
-        return []
 
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         """CHECKPOINT too: it writes the log back into the file, which the first statements of the

@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.dialects import Column, Index, Table
-from assay.dialects import statements
-from assay.dialects.standard import StandardSql, may_be_long
+from assay.dialects.standard import InsertingSql, may_be_long
 
 _FIXED_BYTES = 8
 """Of a number or a time, at the most."""
@@ -127,11 +126,11 @@ def _bytes_of(column: Column, limits: SchemaLimits) -> int:
     return 0 if column.has_any_length else _FIXED_BYTES
 
 
-class BoundedIndexes(StandardSql):
+class BoundedIndexes(InsertingSql):
     """No statement of theirs begins a transaction that their drivers would know of."""
 
     has_if_exists = False
-    begins_implicitly = True
+    adds_keys_together = False
     needs_not_null_in_keys = False
     """Whether the columns of a key must be declared NOT NULL."""
 
@@ -193,30 +192,8 @@ class BoundedIndexes(StandardSql):
     def _fits(self, table: Table, index: Index) -> bool:
         return not any(may_be_long(table.column(name)) for name in index.columns)
 
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        del options
-        return [
-            f"ALTER TABLE {self.identifier(table.name)} "
-            f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
-            for key in table.foreign_keys
-        ]
-
-    def bulk_statement(self, table: Table) -> str:
-        return self.insert(table)
-
-    def multi_row_statement(self, table: Table) -> str | None:
-        return self.insert(table)
-
-    def session_read_only(self) -> list[str]:
-        """None that would hold for the whole session."""
-        return []
-
-    def only_reads(self, statement: str) -> bool:
-        return statements.only_reads(statement)
-
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
-        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
-        return [*self.create_table(table, options), comment]
+        return [*self.create_table(table, options), self.comment_on(table, mark)]
 
     def begin_at(self, level: str) -> list[str]:
         """The level is the first statement of the transaction."""
@@ -224,18 +201,3 @@ class BoundedIndexes(StandardSql):
             return self.begin()
         self.insist_on_level(level)
         return [*self.begin(), f"SET TRANSACTION ISOLATION LEVEL {level.upper()}"]
-
-
-def codes(table: Mapping[str, str]) -> dict[str, str]:
-    """Code → class, of class → codes with blanks between."""
-    return {code: found for found, several in table.items() for code in several.split()}
-
-
-def words(text: str) -> frozenset[str]:
-    """Reserved words, in lower case."""
-    return frozenset(text.split())
-
-
-def type_words(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Those of the standard, but for these."""
-    return {**StandardSql.type_words, **own}

@@ -7,48 +7,25 @@ supports.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects import Table
+from assay.contracts.dialects import Dialect, Table
 from assay.errors import ArgumentError
 
 
-class MinimalDialect(ABC):
-    name: str
-    literal_style: str = "doubled"
-    bulk_form: str = "native"
-    has_if_exists: bool = True
+class MinimalDialect(Dialect):
+    literal_style = "doubled"
+    bulk_form = "native"
+    has_if_exists = True
     isolation_levels: tuple[str, ...] = ()
-    own_isolation: str = ""
-    language: str = "sql"
+    own_isolation = ""
+    language = "sql"
     unknown_statements: Mapping[str, str] = {}
     read_only_codes: tuple[str, ...] = ()
     error_fixes: Mapping[str, str] = {}
 
     def identifier(self, name: str) -> str:
         return name
-
-    @abstractmethod
-    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]: ...
-
-    @abstractmethod
-    def drop_table(self, table: Table) -> list[str]: ...
-
-    @abstractmethod
-    def bulk_statement(self, table: Table) -> str: ...
-
-    @abstractmethod
-    def exists(self, table: str) -> str: ...
-
-    @abstractmethod
-    def count(self, table: str) -> str | None: ...
-
-    @abstractmethod
-    def read_all(self, table: str, columns: Sequence[str]) -> str: ...
-
-    @abstractmethod
-    def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str: ...
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         del mark

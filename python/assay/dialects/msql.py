@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
 from assay.dialects.minimal import MinimalDialect
+from assay.dialects.standard import script_words
 from assay.errors import ArgumentError
 
 MAX_FIELDS = 40
@@ -31,6 +32,7 @@ class MsqlDialect(MinimalDialect):
     name = "msql"
     literal_style = "backslash"
     bulk_form = "multi-row"
+    script_words = script_words({"expect_changed": ""})  # it does not say how many
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """A primary key of several columns is left out, as are UNIQUE and foreign keys.

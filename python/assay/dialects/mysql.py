@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.standard import StandardSql, may_be_long, script_words
+from assay.dialects.standard import (
+    StandardSql,
+    codes,
+    may_be_long,
+    script_words,
+    type_words,
+    words,
+)
 from assay.errors import ArgumentError
 
 _PREFIX_CHARACTERS = 100
@@ -86,37 +93,36 @@ class MysqlDialect(StandardSql):
         varchar_length=16_383,  # in utf8mb4
         row_bytes=65_535,
     )
-    read_only_codes: tuple[str, ...] = ("1792",)
+    read_only_codes = ("1792",)
     error_fixes: Mapping[str, str] = {
         "1020": "innodb_snapshot_isolation=OFF (ON from MariaDB 11.6.2 on), up to 1000 "
         "retries, or the isolation level 'read committed'"
     }
-    unknown_statements: Mapping[str, str] = dict.fromkeys(
+    unknown_statements = dict.fromkeys(
         ("END", "END TRANSACTION", "END WORK"),
         "write COMMIT, as standard SQL has it; pgbench's own scripts write END",
     )
-    server_names: tuple[str, ...] = ("MySQL", "MariaDB")
-    error_classes: Mapping[str, str] = {
-        number: found for found, numbers in _ERROR_NUMBERS.items() for number in numbers.split()
-    }
+    server_names = ("MySQL", "MariaDB")
+    error_classes = codes(_ERROR_NUMBERS)
     literal_style = "backslash"
-    carriage_return: str | None = r"'\r'"
+    carriage_return = r"'\r'"
     own_tables = ("information_schema.", "performance_schema.", "mysql.", "sys.", "dual")
     quote = "`"
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        "int": "INT",
-        "float": "FLOAT",  # of four bytes, where REAL has eight
-        "double": "DOUBLE",
-        # The width that scripts written so far ask for: in a character set of four bytes a
-        # MEDIUMTEXT, which holds 16 MiB.
-        "text": "TEXT(32767)",
-        # TIMESTAMP ends in 2038 and follows the session's time zone.
-        "timestamp": "DATETIME(6)",
-        "bytes": "LONGBLOB",
-        "json": "JSON",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    type_words = type_words(
+        {
+            "int": "INT",
+            "float": "FLOAT",  # of four bytes, where REAL has eight
+            "double": "DOUBLE",
+            # The width that scripts written so far ask for: in a character set of four bytes a
+            # MEDIUMTEXT, which holds 16 MiB.
+            "text": "TEXT(32767)",
+            # TIMESTAMP ends in 2038 and follows the session's time zone.
+            "timestamp": "DATETIME(6)",
+            "bytes": "LONGBLOB",
+            "json": "JSON",
+        }
+    )
     script_words = script_words(
         {
             "clustering_index": "alter table {1} add primary key ({2})",
@@ -124,7 +130,7 @@ class MysqlDialect(StandardSql):
         }
     )
 
-    lock_refused_codes: tuple[str, ...] = ("1242",)
+    lock_refused_codes = ("1242",)
 
     def prefix(self, column: Column) -> str | None:
         """Of every value without bounded length its beginning: nothing else can be indexed."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
-from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words, words
-from assay.dialects.standard import script_words
+from assay.dialects.limits import BoundedIndexes, SchemaLimits
+from assay.dialects.standard import TRUTH_AS_NUMBERS, codes, script_words, type_words, words
 from assay.errors import ArgumentError
 
 # Those of V$RESERVED_WORDS that are reserved, from the SQL Language Reference, appendix E.
@@ -52,13 +52,13 @@ class OracleDialect(BoundedIndexes):
         searches_text=False,  # a CLOB: no =, ORDER BY, DISTINCT
         indexes_text=False,
     )
-    server_names: tuple[str, ...] = ("Oracle",)
-    isolation_levels: tuple[str, ...] = ("read committed", "serializable")
+    server_names = ("Oracle",)
+    isolation_levels = ("read committed", "serializable")
     own_tables = ("dba_", "v$", "sys.", "dual")
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
-    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
-    type_words: Mapping[str, str] = type_words(
+    truth_words = TRUTH_AS_NUMBERS
+    type_words = type_words(
         {
             "smallint": "NUMBER(5)",
             "int": "NUMBER(10)",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.standard import StandardSql, may_be_long, script_words
+from assay.dialects.standard import StandardSql, may_be_long, script_words, type_words, words
 
 _PREFIX_CHARACTERS = 200
 _NOT_VALID = " (not valid: no query uses it)"
@@ -44,16 +44,17 @@ class PostgresqlDialect(StandardSql):
         columns=1600,
         varchar_length=10_485_760,
     )
-    server_names: tuple[str, ...] = ("PostgreSQL", "psql")
+    server_names = ("PostgreSQL", "psql")
     own_tables = ("information_schema.", "pg_")
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        "decimal": "NUMERIC",
-        "text": "TEXT",
-        "bytes": "BYTEA",
-        "json": "JSONB",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    type_words = type_words(
+        {
+            "decimal": "NUMERIC",
+            "text": "TEXT",
+            "bytes": "BYTEA",
+            "json": "JSONB",
+        }
+    )
     script_words = script_words(
         {
             "clustering_index": "create unique index {0} on {1} ({2}); cluster {1} using {0}",
@@ -65,7 +66,7 @@ class PostgresqlDialect(StandardSql):
     )
     has_braced_arrays = True
 
-    lock_refused_codes: tuple[str, ...] = ()
+    lock_refused_codes = ()
 
     def prefix(self, column: Column) -> str | None:
         """Of a wide column its beginning, as an expression."""
@@ -88,8 +89,8 @@ class PostgresqlDialect(StandardSql):
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """In one transaction: a table is never there without its mark."""
-        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
-        return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
+        marked = [*self.create_table(table, options), self.comment_on(table, mark)]
+        return [*self.begin(), *marked, *self.commit()]
 
     def marks_query(self, database: str) -> str | None:
         del database

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.standard import StandardSql, script_words
+from assay.dialects.standard import StandardSql, codes, script_words, type_words, words
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
 # trying each as the name of a table and of a column).
@@ -37,23 +37,24 @@ class SqliteDialect(StandardSql):
 
     name = "sqlite"
     explain = "EXPLAIN QUERY PLAN "
+    # Foreign keys bind only while the setting `foreign_keys` is on.
+    adds_foreign_keys = False
     version_query = "SELECT 'SQLite ' || sqlite_version()"
     lacking = frozenset({"exact decimals", "own processes", "text lengths", "typed columns"})
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
     own_tables = ("sqlite_", "pragma_")
-    carriage_return: str | None = "char(13)"
-    read_only_codes: tuple[str, ...] = ("8",)
-    server_names: tuple[str, ...] = ("SQLite",)
-    error_classes: Mapping[str, str] = {
-        "5": "timeout",
-        "6": "timeout",
-        "517": "serialization",
-        "9": "timeout",
-        "8": "permission",
-        "13": "resources",
-        "10": "resources",
-        "26": "data",
-    }
+    carriage_return = "char(13)"
+    read_only_codes = ("8",)
+    server_names = ("SQLite",)
+    error_classes = codes(
+        {
+            "timeout": "5 6 9",
+            "serialization": "517",
+            "permission": "8",
+            "resources": "10 13",
+            "data": "26",
+        }
+    )
     error_phrases: Mapping[str, str] = {
         "syntax error": "syntax",
         "incomplete input": "syntax",
@@ -62,34 +63,30 @@ class SqliteDialect(StandardSql):
         "has no column named": "unknown object",
         "database is locked": "timeout",
     }
-    reserved_words = frozenset(_RESERVED_WORDS.split())
-    type_words: Mapping[str, str] = {
-        **StandardSql.type_words,
-        # Of up to eight bytes all three; by another name one could not be the row's own key.
-        "smallint": "INTEGER",
-        "bigint": "INTEGER",
-        "double": "DOUBLE",
-        "text": "TEXT",
-        "date": "TEXT",  # a column declared DATE would make a number of 20261231
-        "timestamp": "TEXT",
-        "bytes": "BLOB",
-    }
+    reserved_words = words(_RESERVED_WORDS)
+    type_words = type_words(
+        {
+            # Of up to eight bytes all three; by another name one could not be the row's own key.
+            "smallint": "INTEGER",
+            "bigint": "INTEGER",
+            "double": "DOUBLE",
+            "text": "TEXT",
+            "date": "TEXT",  # a column declared DATE would make a number of 20261231
+            "timestamp": "TEXT",
+            "bytes": "BLOB",
+        }
+    )
     script_words = script_words(
         {
             "character_code": "unicode({0})",
+            "check_foreign_keys": "pragma foreign_keys = {0};",
             "for_update": "",
+            "write_first": "{0};",  # waits for the writer before it reads
             "year": "cast(substr({0}, 1, 4) as integer)",
         }
     )
 
-    isolation_levels: tuple[str, ...] = ("serializable",)
-
-    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Foreign keys too, which cannot be added later. They bind only while the setting
-        ``foreign_keys`` is on; the order of the tables lets rows find their parents."""
-        del options
-        keys = [self.foreign_key(key) for key in table.foreign_keys]
-        return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
+    isolation_levels = ("serializable",)
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """The schema keeps a table's text, with a comment that stands inside its parentheses."""
@@ -99,11 +96,6 @@ class SqliteDialect(StandardSql):
     def marks_query(self, database: str) -> str | None:
         del database
         return "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-
-    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """None: ``create_table`` has said them."""
-        del table, options
-        return []
 
     def session_isolation(self, level: str) -> list[str]:
         """Nothing to say: there is no other level (https://sqlite.org/isolation.html)."""

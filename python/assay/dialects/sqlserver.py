@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects import ISOLATION_LEVELS, Table
-from assay.dialects.limits import BoundedIndexes, SchemaLimits, codes, type_words, words
+from assay.contracts.dialects import Table
+from assay.dialects.limits import BoundedIndexes, SchemaLimits
+from assay.dialects.standard import TRUTH_AS_NUMBERS, codes, script_words, type_words, words
 
 # "Reserved keywords (Transact-SQL)" in Microsoft's documentation, without those of ODBC alone.
 _RESERVED_WORDS = """
@@ -54,12 +55,11 @@ class SqlServerDialect(BoundedIndexes):
         varchar_length=4_000,  # 8,000 bytes
         indexes_text=False,  # a key of an index has at most 1,700 bytes
     )
-    server_names: tuple[str, ...] = ("SQL Server",)
-    isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
+    server_names = ("SQL Server",)
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
-    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
-    type_words: Mapping[str, str] = type_words(
+    truth_words = TRUTH_AS_NUMBERS
+    type_words = type_words(
         {
             "int": "INT",
             "double": "FLOAT(53)",
@@ -72,6 +72,9 @@ class SqlServerDialect(BoundedIndexes):
             "bytes": "VARBINARY(MAX)",
         }
     )
+
+    # No regular expressions: LIKE knows sets of characters, here by code point.
+    script_words = script_words({"matches": "{0} collate Latin1_General_BIN2 like {2}"})
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """A table carries properties in place of a comment."""

@@ -43,6 +43,11 @@ class StandardSql(NamedInText, MinimalDialect):
     lacking: frozenset[str] = frozenset()
     """Capabilities of `assay.contracts.capabilities` that its systems do not have through such a
     driver."""
+    adds_foreign_keys: bool = True
+    """Whether a table that is there can be given foreign keys. Else `create_table` declares them,
+    and the order of the tables lets rows find their parents."""
+    adds_keys_together: bool = True
+    """Whether one statement can add several, so that the table is read once."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 
@@ -70,17 +75,22 @@ class StandardSql(NamedInText, MinimalDialect):
     """How the default of a column spells them."""
     script_words: Mapping[str, str] = {
         "character_code": "ascii({0})",
+        "check_foreign_keys": "",  # {0}: on or off, where a session must ask for it
         "clustering_index": "create unique index {0} on {1} ({2})",
         "dividend": "{0}",  # a sum of decimals that is divided to more digits than it has
+        "expect_changed": "\\expect rows {0}",  # of the statement before it
         "for_update": "for update",
-        "matches": "{0} regexp {1}",
+        "from_key": "{0} >= {1} order by {0}",
+        "matches": "{0} regexp {1}",  # {2}: the same for LIKE
         "of_table": "",  # behind DROP INDEX
         "order_rows": "",  # of the table {0} by its index {1}
         "position": "instr({0}, {1})",
+        "scan": "",  # behind a condition that no key covers
         "strictest_level": "serializable",
         "substring": "substring({0}, {1}, {2})",
         "summand": "{0}",  # an INTEGER whose sum may need more bits
         "using_hash": "",
+        "write_first": "",  # a statement, where a transaction that reads first may not write
         "year": "extract(year from {0})",
     }
     """What stands for a word in braces of a script that is for all dialects, as ``{year(day)}``;
@@ -120,7 +130,14 @@ class StandardSql(NamedInText, MinimalDialect):
         """UNIQUE stands only where an index holds the values whole. No options: a table can live
         in one way only."""
         del options
-        return self.table_of(table, [*self.columns(table), *self.keys(table)])
+        lines = [*self.columns(table), *self.keys(table)]
+        if not self.adds_foreign_keys:
+            lines += map(self.foreign_key, table.foreign_keys)
+        return self.table_of(table, lines)
+
+    def comment_on(self, table: Table, text: str) -> str:
+        """The statement that the systems have which can keep a comment on a table."""
+        return f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(text)}"
 
     def table_of(self, table: Table, lines: Sequence[str]) -> list[str]:
         """The statement that makes a table of these lines."""
@@ -146,15 +163,17 @@ class StandardSql(NamedInText, MinimalDialect):
         )
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """All of them in one statement, so that a system reads the table once."""
         del options
-        if not table.foreign_keys:
+        if not table.foreign_keys or not self.adds_foreign_keys:
             return []
-        parts = ",\n  ".join(
+        change = f"ALTER TABLE {self.identifier(table.name)}"
+        added = [
             f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
             for key in table.foreign_keys
-        )
-        return [f"ALTER TABLE {self.identifier(table.name)}\n  {parts}"]
+        ]
+        if self.adds_keys_together:
+            return [f"{change}\n  " + ",\n  ".join(added)]
+        return [f"{change} {one}" for one in added]
 
     def create_indexes(self, table: Table) -> list[str]:
         on = f" ON {self.identifier(table.name)}"
@@ -331,23 +350,32 @@ def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
     return {**StandardSql.script_words, **own}
 
 
-class OnlyStandardSql(StandardSql):
-    """No statement is standard that brings statistics up to date."""
+def type_words(own: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of standard SQL, but for these."""
+    return {**StandardSql.type_words, **own}
 
-    name = "standard"
+
+def codes(table: Mapping[str, str]) -> Mapping[str, str]:
+    """Code → class, of class → codes with blanks between."""
+    return {code: found for found, several in table.items() for code in several.split()}
+
+
+def words(text: str) -> frozenset[str]:
+    """Reserved words, in lower case."""
+    return frozenset(text.split())
+
+
+TRUTH_AS_NUMBERS: Mapping[str, str] = {"true": "1", "false": "0"}
+"""Words of truth where a column of them holds numbers."""
+
+
+class InsertingSql(StandardSql):
+    """Of systems whose rows are inserted, whose transactions begin with the first statement, and in
+    which no session can be made to read alone."""
+
     begins_implicitly = True
-    has_if_exists = False
-    error_phrases: Mapping[str, str] = {
-        "no such table": "unknown object",
-        "table not found": "unknown object",
-        "table unknown": "unknown object",
-        "unknown table": "unknown object",
-        "table or view does not exist": "unknown object",
-    }
-    keeps_statistics = False
 
     def session_read_only(self) -> list[str]:
-        """None: few databases know the standard's."""
         return []
 
     def only_reads(self, statement: str) -> bool:
@@ -358,6 +386,22 @@ class OnlyStandardSql(StandardSql):
 
     def multi_row_statement(self, table: Table) -> str | None:
         return self.insert(table)
+
+
+class OnlyStandardSql(InsertingSql):
+    """No statement is standard that brings statistics up to date; few databases know the standard's
+    for sessions that only read."""
+
+    name = "standard"
+    has_if_exists = False
+    error_phrases: Mapping[str, str] = {
+        "no such table": "unknown object",
+        "table not found": "unknown object",
+        "table unknown": "unknown object",
+        "unknown table": "unknown object",
+        "table or view does not exist": "unknown object",
+    }
+    keeps_statistics = False
 
 
 ONLY_STANDARD = OnlyStandardSql()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import Sink
@@ -31,11 +32,11 @@ _PAUSE_FACTOR = 20
 """The next sample comes at least 20 times as long after one as that took: at most 5 % of a
 processor."""
 _FOLDER = "native-clients"
+_LARGEST = ("threads", "virtual_bytes", "resident_bytes")
 
 
 class ClientProcess(Struct):
-    """One client. Its memory and threads are the most of its samples; None: it ended before the
-    first."""
+    """One client."""
 
     program: str
     status: int = 0
@@ -47,9 +48,8 @@ class ClientProcess(Struct):
     digest: str = ""
     """Of what it wrote."""
     error: str = ""
-    threads: int | None = None
-    virtual_bytes: int | None = None
-    resident_bytes: int | None = None
+    most: ProcessSample | None = None
+    """With the most threads and memory of all its samples; None: it ended before the first."""
 
 
 class ClientsReport(Struct, frozen=True):
@@ -189,9 +189,10 @@ def _sample(pid: int, process: ClientProcess, data_directory: Path | None) -> Pr
     found = sampling.sample(pid, data_directory, with_descendants=False)
     if found is None or not found.virtual_bytes:  # it has ended
         return None
-    process.threads = max(process.threads or 0, found.threads)
-    process.virtual_bytes = max(process.virtual_bytes or 0, found.virtual_bytes)
-    process.resident_bytes = max(process.resident_bytes or 0, found.resident_bytes)
+    before = process.most or found
+    process.most = replace(
+        found, **{name: max(getattr(one, name) for one in (before, found)) for name in _LARGEST}
+    )
     return found
 
 

@@ -272,7 +272,7 @@ def name_what_sets(error: AssayError, workload: Workload) -> None:
 #
 # They are found by their first words. What a function or a procedure sets is not seen here; that
 # a run flushed too seldom for the class that was measured without it is
-# (`assay.judge.storage_evidence`).
+# (`assay.judge.storage_checks`).
 
 _BEGINS = re.compile(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)
 _ENDS = re.compile(r"\s*(abort|commit|end|rollback(?!\s+to\b))\b", re.IGNORECASE)

@@ -5,7 +5,6 @@ the rows it answered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from msgspec import Struct, structs
 
@@ -90,7 +89,7 @@ def ask_each(
     Raises `ScriptError`, or `SystemRefused` and `SystemDied` where the system does not answer.
     """
     own = deployment.address.session_statements
-    address = replace(deployment.address, session_statements=(*own, *session_statements))
+    address = structs.replace(deployment.address, session_statements=(*own, *session_statements))
     dialect = registry.system(deployment.system).dialect
     document = document_of(script, variables, identifiers or {}, dialect)
     try:

@@ -13,17 +13,22 @@ from itertools import pairwise
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.observation import DeviceCost, MachineCost, Observation, ServerCost
+from assay.contracts.observation import (
+    DeviceCost,
+    DeviceCounts,
+    MachineCost,
+    Observation,
+    ServerCost,
+)
 from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import process_table
-from assay.provision.machine.sampling import MachineSample, sample_machine
+from assay.provision.machine.sampling import TICK_NS, MachineSample, sample_machine
 from assay.storages.device_counters import (
-    DeviceCounts,
     Devices,
     FlushRequests,
     devices_of,
@@ -33,7 +38,6 @@ from assay.storages.device_counters import (
 
 _LEAST_INTERVAL_S = 1.0
 _SHARE = 200
-_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class TimedSample(Struct, frozen=True):
@@ -125,7 +129,7 @@ class Sampler:
         """All that this process started is the experiment's: clients, servers, modelled disks."""
         if not sample.pids and not self._deployment.is_private:
             return None
-        return process_table.ticks_of_others([os.getpid(), *sample.pids]) * _TICK_NS
+        return process_table.ticks_of_others([os.getpid(), *sample.pids]) * TICK_NS
 
     def _work(self) -> None:
         # The first after a quarter of the interval: a run of half a second has one in its middle.
@@ -250,21 +254,11 @@ def device_cost(
             observation,
         )
 
-    read_bytes, written_bytes = grown("read_bytes"), grown("written_bytes")
+    counts = {name: grown(name) for name in DeviceCounts.__struct_fields__}
     is_sampled = _span(samples, began_unix_ns, observation) <= _MOST_SPAN
-    if not is_sampled or read_bytes is None or written_bytes is None:
+    if not is_sampled or counts["read_bytes"] is None or counts["written_bytes"] is None:
         return None
-    return DeviceCost(
-        device=device,
-        read_bytes=read_bytes,
-        written_bytes=written_bytes,
-        reads=grown("reads"),
-        writes=grown("writes"),
-        empty_writes=grown("empty_writes"),
-        flushes=grown("flushes"),
-        busy_ns=grown("busy_ns"),
-        queue_ns=grown("queue_ns"),
-    )
+    return convert({**counts, "device": device}, DeviceCost)
 
 
 def machine_cost(

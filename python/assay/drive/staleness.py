@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -16,11 +15,10 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from math import ceil
 from typing import IO, Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from assay.contracts.deployment import ClusterMember, Deployment
 from assay.contracts.dialects import AsksForGreatest, Column, Dialect, SingleRows, Table
@@ -32,6 +30,7 @@ from assay.contracts.stop import look
 from assay.drive.observe import reads_of_clients
 from assay.drive.staleness_process import CATCH_UP_S, PLACE, Findings, Late, Order, Replica
 from assay.errors import SystemRefused
+from assay.provision.engine.engine_programs import started_python
 
 _TABLE = Table(
     name="assay_staleness",
@@ -143,7 +142,7 @@ def _order(deployment: Deployment, dialect: Dialect, places: list[int]) -> Order
     assert isinstance(dialect, AsksForGreatest)
 
     def document(place: int) -> Any:
-        endpoint = replace(deployment.endpoints[place], answer_timeout_s=_ANSWER_TIMEOUT_S)
+        endpoint = structs.replace(deployment.endpoints[place], answer_timeout_s=_ANSWER_TIMEOUT_S)
         return endpoint.for_engine().plain
 
     drop = dialect.drop_table(_TABLE)
@@ -194,18 +193,8 @@ def _percentile(sorted_ns: Sequence[int], percent: int) -> int | None:
 class _Process:
     def __init__(self, order: Order) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            encoding="utf-8",
-            # What this process can import, that one can.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-            # Away from the terminal: Ctrl-C must not keep it from dropping its table.
-            start_new_session=True,
-        )
+        # Ctrl-C must not keep it from dropping its table.
+        self._process = started_python([sys.executable, "-P", "-m", _PROGRAM], self._errors)
         self._answers: queue.Queue[Any] = queue.Queue()
         threading.Thread(target=self._receive, name="staleness", daemon=True).start()
         assert self._process.stdin is not None

@@ -15,7 +15,13 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.driving import DEFERRED
 from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress, ThreadUse
 from assay.contracts.events import ClientsAtWork, Sink, Warned, ignored
-from assay.contracts.observation import DataInMemory, MachineSecond, Observation
+from assay.contracts.observation import (
+    DataInMemory,
+    DeviceCounts,
+    DeviceRequests,
+    MachineSecond,
+    Observation,
+)
 from assay.contracts.stop import NEVER, Stop
 from assay.contracts.systems.abilities import Counters, MayLeaveParts
 from assay.contracts.systems.protocol import System
@@ -39,7 +45,7 @@ from assay.provision.engine.silence import (
     ticks_of_processes,
 )
 from assay.provision.machine.sampling import sample_machine
-from assay.storages.device_counters import DeviceCounts, Devices
+from assay.storages.device_counters import Devices
 from assay.text.secrets import without_secrets
 
 # Takes the device under the data, the samples of a run and its progress; says what the machine
@@ -157,7 +163,7 @@ class MachineSeconds:
 
         use = self._use
         known = MachineSecond(
-            second,
+            second=second,
             client_cpus=round(use.cpus, 3) if use and self._clients_are_here else None,
             machine_cpus=cpus(now.machine_ns, before.machine_ns),
             other_cpus=self._sampled(_of_others),
@@ -170,11 +176,10 @@ class MachineSeconds:
         return replace(
             known,
             device=self._devices.label,
-            reads=_rate(one.reads, other.reads, took_s),
-            writes=_rate(one.writes, other.writes, took_s),
-            flushes=_rate(one.flushes, other.flushes, took_s),
-            read_bytes=_rate(one.read_bytes, other.read_bytes, took_s),
-            written_bytes=_rate(one.written_bytes, other.written_bytes, took_s),
+            **{
+                name: _rate(getattr(one, name), getattr(other, name), took_s)
+                for name in DeviceRequests.__struct_fields__
+            },
         )
 
     def _of_server(self, timed: TimedSample) -> int | None:

@@ -1,5 +1,5 @@
-"""Takes what an experiment asked for, as a record keeps it; returns the tables of the experiment
-file that asks for the same.
+"""Takes an experiment that is on record; returns the tables of the experiment file that asks for
+the same.
 
 Keys are those of the catalogue of settings, so a new setting needs no line here. Where the files
 lie that it names is the caller's matter: see `Places`.
@@ -14,18 +14,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.contracts import server_url
-from assay.contracts.documents import convert
 from assay.contracts.driving import SETTINGS as SETTINGS_OF_DRIVING
 from assay.contracts.driving import reads_of_scripts
-from assay.contracts.experiment import Experiment, StorageChoice
-from assay.contracts.factors import NOT_LIMITED
-from assay.contracts.recorded import (
-    Document,
-    ExperimentDocument,
-    ScriptFileDocument,
-    StorageDocument,
-    SystemDocument,
+from assay.contracts.experiment import (
+    Experiment,
+    ScriptFile,
+    StorageChoice,
+    StoragePrice,
+    SystemChoice,
 )
+from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.setting import Levels, Pause, Route, Setting
 from assay.contracts.storages.protocol import asked_options_of
 from assay.experiment.choices.identity import written_storage
@@ -42,7 +40,7 @@ from assay.workload.driving import NO_PAUSE
 Tables = dict[str, Value]
 """As a TOML file has them."""
 Fields = Mapping[str, Any]
-"""Of `Experiment`, or of one of its tests, as JSON has them."""
+"""Of `Experiment`, or of one of its tests."""
 
 
 class Places(Struct, frozen=True):
@@ -56,59 +54,55 @@ class Places(Struct, frozen=True):
     input: Sequence[str] = ()
 
 
-def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tables:
+def tables_of(asked: Experiment, places: Places, quick: TomlData) -> Tables:
     """``quick``: the table of that name, of the file that was run; that of a quick version says
     itself what it has, which `--quick` then leaves as it is."""
-    document: Fields = {**asked}
+    document = asked.for_record()
     of_all = _levels(document, _is_said)
-    of_tests = {
-        name: said for name, own in document.get("of_tests", {}).items() if (said := _of_test(own))
-    }
+    of_tests = {name: said for name, own in asked.of_tests.items() if (said := _of_test(own))}
     found: Tables = {
-        **({"title": document["title"]} if document.get("title") else {}),
-        **({"reproduces": document["reproduces"]} if document.get("reproduces") else {}),
-        **_what(document, places),
-        "systems": [_system(one) for one in document.get("systems", [])],
-        **_storages(document),
-        **_system_prices(document),
-        **({"feed": places.feed} if document.get("feed") else {}),
+        **({"title": asked.title} if asked.title else {}),
+        **({"reproduces": asked.reproduces} if asked.reproduces else {}),
+        **_what(asked, places),
+        "systems": [_system(one) for one in asked.systems],
+        **_storages(asked),
+        **_system_prices(asked),
+        **({"feed": places.feed} if asked.feed else {}),
         **({"input": list(places.input)} if places.input else {}),
-        **_optional(document),
+        **_optional(asked),
         **_settings(document, "", lambda setting: not setting.is_of_tests, _is_said),
         **of_all,
         **({"test": of_tests} if of_tests else {}),
     }
-    if document.get("is_quick"):
+    if asked.is_quick:
         as_it_was = {**of_all, **({"test": of_tests} if of_tests else {})}
         return {**found, "quick": as_it_was} if as_it_was else found
     return {**found, "quick": dict(quick)} if quick else found
 
 
-def _optional(document: Fields) -> Tables:
+def _optional(asked: Experiment) -> Tables:
     """Without those that an option of the command line has replaced."""
-    chosen = {*FACTORS}
-    for one in (*document.get("systems", ()), *document.get("storages", ())):
-        chosen |= {one["name"], one.get("called", "")}
-    found = [name for name in document.get("optional", ()) if name in chosen]
+    chosen = {*FACTORS, *(name for one in asked.systems for name in one.names)}
+    chosen |= {one.name for one in asked.storages}
+    found = [name for name in asked.optional if name in chosen]
     return {"optional": found} if found else {}
 
 
-def _what(document: Fields, places: Places) -> Tables:
-    scripts: Sequence[ScriptFileDocument] = document.get("scripts", ())
-    words = [_script(one, places) for one in scripts]
+def _what(asked: Experiment, places: Places) -> Tables:
+    words = [_script(one, places) for one in asked.scripts]
     found: Tables = {}
-    if document.get("is_ad_hoc"):
-        is_mix = not any("scripts" in one for one in document.get("of_tests", {}).values())
+    if asked.is_ad_hoc:
+        is_mix = not any("scripts" in one for one in asked.of_tests.values())
         return {"script": words if is_mix else ",".join(words)}
     if words:
         found["script"] = words
-    tests = dict.fromkeys([*document.get("series", ()), *document["tests"]])
+    tests = dict.fromkeys([*asked.series, *asked.tests])
     return {"workload": places.workload, "tests": list(tests), **found}
 
 
-def _script(script: ScriptFileDocument, places: Places) -> str:
-    weight = script.get("weight", 1)
-    return places.script(script["path"]) + ("" if weight == 1 else f"@{weight}")
+def _script(script: ScriptFile, places: Places) -> str:
+    weight = script.weight
+    return places.script(script.path) + ("" if weight == 1 else f"@{weight}")
 
 
 def _of_test(own: Fields) -> Tables:
@@ -125,9 +119,7 @@ def _is_said(name: str, value: Any) -> bool:
 
 
 _DEFAULTS: Final = {
-    one.name: list(one.default) if isinstance(one.default, tuple) else one.default
-    for one in fields(Experiment)
-    if one.default is not MISSING
+    one.name: one.default for one in fields(Experiment) if one.default is not MISSING
 }
 
 
@@ -165,7 +157,7 @@ def _settings(
 
 def _shown(setting: Setting, value: Any) -> Any:
     if not isinstance(setting.kind, Levels):
-        return value
+        return list(value) if isinstance(value, tuple) else value
     return [NOT_LIMITED if one is None else setting.show(one) for one in value]
 
 
@@ -190,24 +182,23 @@ def _driving(own: Fields) -> Tables:
     return found
 
 
-def _system(choice: SystemDocument) -> str:
+def _system(choice: SystemChoice) -> str:
     """As `--on` takes it."""
-    given = {**choice.get("options", {}), **choice.get("settings", {})}
-    of_profile = choice.get("of_profile", {})
-    own = {key: one for key, one in given.items() if of_profile.get(key) != one}
-    if profile := choice.get("profile"):
-        own = {PROFILE: profile, **own}
-    name, url = choice["name"], choice.get("url")
+    given = {**choice.options, **choice.settings}
+    own = {key: one for key, one in given.items() if choice.of_profile.get(key) != one}
+    if choice.profile:
+        own = {PROFILE: choice.profile, **own}
+    name, url = choice.name, choice.url
     if url and ":" in name:  # of a family, whose brackets say where it is
         place = server_url.parts(url).parameters.items()
         shown = {key: one for key, one in place if not key.startswith(HIDDEN_PARAMETER)}
         own = {**shown, **own}
     elif url:
-        stands_on = choice.get("stands_on")
+        stands_on = choice.stands_on
         name, own = url, {}
         if stands_on is not None:
-            own = {STORAGE.name: stands_on["name"], **asked_options_of(_storage(stands_on))}
-    called = choice.get("called")
+            own = {STORAGE.name: stands_on.name, **asked_options_of(stands_on)}
+    called = choice.called
     bracket = ",".join(f"{key}={_quoted(one)}" for key, one in own.items())
     return (f"{called}=" if called else "") + (f"{name}[{bracket}]" if bracket else name)
 
@@ -216,18 +207,13 @@ def _quoted(value: str) -> str:
     return '"' + value.replace('"', '""') + '"' if set(value) & set(', "') else value
 
 
-def _storage(document: StorageDocument) -> StorageChoice:
-    return convert(document, StorageChoice, "storage")
-
-
-def _storages(document: Fields) -> Tables:
+def _storages(asked: Experiment) -> Tables:
     """Those with a name of their own, or a price, have a table each."""
-    prices = document.get("prices", {})
-    chosen = [_storage(one) for one in document.get("storages", [])]
-    logs = [one and _storage(one) for one in document.get("log_storages", [])]
+    prices = asked.prices
+    chosen, logs = asked.storages, asked.log_storages
     declared = {
         one.name_alone: one
-        for one in [*chosen, *logs]
+        for one in (*chosen, *logs)
         if one is not None and (one.name in prices or not _is_called_as_written(one))
     }
     found: Tables = {"storages": [one.name_alone for one in chosen]}
@@ -246,19 +232,19 @@ def _storages(document: Fields) -> Tables:
     return found
 
 
-def _system_prices(document: Fields) -> Tables:
+def _system_prices(asked: Experiment) -> Tables:
     found = [
-        f"{label}={price['amount']:.15g}{price['currency']}"
-        for label, price in document.get("system_prices", {}).items()
+        f"{label}={price.amount:.15g}{price.currency}"
+        for label, price in asked.system_prices.items()
     ]
     return {"price": found} if found else {}
 
 
-def _price(price: Document | None) -> Tables:
+def _price(price: StoragePrice | None) -> Tables:
     if price is None:
         return {}
-    currency = {"currency": price["currency"]} if price["currency"] else {}
-    return {"price_per_gb": price["per_gb"], **currency}
+    currency = {"currency": price.currency} if price.currency else {}
+    return {"price_per_gb": price.per_gb, **currency}
 
 
 def _is_called_as_written(choice: StorageChoice) -> bool:

@@ -8,14 +8,14 @@ from typing import Any
 
 from assay import registry
 from assay.contracts.driving import DrivingChanges
-from assay.contracts.experiment import ExperimentChanges
+from assay.contracts.experiment import Experiment, ExperimentChanges
 from assay.contracts.factors import OF_MACHINE, Scalar
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Setting, Text
 from assay.errors import ArgumentError
-from assay.experiment import setting_mistakes, setting_values
+from assay.experiment import setting_values, settings_validation
 from assay.experiment.choices import checked_choices
-from assay.experiment.setting_mistakes import spelled_in_file
 from assay.experiment.settings_catalogue import SETTINGS
+from assay.experiment.settings_validation import spelled_in_file
 from assay.text import keys, quantities
 from assay.text.keys import (
     FLAG,
@@ -29,11 +29,12 @@ from assay.text.keys import (
     NumberWord,
     OneOf,
     OneOfNames,
+    named,
+    of_fields,
 )
 from assay.text.quantities import Real, Whole
 from assay.text.toml_file import TomlTable
 from assay.workload import driving
-from assay.workload.file_keys import driving_keys
 from assay.workload.values import Workload
 
 
@@ -112,7 +113,7 @@ def read_parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[S
                 levels[name] = checked_choices.parameter_levels(workload, name, words)
             except checked_choices.UnknownParameter as error:
                 given = [f"{name}={','.join(words)}"]
-                raise setting_mistakes.corrected(error, workload, given) from None
+                raise settings_validation.corrected(error, workload, given) from None
     return levels
 
 
@@ -167,21 +168,21 @@ def _levels(help_of_drive: str) -> tuple[Key, ...]:
     """What the file, [quick] and [test.NAME] may say."""
     return (
         *_settings("", _is_of_tests),
-        Key("clients", _CLIENTS, below=Keys(of_any_name=Key("", _CLIENTS))),
+        Key("clients", _CLIENTS, below=named(_CLIENTS)),
         Key("parameters", below=_PARAMETERS),
         Key("drive", help=help_of_drive, below=_DRIVE),
     )
 
 
 _CLIENTS = Listed(keys.NumberWithin(quantities.CLIENTS))
-_PARAMETERS = Keys(of_any_name=Key("", Listed(SCALAR)))
+_PARAMETERS = named(Listed(SCALAR))
 _OFFERED = [*_settings("drive.", _is_of_tests)]
 _DRIVE = Keys(
     (
         *_OFFERED,
         *(
             key
-            for key in driving_keys(is_of_workload=False)
+            for key in driving.driving_keys(is_of_workload=False)
             if key.name not in {levels.name for levels in _OFFERED}
         ),
     )
@@ -196,7 +197,7 @@ _OF_A_TEST = Keys(
     )
 )
 _TEST = "The test of the workload, or several."
-_TESTS = Keys(of_any_name=Key("", below=_OF_A_TEST))
+_TESTS = named(_OF_A_TEST)
 _STORAGE = Keys(
     (
         Key("kind", OneOfNames(registry.storages), "The kind of storage (`assay list storages`).",
@@ -212,7 +213,7 @@ _STORAGES = "[storage.NAME]: a storage with a name, its kind, directory and opti
 _QUICK = Keys(
     (
         Key("storage", help=_STORAGES,
-            below=Keys(of_any_name=Key("", below=Keys(of_any_name=Key("", _OPTIONS))))),
+            below=named(named(_OPTIONS))),
         *_levels(_DRIVEN),
         Key("test", help=_TEST, below=_TESTS),
     )
@@ -224,7 +225,7 @@ EXPERIMENT = Keys(
             "workload.toml, relative to this file."),
         Key("test", TEXTS, _TEST, below=_TESTS),
         Key("tests", TEXTS, "The tests of the workload."),
-        Key("storage", help=_STORAGES, below=Keys(of_any_name=Key("", below=_STORAGE))),
+        Key("storage", help=_STORAGES, below=named(_STORAGE)),
         Key("quick", help="What `--quick` has in place of what the file says elsewhere.",
             below=_QUICK),
         Key("storages", TEXTS),
@@ -232,12 +233,8 @@ EXPERIMENT = Keys(
         Key("price", TEXTS),
         Key("systems", TEXTS),
         Key("system", help="[system.NAME]: options and settings of a system; a list gives the "
-            "levels of a factor.", below=Keys(of_any_name=Key("", below=_PARAMETERS))),
-        Key("input", TEXTS),
-        Key("bib", TEXTS, "Files to read; the older name of `input`."),
-        Key("feed", TEXT),
-        Key("title", TEXT, "One line, for reports."),
-        Key("reproduces", TEXT, "What is repeated, for the report: a paper and its table."),
+            "levels of a factor.", below=named(_PARAMETERS)),
+        *of_fields(Experiment),
         *_settings("", lambda setting: not setting.is_of_tests),
         *_levels(_DRIVEN),
         Key("optional", TEXTS, "Systems and storages without which the others are run, and factors "

@@ -14,7 +14,7 @@ from assay.contracts.experiment import Experiment, ExperimentChanges, StorageCho
 from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, AssayError, ScriptError
-from assay.experiment import from_file, origin, quick, setting_mistakes, setting_values
+from assay.experiment import from_file, origin, quick, setting_values, settings_validation
 from assay.experiment.choices import (
     checked_choices,
     identity,
@@ -23,8 +23,8 @@ from assay.experiment.choices import (
     server_limits,
     storage_words,
 )
-from assay.experiment.setting_mistakes import refuse_repeated, refuse_unused
 from assay.experiment.settings_catalogue import SETTINGS, Words
+from assay.experiment.settings_validation import refuse_repeated, refuse_unused
 from assay.text import paths
 from assay.text.phrases import Mention, phrase
 from assay.workload import ad_hoc_script
@@ -60,7 +60,7 @@ def asked(words: Words) -> quick.Asked:
     try:
         systems, parameters = checked_choices.apply(words.set, systems, workload)
     except checked_choices.UnknownParameter as error:
-        raise setting_mistakes.corrected(error, workload, words.set) from None
+        raise settings_validation.corrected(error, workload, words.set) from None
     systems = identity.named_systems(systems)
     given = _given(words, start, systems)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
@@ -106,11 +106,11 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
     said = _keys(words)
-    from assay.experiment import from_file as experiment_file
+    from assay.experiment import from_file
 
-    full = start, workload = experiment_file.read(file, on=words.on, said=said)
+    full = start, workload = from_file.read(file, on=words.on, said=said)
     if words.quick:
-        start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)
+        start, workload = from_file.read(file, is_quick=True, on=words.on, said=said)
     if words.script:
         if start.is_ad_hoc:
             scripts, is_mix = ad_hoc_script.levels_and_mix(words.script)

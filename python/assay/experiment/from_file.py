@@ -25,8 +25,8 @@ from assay.experiment import file_keys, quick
 from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
 from assay.experiment.file_keys import ErrorPlace
-from assay.experiment.setting_mistakes import first_repeated, refuse_repeated, refuse_unused
 from assay.experiment.settings_catalogue import OPTIONS, Words
+from assay.experiment.settings_validation import first_repeated, refuse_repeated, refuse_unused
 from assay.text import paths, quantities, toml_file
 from assay.text.phrases import did_you_mean, nearest
 from assay.text.toml_file import TomlTable
@@ -110,12 +110,9 @@ def _read(
         levels={LOG_STORAGE.name: storages.of_logs} if storages.of_logs else {},
         prices=costs.of_storages,
         system_prices=costs.of_systems,
-        input_paths=tuple(str(file.parent / path) for path in _input(top)),
-        feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,
         is_ad_hoc=is_ad_hoc,
-        title=top.text("title", ""),
-        reproduces=top.text("reproduces", ""),
+        **top.fields(Experiment),
     )
     of_all = file_keys.values_of_settings(top, lambda setting: not setting.is_of_tests)
     experiment = experiment.changed(of_all).changed(file_keys.read_levels(top, workload))
@@ -181,11 +178,6 @@ def _optional(top: TomlTable, experiment: Experiment) -> tuple[str, ...]:
                 hint=did_you_mean(name, known),
             )
     return found
-
-
-def _input(top: TomlTable) -> tuple[str, ...]:
-    """Files to read; ``bib`` is the key of older files."""
-    return (*top.texts("input", ()), *top.texts("bib", ()))
 
 
 def _workload_name(top: TomlTable) -> str:

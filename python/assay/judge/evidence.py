@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED
@@ -15,6 +16,7 @@ from assay.contracts.observation import (
     Arrival,
     ClientEnd,
     DeviceCost,
+    DeviceRequests,
     GeneratorReport,
     Interval,
     LittlesLaw,
@@ -166,12 +168,10 @@ class SoFar:
         return MachineCost(busy_ns, 0, 0, 0, 0, 0.0, 0, 0, other_programs_ns=others_ns)
 
     def _device_cost(self) -> DeviceCost | None:
-        names = ("reads", "writes", "flushes", "read_bytes", "written_bytes")
-        grown = {name: self._grown(name) for name in names}
-        read_bytes, written_bytes = grown.pop("read_bytes"), grown.pop("written_bytes")
-        if read_bytes is None or written_bytes is None:
+        grown = {name: self._grown(name) for name in DeviceRequests.__struct_fields__}
+        if grown["read_bytes"] is None or grown["written_bytes"] is None:
             return None
-        return DeviceCost(self._machine[-1].device, read_bytes, written_bytes, **grown)
+        return convert({**grown, "device": self._machine[-1].device}, DeviceCost)
 
 
 def _is_still(own: Sequence[Interval]) -> bool:

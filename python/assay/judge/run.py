@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
-from assay.contracts.recorded import (
-    Build,
-    CellDocument,
-    DatasetDocument,
-    KeptDrive,
-    Machine,
-)
+from assay.contracts.recorded import Build, KeptDrive, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampling import TimedSample
-from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice, SystemPrice
+from assay.experiment import (
+    Driving,
+    Scalar,
+    ServerMachine,
+    StoragePrice,
+    SystemPrice,
+    shown_scripts,
+)
 from assay.judge.result_checks import Check
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.load.existing_data import ExistingData
-from assay.probe import Probe
+from assay.plan.values import Cell, PlannedRun
+from assay.probe.measure import Probe
 from assay.text.phrases import reason_sentence
-
-Document = Mapping[str, Any]
-"""As JSON has it; only kept and shown."""
 
 CellKey = tuple[str, str]
 """Fingerprint of a cell, and the name of the machine where there are several."""
@@ -135,8 +134,8 @@ class CalibrationRecord(Struct, frozen=True):
     p50_ns: int
     """Latency of a statement that takes no time."""
     p99_ns: int
-    observation: Document
-    """The engine's observation."""
+    observation: object
+    """The engine's observation, as JSON has it; it is only kept."""
     id: int = 0
     """0: not in the record yet."""
 
@@ -153,7 +152,7 @@ class StepRecord(Struct, frozen=True):
     reason: str = ""
     begun_unix_ns: int | None = None
     ended_unix_ns: int | None = None
-    dataset: DatasetDocument | None = None
+    dataset: Dataset | None = None
     drive: KeptDrive | None = None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...] = ()
@@ -189,21 +188,19 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     id: int
     experiment_id: int
-    position: int
+    planned: PlannedRun
+    """What it is an execution of. Of a run on record, what only its execution needs is not known:
+    how many clients its steps have, how long they work, and its content."""
     workload: str
-    test: str
+    """That of its experiment."""
     is_ad_hoc: bool = False
     """Its test is an ad hoc script, whose file is the name of the workload."""
-    system: str
-    """Name in the registry."""
     system_label: str
     """As reports name it: name, options, settings."""
     storage: str
-    clients: int
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
-    repetition: int
-    seed: int
+    """As reports name it."""
     cell_fingerprint: str
+    """All that `cell` is of (`assay.plan.fingerprint`)."""
     state: str
     """planned, provisioning, loading, driving, checking, done, failed, exceeded (ended early, far
     beyond the limit of a goal), interrupted or refused."""
@@ -212,30 +209,80 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     verdict: str = ""
     """As it was kept when the run ended."""
     verdict_reason: str = ""
-    scripts_given: str = ""
-    """Names of the script files that it ran in place of the test's own; empty: none."""
-    driving: Driving = Driving()
-    """How its clients were driven."""
-    server_machine: ServerMachine = ServerMachine()
-    """What the server was given of the machine, and its distance from the clients."""
-    group_clients: Mapping[str, int] = field(default_factory=dict)
-    """Clients of each group; empty: as the workload declares them."""
-    levels: Mapping[str, Scalar] = field(default_factory=dict)
-    """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
     begun_unix_ns: int | None = None
     ended_unix_ns: int | None = None
     is_superseded: bool = False
     """It has ended, and its content has changed since: no part of the experiment's results."""
     exit_status: int = 0
     """See `assay.record.runs.records`."""
-    in_place_of: int | None = None
-    """The repetition that it repeats, since other programs disturbed that one; None: it repeats
-    none."""
+
+    @property
+    def cell(self) -> Cell:
+        """What it is a repetition of."""
+        return self.planned.cell
+
+    @property
+    def position(self) -> int:
+        return self.planned.position
+
+    @property
+    def repetition(self) -> int:
+        return self.planned.repetition
+
+    @property
+    def in_place_of(self) -> int | None:
+        return self.planned.in_place_of
+
+    @property
+    def seed(self) -> int:
+        return self.planned.seed
+
+    @property
+    def test(self) -> str:
+        return self.cell.test
+
+    @property
+    def system(self) -> str:
+        """Name in the registry."""
+        return self.cell.system.name
+
+    @property
+    def clients(self) -> int:
+        return self.cell.clients
+
+    @property
+    def parameters(self) -> Mapping[str, Scalar]:
+        return self.cell.parameters
+
+    @property
+    def scripts_given(self) -> str:
+        """Names of the script files that it ran in place of the test's own; empty: none."""
+        return shown_scripts(self.cell.scripts)
+
+    @property
+    def driving(self) -> Driving:
+        """How its clients were driven."""
+        return self.cell.driving
+
+    @property
+    def server_machine(self) -> ServerMachine:
+        """What the server was given of the machine, and its distance from the clients."""
+        return self.cell.system.machine
+
+    @property
+    def group_clients(self) -> Mapping[str, int]:
+        """Clients of each group; empty: as the workload declares them."""
+        return self.cell.group_clients
+
+    @property
+    def levels(self) -> Mapping[str, Scalar]:
+        """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
+        return self.cell.levels
 
     @property
     def of_repetition(self) -> int:
         """Its repetition, or the one in whose place it was measured."""
-        return self.repetition if self.in_place_of is None else self.in_place_of
+        return self.planned.of_repetition
 
     @property
     def key_of_repetition(self) -> tuple[int, int]:
@@ -277,10 +324,6 @@ class Run(RunSummary, frozen=True, kw_only=True):
     (`assay.record.runs.records`).
     """
 
-    deployment_document: Document | None = None
-    """The deployment, whole; see `deployment`."""
-    dataset: DatasetDocument | None = None
-    """What it was filled with, whole; see `data`."""
     drive: KeptDrive | None = None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...] = ()
@@ -308,12 +351,10 @@ class Run(RunSummary, frozen=True, kw_only=True):
     (`assay.record.machines`); empty: all are of one."""
     build: Build = field(default_factory=Build)
     """Versions of Assay and of its engine, that executed it."""
-    cell: CellDocument = field(default_factory=CellDocument)
-    """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     deployment: Deployment | None = None
-    """`deployment_document`, typed."""
-    data: DatasetFacts | None = None
-    """`dataset`, typed."""
+    """The last one, as the record has it: without passwords."""
+    data: Dataset | None = None
+    """What it was filled with last."""
     existing_data: ExistingData | None = None
     """What the tables that it named held, of a server or file by URL that Assay did not fill; None:
     it did, or an earlier Assay did not look."""

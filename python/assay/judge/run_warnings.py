@@ -11,7 +11,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.clients import most_unknown
-from assay.judge import client_service, evidence, storage_evidence, warning_kinds
+from assay.judge import evidence, service_levels, storage_checks, warning_kinds
 from assay.judge.machine_load import (
     client_shares,
     is_disturbed,
@@ -20,11 +20,11 @@ from assay.judge.machine_load import (
     processor_wait,
 )
 from assay.judge.run import EXCEEDED, Run, RunWarning
-from assay.judge.storage_evidence import missed_disk_times
+from assay.judge.storage_checks import missed_disk_times
 from assay.judge.warning_kinds import WarningKind, unsteady
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.text import units
-from assay.text.units import share_beyond as beyond
+from assay.text.units import share_beyond
 
 _COUNTED_BY = {
     "read_iops": "reads",
@@ -50,7 +50,7 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     if changed := evidence.changed_while_reading(run):
         yield WarningKind.DATA_CHANGED, f"{run.named_run}: {changed}"
     for words in (
-        storage_evidence.what_lowers_durability(deployment) if deployment and run.may_commit else ()
+        storage_checks.what_lowers_durability(deployment) if deployment and run.may_commit else ()
     ):
         yield WarningKind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     held = deployment.durability if deployment else None
@@ -61,11 +61,10 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > warning_kinds.CLIENT_SHARE_LIMIT:
-        busy.append(
-            f"used {beyond(shares[0], warning_kinds.CLIENT_SHARE_LIMIT)} of the machine's CPUs"
-        )
+        share = share_beyond(shares[0], warning_kinds.CLIENT_SHARE_LIMIT)
+        busy.append(f"used {share} of the machine's CPUs")
     if shares and shares[1] > warning_kinds.CLIENT_THREADS_LIMIT:
-        busy_share = beyond(shares[1], warning_kinds.CLIENT_THREADS_LIMIT)
+        busy_share = share_beyond(shares[1], warning_kinds.CLIENT_THREADS_LIMIT)
         busy.append(f"its threads were busy {busy_share} of the time")
     if busy:
         yield WarningKind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
@@ -79,17 +78,16 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
         )
     others = other_programs(run)
     if others and is_disturbed(run):
-        words = (
-            f"other programs used {beyond(others, warning_kinds.OTHERS_LIMIT)} of the processors"
-        )
+        share = share_beyond(others, warning_kinds.OTHERS_LIMIT)
+        words = f"other programs used {share} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
-    room = client_service.headroom(run)
-    if room and room.share > client_service.CEILING_LIMIT:
+    room = service_levels.headroom(run)
+    if room and room.share > service_levels.CEILING_LIMIT:
         yield (
             WarningKind.NEAR_THE_CLIENT_CEILING,
             f"{run.name}: "
             f"{units.digits(room.statements_per_s)} statements/s, "
-            f"{beyond(room.share, client_service.CEILING_LIMIT)} of "
+            f"{share_beyond(room.share, service_levels.CEILING_LIMIT)} of "
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
@@ -180,15 +178,15 @@ def _of_dataset(run: Run) -> Iterator[tuple[WarningKind, str]]:
     size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
     if size_bytes and memory_bytes and size_bytes < memory_bytes:
         yield WarningKind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
-    if dataset.source == "synthetic":
-        yield WarningKind.SYNTHETIC_DATA, dataset.description
+    if dataset.request.origin == "synthetic":
+        yield WarningKind.SYNTHETIC_DATA, dataset.request.description
     if dataset.data_to_buffer_asked is not None:
         yield WarningKind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
-    if skipped := dataset.skipped_items:
+    if skipped := dataset.request.skipped_items:
         yield WarningKind.INPUT_SKIPPED, units.counted(skipped, "item")
 
 
-def _of_buffer(dataset: DatasetFacts) -> str:
+def _of_buffer(dataset: Dataset) -> str:
     """``data 24 MB, 6 times the buffer asked; it has 128 MB, the data are 0.19 times as large``."""
     asked = f"{dataset.data_to_buffer_asked:.12g} times the buffer asked"
     data = f"data {units.size(dataset.data_bytes)}, {asked}" if dataset.data_bytes else asked
@@ -208,20 +206,20 @@ def _memory_of_system(run: Run) -> int:
 
 def _of_cache(run: Run) -> Iterator[tuple[WarningKind, str]]:
     """Whether a warm cache was warm, and whether a test of the device read from it."""
-    per_transaction = storage_evidence.read_per_transaction(run)
+    per_transaction = storage_checks.read_per_transaction(run)
     is_of_device = run.driven is not None and run.driven.reads_device
     if (
         is_of_device
         and per_transaction is not None
-        and per_transaction <= storage_evidence.READ_LIMIT_BYTES
+        and per_transaction <= storage_checks.READ_LIMIT_BYTES
     ):
         yield WarningKind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
-    if not storage_evidence.is_to_be_warm(run) or run.driven is None or not run.driven.ended:
+    if not storage_checks.is_to_be_warm(run) or run.driven is None or not run.driven.ended:
         return
-    read_bytes = storage_evidence.read_per_transaction(run)
+    read_bytes = storage_checks.read_per_transaction(run)
     if read_bytes is None:
         yield WarningKind.WARM_NOT_VERIFIED, run.name
-    elif read_bytes > storage_evidence.READ_LIMIT_BYTES:
+    elif read_bytes > storage_checks.READ_LIMIT_BYTES:
         yield WarningKind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
 
 
@@ -286,8 +284,8 @@ def _of_service(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
     for kind, words in (
         (WarningKind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
         (WarningKind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
-        (WarningKind.STARVED_CLIENTS, client_service.starved(observation)),
-        (WarningKind.UNACCOUNTED_TIME, client_service.missing_by_law(observation)),
+        (WarningKind.STARVED_CLIENTS, service_levels.starved(observation)),
+        (WarningKind.UNACCOUNTED_TIME, service_levels.missing_by_law(observation)),
     ):
         if words:
             yield kind, f"{run.name}: {words}"
@@ -327,13 +325,13 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
             "the last transactions",
         )
     late, skipped = outcomes.late, outcomes.skipped
-    if (late + skipped) / scheduled > client_service.LATE_LIMIT:
+    if (late + skipped) / scheduled > service_levels.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield (
             WarningKind.LATE_ARRIVALS,
             f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})",
         )
-    rate = client_service.offered_and_reached(run.driving, observation)
+    rate = service_levels.offered_and_reached(run.driving, observation)
     if rate is not None and not rate.is_kept:
         words = f"{name}: {units.digits(rate.reached_per_s)}/s of {rate.offered_per_s:.15g}/s"
         if run.driving.latency_limit_s and skipped:
@@ -348,7 +346,7 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
         if measured_ns < shortest_s * 1e9:
             kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT
             yield kind, units.short_duration(measured_ns / 1e9)
-        if run.driving.duration_s and not storage_evidence.is_to_be_cold(run):
+        if run.driving.duration_s and not storage_checks.is_to_be_cold(run):
             from assay.judge import seconds
 
             yield from seconds.warnings_of_seconds(run, observation)

@@ -10,8 +10,8 @@ from functools import cache
 
 from assay import registry
 from assay.contracts.metric import WarningText
-from assay.judge import client_service
-from assay.probe import UNEVEN
+from assay.judge import service_levels
+from assay.probe.measure import UNEVEN
 from assay.text import units
 
 NOISE_LIMIT = 0.20
@@ -301,7 +301,7 @@ class WarningKind(Enum):
         limits=True,
     )
     STARVED_CLIENTS = WarningText(
-        f"some clients ended less than {units.share(client_service.STARVED_SHARE)} "
+        f"some clients ended less than {units.share(service_levels.STARVED_SHARE)} "
         "of the transactions "
         "of the most served one; percentiles hardly show their waiting",
         "use fewer clients if only one can write at a time; look for unfair locks; see the "
@@ -310,7 +310,7 @@ class WarningKind(Enum):
         is_unsteady=True,
     )
     UNACCOUNTED_TIME = WarningText(
-        f"more than {units.share(client_service.LAW_LIMIT)} "
+        f"more than {units.share(service_levels.LAW_LIMIT)} "
         "of the clients' time is not accounted for: "
         "Little's law, clients = throughput x (latency + pause), does not hold",
         "fewer clients if only one can write at a time, since the others wait however long the "
@@ -398,7 +398,7 @@ class WarningKind(Enum):
         limits=True,
     )
     NEAR_THE_CLIENT_CEILING = WarningText(
-        f"more than {units.share(client_service.CEILING_LIMIT)} of the calibrated ceiling of this "
+        f"more than {units.share(service_levels.CEILING_LIMIT)} of the calibrated ceiling of this "
         "machine's client: the numbers depend on the client's own speed",
         "more {--threads} if CPUs are idle, or clients on another machine",
         limits=True,

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from assay import registry
 from assay.contracts.events import Events
-from assay.contracts.recorded import Command, ExperimentFacts
+from assay.contracts.recorded import Command
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
 from assay.judge.agreement import Questions
@@ -21,6 +21,7 @@ from assay.plan import Plan, PlannedRun
 from assay.plan.values import Patterns, chosen_plan
 from assay.record import Store
 from assay.record.continuing import Continued
+from assay.record.planned_runs import ExperimentFacts
 from assay.record.runs.records import RunEnd
 from assay.text import paths
 from assay.text.units import counted, ended_runs

@@ -24,7 +24,6 @@ from assay.contracts.events import (
 )
 from assay.contracts.experiment import brief
 from assay.contracts.factors import CACHE
-from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.stop import Stop, Stopped
 from assay.contracts.systems.abilities import ConfinesSessions
 from assay.drive import transaction_log
@@ -41,7 +40,7 @@ from assay.judge import judge_run
 from assay.judge.machine_load import is_disturbed
 from assay.judge.run import EXCEEDED
 from assay.judge.statistics.samples import number_to_be_precise
-from assay.lab import driving
+from assay.lab import measurement
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
@@ -64,6 +63,7 @@ from assay.provision.space import name_full_storage
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machines import build, machine
+from assay.record.planned_runs import ExperimentFacts
 from assay.record.runs.records import REFUSED, RunEnd, exit_status
 from assay.text import units
 from assay.text.phrases import phrase, reason_with_more
@@ -153,7 +153,7 @@ def run(
         stack.enter_context(limits.groups_of_experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
             events.warning(cleared.sentence())
-        if kept := driving.kept_parts():
+        if kept := measurement.kept_parts():
             events.warning(kept)
         stack.enter_context(in_use(found.available.places))
         continued = continued_runs(records, prepared.plan, request) if experiment.log else None
@@ -208,9 +208,8 @@ def _excess(experiment: Experiment) -> Excess | None:
     if not (experiment.goal and experiment.goal_over):
         return None
     from assay.comparison import goals
-    from assay.comparison import goals as excess
 
-    return excess.excess_of_goal(goals.goal(experiment.goal))
+    return goals.excess_of_goal(goals.goal(experiment.goal))
 
 
 class _Prepared(Struct, frozen=True):
@@ -228,12 +227,7 @@ class _Prepared(Struct, frozen=True):
 
     def facts(self) -> ExperimentFacts:
         """For the record."""
-        return {
-            "machine": machine(),
-            "workload": self.workload.for_record(),
-            "build": build(),
-            "content": self.content.for_record(),
-        }
+        return ExperimentFacts(machine(), self.workload.for_record(), build(), self.content)
 
     def may_commit(self, run: PlannedRun) -> bool:
         return run.position not in self.preflight.refusals and may_commit(

@@ -361,7 +361,7 @@ class PooledSystem:
         system = self.system
         return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
-    def restart(self, drop: Callable[[Path], int] | None = None) -> Deployment:
+    def restart(self, drop: Callable[[Path], int] | None) -> Deployment:
         """Stops the system and starts it again on what it wrote. ``drop``: of
         `assay.provision.page_cache`, called between stop and start with each folder, device or
         image that holds its data.
@@ -587,8 +587,10 @@ class CommitDurability:
             place = place_of(run)
             if place in self._complete:
                 return
+            if not self._may_commit(run):  # of one that is refused the scripts may not compile
+                continue
             settings = self._settings_of(run, deployment)
-            if (place, settings) in self._known or not self._may_commit(run):
+            if (place, settings) in self._known:
                 continue
             if deployment.commit_storage.is_own_device:
                 stage("measure the durability of its commits")

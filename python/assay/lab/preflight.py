@@ -23,7 +23,7 @@ from assay.errors import (
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.choices import storage_words
 from assay.judge.result_checks import chosen_rules
-from assay.lab import driving
+from assay.lab import measurement
 from assay.lab.refusal import warn_of_small_storages, why_lacking, why_refused
 from assay.lab.run_context.context import counts_of_outcomes
 from assay.load.row_sources.protocol import row_source
@@ -77,7 +77,7 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     runs = values.chosen_plan(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
     _check_rows(workload, runs)
-    driving.check_caches(runs)
+    measurement.check_caches(runs)
     if any(run.cell.system.url is None for run in runs):
         server_address()  # raises where private servers are to listen at none of this machine
     compiled = Compiled(workload)

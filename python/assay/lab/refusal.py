@@ -36,11 +36,11 @@ from assay.experiment import (
     ServerMachine,
     StorageChoice,
     SystemChoice,
-    setting_mistakes,
+    settings_validation,
 )
 from assay.experiment.choices import identity, profiles, server_limits, storage_words
-from assay.experiment.setting_mistakes import refuse_repeated
-from assay.lab import driving
+from assay.experiment.settings_validation import refuse_repeated
+from assay.lab import measurement
 from assay.lab.run_context import outcome
 from assay.load.row_sources.protocol import RowsSize, row_source
 from assay.plan import Plan, PlannedRun, cell_names, plan
@@ -70,19 +70,19 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
         return refused
     steps = compiled.workload.test(run.cell.test).steps
     refusals = (step.why_refused(run) for step in steps)
-    refused = next(filter(None, refusals), None) or driving.why_no_native_clients(
+    refused = next(filter(None, refusals), None) or measurement.why_no_native_clients(
         compiled.workload, run
     )
-    refused = refused or driving.why_no_generators(compiled.workload, run)
+    refused = refused or measurement.why_no_generators(compiled.workload, run)
     refused = refused or outcome.why_no_replicas(compiled.workload, run)
-    return refused or driving.why_no_cache_state(compiled, run)
+    return refused or measurement.why_no_cache_state(compiled, run)
 
 
 def why_not_on_machine(run: PlannedRun) -> str | None:
     """Why its system cannot be as it is asked for, on the machine that it is given; None: it
     can."""
     choice, storage = run.cell.system, run.cell.storage
-    if refused := setting_mistakes.why_refused(choice):
+    if refused := settings_validation.why_refused(choice):
         return refused
     system = registry.system(choice.name)
     try:

@@ -1,5 +1,5 @@
-"""A loaded data set: the options of its load, its rows and times; what verdicts and reports read
-of a recorded one; and whether runs were loaded with the same data."""
+"""A loaded data set: the options of its load, its rows and times; and whether runs were loaded with
+the same data."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-import msgspec
 from msgspec import Struct, field, structs
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.documents import convert
+from assay.contracts.documents import convert_without, with_hidden
 from assay.load.row_sources.protocol import DataRequest
 
 
@@ -51,55 +50,31 @@ class Dataset(Struct, frozen=True):
     files_on_disk: int | None = None
     """In the data directories, after the load; None: only the server's machine has them."""
 
-    def for_record(self) -> dict[str, Any]:
-        """Plain data, as `record` keeps it."""
-        own = {key: value for key, value in structs.asdict(self).items() if key != "request"}
-        return {**own, **self.request.for_record()}
-
-
-class DatasetFacts(msgspec.Struct, frozen=True):
-    """What a system was filled with, as it was."""
-
-    fingerprint: str
-    source: str
-    description: str
-    items: int
-    """Of the input, before replication: entries of files, generated rows …"""
-    rows: dict[str, int]
-    replicas: int
-    variant: str
-    skipped_items: int
-    load_ns: int
-    index_ns: int
-    analyze_ns: int
-    size_on_disk_bytes: int | None
-    declared_fingerprint: str = ""
-    """Of the rows of all tables, also of those that systems of another language have; empty: not
-    known."""
-    schema_ns: int = 0
-    data_bytes: int | None = None
-    restore_ns: int | None = None
-    buffer_bytes: int | None = None
-    data_to_buffer: float | None = None
-    data_to_buffer_asked: float | None = None
-    files_on_disk: int | None = None
-
     @property
     def one_load(self) -> tuple[object, ...]:
         """Identifies a load: equal for runs that reused the data of an earlier run or a copy of
         them."""
+        asked = (self.request.fingerprint, self.request.replicas, self.request.variant)
         times = (self.schema_ns, self.load_ns, self.index_ns, self.analyze_ns)
-        return (self.fingerprint, self.replicas, self.variant, *times, *sorted(self.rows.items()))
+        return (*asked, *times, *sorted(self.rows.items()))
 
     @property
     def made_ns(self) -> int:
         """Of loading, indexing and analyzing."""
         return self.load_ns + self.index_ns + self.analyze_ns
 
+    def for_record(self) -> dict[str, Any]:
+        """Plain data, as `record` keeps it."""
+        own = {key: value for key, value in structs.asdict(self).items() if key != "request"}
+        return {**own, **self.request.for_record()}
 
-def dataset_facts(document: Any, name: str) -> DatasetFacts:
-    """Raises `ShapeError`, with ``name`` and the key."""
-    return convert(document, DatasetFacts, name)
+    @classmethod
+    def of_record(cls, document: Any, name: str) -> Self:
+        """As `for_record` has it; ``name`` stands for the document in messages. Raises
+        `ShapeError`."""
+        plain = with_hidden(document)
+        own = convert_without(plain, cls, frozenset({"request"}), name)
+        return cls(DataRequest.of_record(plain, name), **own)
 
 
 _ROWS_PER_SESSION = 50_000

@@ -11,10 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
@@ -82,7 +81,7 @@ def look(
     tables = _tables(named)
     if not tables:
         return hidden
-    address = replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
+    address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
     try:
         with session(address) as opened:
             return (*hidden, *_looked_at(opened, dialect, tables))
@@ -103,7 +102,7 @@ def unflushed(
     found: dict[str, str] = {}
     if not tables:
         return found
-    address = replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
+    address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
     with suppress(AssayError, _engine.EngineError), session(address) as opened:
         for table in tables:
             for row in opened.execute(dialect.unflushed_query(table)).rows:

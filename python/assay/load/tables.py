@@ -8,7 +8,6 @@ import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -110,7 +109,7 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
     if is_ending():
         if deployment.is_private:
             return
-        address = replace(address, connect_timeout_s=_HURRIED_S)
+        address = structs.replace(address, connect_timeout_s=_HURRIED_S)
     with suppress(AssayError), session(address) as opened:
         _execute_drops(opened, dialect, tables)
 

@@ -1,6 +1,5 @@
-"""Takes the levels of cells by factor, or the documents of cells; returns the names of the cells,
-as people read them, and those levels of machine and settings that stand in columns of their
-own."""
+"""Takes cells, or their levels by factor; returns the names of the cells, as people read them, and
+those levels of machine and settings that stand in columns of their own."""
 
 from __future__ import annotations
 
@@ -10,10 +9,10 @@ from assay.contracts import factors
 from assay.contracts.experiment import setting_text, setting_word
 from assay.contracts.factors import Levels
 from assay.contracts.factors import level_text as level_text
-from assay.contracts.recorded import CellDocument
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Driving, Scalar, ServerMachine
 from assay.experiment.choices.profiles import PROFILE
+from assay.plan.values import Cell
 
 CACHE, OFFERED_RATE = factors.CACHE.name, factors.OFFERED_RATE.name
 MACHINE = factors.MACHINE.name
@@ -91,11 +90,11 @@ DEFAULT_SETTING = "default"
 """The level of a setting or option that was not asked for."""
 
 
-def varying_settings(cells: Iterable[CellDocument], taken: Collection[str]) -> dict[str, str]:
+def varying_settings(cells: Iterable[Cell], taken: Collection[str]) -> dict[str, str]:
     """Factor → setting, of those with several levels. ``taken``: the names of other factors, beside
     which a setting has that of its system (``SYSTEM.threads``)."""
     every = list(cells)
-    systems = {str(_system(cell).get("name")) for cell in every}
+    systems = {cell.system.name for cell in every}
     if len(systems) != 1:
         return {}
     (system,) = systems
@@ -108,22 +107,20 @@ def varying_settings(cells: Iterable[CellDocument], taken: Collection[str]) -> d
     }
 
 
-def asked_settings(cell: CellDocument) -> dict[str, str]:
+def asked_settings(cell: Cell) -> dict[str, str]:
     """Setting or option → the level that was asked for, those of a profile too; ``profile`` → its
     name."""
-    system = _system(cell)
-    found = {**_mapping(system.get("options")), **_mapping(system.get("settings"))}
-    profile = {PROFILE: system[PROFILE]} if system.get(PROFILE) else {}
-    return {name: str(level) for name, level in {**found, **profile}.items()}
+    system = cell.system
+    return {**system.options, **system.settings, **_profile(cell)}
 
 
-def setting_levels(cell: CellDocument, factors: Mapping[str, str]) -> dict[str, str]:
+def setting_levels(cell: Cell, factors: Mapping[str, str]) -> dict[str, str]:
     """``factors``: those of `varying`."""
     asked = _in_the_name(cell)
     return {factor: asked.get(name, DEFAULT_SETTING) for factor, name in factors.items()}
 
 
-def label_without_settings(label: str, cell: CellDocument, factors: Mapping[str, str]) -> str:
+def label_without_settings(label: str, cell: Cell, factors: Mapping[str, str]) -> str:
     """The name of a system without these factors."""
     asked = _in_the_name(cell)
     for name in factors.values():
@@ -132,19 +129,13 @@ def label_without_settings(label: str, cell: CellDocument, factors: Mapping[str,
     return label
 
 
-def _in_the_name(cell: CellDocument) -> dict[str, str]:
+def _in_the_name(cell: Cell) -> dict[str, str]:
     """What `SystemChoice.label` names: setting → level."""
-    system = _system(cell)
-    of_profile = _mapping(system.get("of_profile"))
-    asked = {**_mapping(system.get("options")), **_mapping(system.get("settings"))}
-    found = {name: str(one) for name, one in asked.items() if of_profile.get(name) != one}
-    return {**found, PROFILE: str(system[PROFILE])} if system.get(PROFILE) else found
+    system = cell.system
+    asked = {**system.options, **system.settings}
+    own = {name: one for name, one in asked.items() if system.of_profile.get(name) != one}
+    return {**own, **_profile(cell)}
 
 
-def _system(cell: CellDocument) -> Mapping[str, object]:
-    return _mapping(cell.get("system"))
-
-
-def _mapping(part: object) -> Mapping[str, object]:
-    """Empty where a damaged record has something else there."""
-    return part if isinstance(part, Mapping) else {}
+def _profile(cell: Cell) -> dict[str, str]:
+    return {PROFILE: cell.system.profile} if cell.system.profile else {}

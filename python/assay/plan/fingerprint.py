@@ -1,6 +1,5 @@
-"""Takes a cell or its document, or what determines the results of an experiment's runs; returns
-the fingerprint of it: equal cells have equal fingerprints, and runs of equal content need not
-be repeated."""
+"""Takes a cell, or what determines the results of an experiment's runs; returns the fingerprint of
+it: equal cells have equal fingerprints, and runs of equal content need not be repeated."""
 
 from __future__ import annotations
 
@@ -15,54 +14,47 @@ from msgspec import Struct, field, structs
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import OF_LEVELS
-from assay.contracts.recorded import Document
 from assay.errors import ScriptError
 from assay.experiment import Driving, Experiment, ScriptFile, StorageChoice, SystemChoice
-from assay.experiment.choices import identity as of_parts
+from assay.experiment.choices import identity
 from assay.experiment.choices.identity import not_default, plain_value
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.text import paths
 from assay.workload.ad_hoc_script import TEST
 from assay.workload.values import Workload
 
-_WITHIN: Mapping[str, type] = {
-    "system": SystemChoice,
-    "storage": StorageChoice,
-    "driving": Driving,
-}
-"""Fields of a cell that are values with fields of their own."""
+ScriptFields = Mapping[str, str | int]
+"""Those of a `ScriptFile`, as plain data."""
 
 
 def fingerprint_of_cell(cell: Cell) -> str:
-    return fingerprint_of_document(cell.for_record())
-
-
-def fingerprint_of_document(cell: Mapping[str, Any]) -> str:
-    """The fingerprint of a cell in a record (``runs.cell``). Raises `ValueError`, `KeyError` or
-    `TypeError` where the document is not a cell."""
     fields = identifying_fields(cell)
     if fields.pop("workload_content", ""):
-        fields["workload"] = cell["workload_content"]
-        if cell["workload_content"] == OF_SCRIPTS:
+        fields["workload"] = cell.workload_content
+        if cell.workload_content == OF_SCRIPTS:
             fields["test"] = TEST  # also where each of several scripts has one of its own
     if fields.pop("feed_content", ""):
-        fields["feed"] = cell["feed_content"]
+        fields["feed"] = cell.feed_content
     fields["scripts"] = scripts_by_content(fields.get("scripts") or [])
     return _digest(_not_default(fields))
 
 
-def cell_by_paths(cell: Mapping[str, Any]) -> str:
+def cell_by_paths(cell: Cell) -> str:
     """Equal for cells that are equal but for what the files at their paths held: an edited script
     stays the script that it was. As an Assay that knew no contents had it."""
-    fields = identifying_fields({**cell, "system": {**cell["system"], "dialect_content": ""}})
-    scripts = [{**one, "content": ""} for one in fields.get("scripts") or []]
-    known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
-    if cell.get("workload_content") == OF_SCRIPTS:
-        known_by["test"] = TEST
-    return _digest(_not_default({**fields, **known_by}))
+    return fingerprint_of_cell(
+        replace(
+            cell,
+            test=TEST if cell.workload_content == OF_SCRIPTS else cell.test,
+            system=replace(cell.system, dialect_content=""),
+            scripts=tuple(replace(script, content="") for script in cell.scripts),
+            workload_content="",
+            feed_content="",
+        )
+    )
 
 
-def scripts_by_content(scripts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def scripts_by_content(scripts: Iterable[ScriptFields]) -> list[dict[str, str | int]]:
     """Without the paths of those of which the content is known. The weight of one alone says
     nothing."""
     known = [
@@ -83,16 +75,16 @@ def _digest(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def identifying_fields(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a cell in a record, what identifies it, with the paths by which it is shown."""
-    fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    system = of_parts.identifying(fields["system"])
-    fields["system"] = {name: field for name, field in system.items() if name != "stands_on"}
-    storage = fields.get("storage") or {}  # what a server by URL stands on, too
-    fields["storage"] = of_parts.identifying_storage(storage) if storage else {}
-    for name, kind in _WITHIN.items():
-        fields[name] = not_default(kind, fields.get(name) or {})
-    fields["scripts"] = [not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
+def identifying_fields(cell: Cell) -> dict[str, Any]:
+    """What identifies a cell, as plain data, with the paths by which it is shown."""
+    fields = cell.for_record()
+    del fields["fingerprint"]
+    system = identity.identifying(cell.system)
+    del system["stands_on"]
+    fields["system"] = not_default(SystemChoice, system)
+    fields["storage"] = not_default(StorageChoice, identity.identifying_storage(cell.storage))
+    fields["driving"] = not_default(Driving, fields["driving"])
+    fields["scripts"] = [not_default(ScriptFile, script) for script in fields["scripts"]]
     return _not_default(fields)
 
 
@@ -121,14 +113,11 @@ class Content(Struct, frozen=True):
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
-    def for_record(self) -> Document:
-        return Document({**structs.asdict(self), "systems": dict(self.systems)})
-
     def of_run(self, run: PlannedRun) -> str:
         """The fingerprint of the run's content."""
         cell = run.cell
         parts = {
-            **self.for_record(),
+            **structs.asdict(self),
             "systems": self.systems.get(cell.system.label, ""),
             "cell": cell.fingerprint,
             "repetition": run.repetition,

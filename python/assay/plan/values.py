@@ -6,18 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Self
 
 from msgspec import structs
 
+from assay.contracts import factors
+from assay.contracts.documents import convert, with_hidden
+from assay.contracts.experiment import ClientWork
 from assay.contracts.factors import Factor, Levels, Part
 from assay.errors import ArgumentError
 from assay.experiment import (
     Driving,
     Experiment,
     Scalar,
-    ScriptFile,
     StorageChoice,
     SystemChoice,
     shown_scripts,
@@ -26,10 +28,9 @@ from assay.text.phrases import Mention, phrase
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(ClientWork):
     """One combination of levels."""
 
-    workload: str
     test: str
     system: SystemChoice
     storage: StorageChoice
@@ -38,21 +39,32 @@ class Cell:
     levels: Levels
     """Of each factor of `assay.contracts.factors.OF_LEVELS`, in its canonical form."""
 
-    feed: str | None = None
-    """A plain file of statements in place of the test's scripts."""
-    scripts: tuple[ScriptFile, ...] = ()
-    """Script files in place of the test's own."""
     driving: Driving = field(default_factory=Driving)
     """As numbers only: names of parameters have been replaced by their values."""
     group_clients: Mapping[str, int] = field(default_factory=dict)
     """Clients of each group; empty: all are as declared by the workload."""
-    feed_content: str = ""
-    """Digest of the fed file; empty: not known, or nothing is fed."""
-    workload_content: str = ""
-    """Digest of a workload that is named by a path; empty: it is named by a name of the registry,
-    or an earlier Assay did not say."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
+
+    behind = (
+        ("parameters", ("feed", "scripts")),
+        ("group_clients", ("feed_content", "workload_content")),
+    )
+
+    @classmethod
+    def of_record(cls, document: Any, name: str) -> Self:
+        """As it was planned; ``name`` stands for the document in messages. Raises `ShapeError`.
+        A level of a factor of another version is one of its levels too."""
+        plain = with_hidden(document)
+        if not isinstance(plain, dict):
+            return convert(plain, cls, name)
+        known = {one.name for one in fields(cls)}
+        levels = {
+            key: level
+            for key, level in plain.items()
+            if key in factors.OF_LEVELS or (key not in known and isinstance(level, Scalar))
+        }
+        return convert({**plain, "levels": {**factors.levels(levels), **levels}}, cls, name)
 
     def level(self, factor: Factor) -> Any:
         """Its value of a factor, in whichever part of it that is."""
@@ -67,7 +79,7 @@ class Cell:
 
     def for_record(self) -> dict[str, Any]:
         """As it is kept, and identified: its levels beside its parts."""
-        document = {**asdict(self), "driving": structs.asdict(self.driving)}
+        document = self.in_order({**asdict(self), "driving": structs.asdict(self.driving)})
         return {**document.pop("levels"), **document}
 
     @property

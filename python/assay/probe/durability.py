@@ -38,9 +38,9 @@ from assay.probe.flushes import (
     why_flushes_are_not_counted,
 )
 from assay.provision.engine.engine_calls import Session, session
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.machine.mounts import MountLine, mount_of
+from assay.provision.undo.resources import MOUNT
 from assay.storages.device_counters import Devices, device_at, devices_under
-from assay.storages.mounts import MountLine, mount_of
 from assay.text import units
 from assay.text.output_file import sync_file_system
 

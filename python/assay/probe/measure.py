@@ -1,5 +1,9 @@
 """Takes the directory of a server on its storage; has ``fio`` read, write and flush there, returns
-the storage's `Probe`, and leaves nothing behind."""
+the storage's `Probe`, and leaves nothing behind.
+
+The accesses are those of databases: random reads of one page at several depths, long sequential
+reads and writes, and small writes that are each flushed, as at a commit.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from assay.contracts.documents import Shape
+from assay.contracts.observation import DeviceCounts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
 from assay.provision.machine.program import Program
-from assay.storages.device_counters import DeviceCounts, devices_of_storage
+from assay.storages.device_counters import devices_of_storage
 from assay.text.phrases import reason_sentence
 from assay.text.units import size
 

@@ -18,6 +18,7 @@ from assay.contracts.factors import ServerMachine
 from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.abilities import BoundedInProcess, WorksInProcess
 from assay.errors import ArgumentError, MachineLimit
+from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.machine.sampling import machine_memory_bytes
 from assay.text import units
 from assay.text.phrases import Mention, phrase
@@ -35,7 +36,6 @@ _AVAILABLE = "cgroup.controllers"
 _TYPE = "cgroup.type"
 """Every group of version 2 has this file, but for the root of the whole tree."""
 
-_MOUNTS = Path("/proc/self/mountinfo")
 _OWN = Path("/proc/self/cgroup")
 _NAMES_OF_VERSION_1: Mapping[str, str] = {"io": "blkio"}
 
@@ -67,7 +67,7 @@ def parent_groups(controllers: Collection[str]) -> Mapping[str, Parent]:
     """Where a group of each controller can be made; it is the same group for all controllers of
     version 2. Raises `MachineLimit` with the fix where the machine has none, or does not let us
     make one. Changes nothing."""
-    mounts, own = _mounts(_MOUNTS.read_text()), _own_groups(_OWN.read_text())
+    mounts, own = _mounts(MOUNT_TABLE.read_text()), _own_groups(_OWN.read_text())
     found: dict[str, Parent] = {}
     for controller in controllers:
         if (parent := _of_version_1(controller, mounts, own)) is not None:
@@ -87,7 +87,7 @@ def groups_around_us(controller: str) -> tuple[Path, ...]:
     """The groups whose limits of a controller hold for this process: our own, then those around
     it, as far as they are mounted, of both versions. None where the kernel does not show them."""
     try:
-        mounts, own = _mounts(_MOUNTS.read_text()), _own_groups(_OWN.read_text())
+        mounts, own = _mounts(MOUNT_TABLE.read_text()), _own_groups(_OWN.read_text())
     except OSError:
         return ()
     name = _NAMES_OF_VERSION_1.get(controller, controller)
@@ -100,21 +100,16 @@ def groups_around_us(controller: str) -> tuple[Path, ...]:
 
 
 def _mounts(text: str) -> list[_Mount]:
-    found = []
-    for line in text.splitlines():
-        before, _, behind = line.partition(" - ")
-        _, _, _, root, point, *_ = before.split(" ")
-        kind, _, options = (*behind.split(" "), "", "")[:3]
-        if kind in ("cgroup", "cgroup2"):
-            version = 1 if kind == "cgroup" else 2
-            controllers = frozenset(options.split(","))
-            found.append(_Mount(version, _plain(root), Path(_plain(point)), controllers))
-    return found
-
-
-def _plain(word: str) -> str:
-    """Decodes a blank, which is an octal number in the table of mounts."""
-    return word.replace("\\040", " ")
+    return [
+        _Mount(
+            1 if one.file_system == "cgroup" else 2,
+            one.root,
+            one.point,
+            frozenset(one.file_system_options.split(",")),
+        )
+        for one in every_mount(text)
+        if one.file_system in ("cgroup", "cgroup2")
+    ]
 
 
 def _own_groups(text: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.errors import SystemUnderTestError
+from assay.text.output_file import called_in_libc
 from assay.text.phrases import phrase
 
 _MAPPED_BYTES = 1 << 30
@@ -148,9 +149,7 @@ def _resident_pages(mapped: mmap.mmap, length: int) -> int:
     resident = ctypes.create_string_buffer(-(-length // mmap.PAGESIZE))
     first = ctypes.c_char.from_buffer(mapped)
     try:
-        failed = _LIBC.mincore(ctypes.byref(first), ctypes.c_size_t(length), resident)
-        if failed:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        called_in_libc("mincore", ctypes.byref(first), ctypes.c_size_t(length), resident)
     finally:
         del first  # a mapping cannot be closed while something points into it
     return resident.raw.translate(_LOWEST_BIT).count(1)
@@ -158,4 +157,3 @@ def _resident_pages(mapped: mmap.mmap, length: int) -> int:
 
 _LOWEST_BIT = bytes(byte & 1 for byte in range(256))
 """Of a byte of mincore(2): the page is in memory; the other bits have no meaning yet."""
-_LIBC = ctypes.CDLL(None, use_errno=True)

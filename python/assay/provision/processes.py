@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
+from msgspec import Struct
+
 from assay.contracts.deployment import Deployment
 from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
@@ -193,6 +195,18 @@ def pass_over_logs(deployment: Deployment) -> None:
     for node in deployment.nodes:
         if (process := running_server(node.pid)) is not None:
             process.pass_over_log()
+
+
+class ListeningServer(Struct, frozen=True):
+    """A private server that listens at a socket, and at a port or not."""
+
+    process: ServerProcess
+    socket: Path
+    host: str
+    port: int | None
+    """None: it listens at its socket alone."""
+    password: str | None
+    """For TCP. The socket asks for none: only we can enter its directory."""
 
 
 @contextlib.contextmanager

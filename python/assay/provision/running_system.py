@@ -51,6 +51,7 @@ from assay.experiment.choices import profiles
 from assay.provision import confinement, limits, page_cache
 from assay.provision.directory import WHOLE_MACHINE, server_directory
 from assay.provision.install import cache
+from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.processes import has_stopped_cleanly, why_out_of_memory
 from assay.provision.space import Space, SpaceWatch, name_full_storage
 from assay.text import units
@@ -450,8 +451,6 @@ def _prepared(stack: ExitStack, choice: StorageChoice) -> tuple[Storage, Prepare
 # After an error of its disk a file system takes no more changes: it can only be read then, has
 # shut itself down, or returns errors.
 
-_MOUNTS = Path("/proc/self/mountinfo")
-_DEVICE = 2
 _FAILED = {
     "ro": "can only be read",
     "emergency_ro": "can only be read",
@@ -480,10 +479,9 @@ def why_failed(directory: Path, storage_name: str) -> str | None:
 def _options(device: str) -> set[str]:
     """Of the file system on a device (``7:3``)."""
     found: set[str] = set()
-    for line in _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
-        words = line.split(" ")
-        if words[_DEVICE] == device:
-            found.update(words[-1].split(","))
+    for one in every_mount(MOUNT_TABLE.read_text(encoding="utf-8", errors="replace")):
+        if one.device_number == device:
+            found.update(one.file_system_options.split(","))
     return found
 
 
@@ -559,7 +557,7 @@ def _proxy(
     )
     with proxy as (_, said):
         delaying = read_answer(said, Delaying)
-        address = replace(
+        address = structs.replace(
             endpoint,
             unix=None,
             # A certificate is still checked for the server's own name.

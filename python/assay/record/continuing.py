@@ -11,11 +11,11 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
+from assay.contracts.recorded import Command
 from assay.errors import ArgumentError
 from assay.judge.agreement import ComparedAnswer
 from assay.judge.run import RunSummary
@@ -25,9 +25,11 @@ from assay.provision.machine.process_table import ProcessIdentity
 from assay.record import planned_runs
 from assay.record.file.kept_texts import json_text, storable
 from assay.record.file.record_file import SqlValue, insert
+from assay.record.planned_runs import ExperimentFacts
 from assay.record.runs import reading
 from assay.record.runs.records import ENDED, RunEnd, end_of
 from assay.text.phrases import Mention, phrase
+from assay.workload.workload_record import WorkloadRecord
 
 # Takes the runs of an unfinished experiment as they are on record, and its plan; makes the runs
 # on record those of the plan.
@@ -219,7 +221,8 @@ def _number_superseded(connection: sqlite3.Connection, experiment_id: int, first
 
 
 NO_VERSIONS: Mapping[str, str] = {}
-_PARTS: tuple[Literal["machine", "build", "content"], ...] = ("machine", "build", "content")
+_PARTS = ("machine", "build", "content")
+"""Of `ExperimentFacts`: those that a process that goes on with an experiment has too."""
 Leaf = str | int | float | bool | list[str] | None
 """A value in a document, no object."""
 
@@ -255,19 +258,12 @@ class Continued(Struct, frozen=True):
     """Runs that a process before added to the plan, and that have ended."""
 
 
-class _FactsBefore(TypedDict):
-    """`ExperimentFacts`, but for the workload."""
-
-    machine: Machine
-    build: Build
-    content: Mapping[str, object]
-
-
 class _Process(NamedTuple):
     """The last process that worked on the experiment, with what it found."""
 
     identity: ProcessIdentity
-    facts: _FactsBefore
+    facts: Mapping[str, Leaf]
+    """The values of `_PARTS`, by their paths."""
 
 
 class LastExperiment(Struct, frozen=True):
@@ -386,10 +382,10 @@ def go_on(
         begun_unix_ns=now_ns,
         **end,
         changes=json_text(changes),
-        experiment=_asked_before(connection, last.experiment_id, plan, facts["workload"]),
-        machine=json_text(facts["machine"]),
-        build=json_text(facts["build"]),
-        content=json_text(facts["content"]),
+        experiment=_asked_before(connection, last.experiment_id, plan, facts.workload),
+        machine=json_text(facts.machine),
+        build=json_text(facts.build),
+        content=json_text(facts.content),
         process_id=process.pid,
         process_started=process.start_ticks,
         boot_id=process.boot,
@@ -459,7 +455,7 @@ def _kept(connection: sqlite3.Connection, old: RunBefore) -> KeptRun:
 
 
 def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:
-    names = "process_id, process_started, boot_id, machine, build, content"
+    names = f"process_id, process_started, boot_id, {', '.join(_PARTS)}"
     row = (
         connection.execute(
             f"SELECT {names} FROM continuations WHERE experiment_id = ? "
@@ -470,10 +466,8 @@ def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Proces
             f"SELECT {names} FROM experiments WHERE id = ?", (experiment_id,)
         ).fetchone()
     )
-    machine, build, content = map(json.loads, row[3:])
-    return _Process(
-        ProcessIdentity(*row[:3]), {"machine": machine, "build": build, "content": content}
-    )
+    facts = dict(zip(_PARTS, map(json.loads, row[3:]), strict=True))
+    return _Process(ProcessIdentity(*row[:3]), _flat("", facts))
 
 
 def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
@@ -490,10 +484,9 @@ def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
     return int(last_ns)
 
 
-def _changes(before: _FactsBefore, now: ExperimentFacts) -> dict[str, tuple[Leaf, Leaf]]:
+def _changes(then: Mapping[str, Leaf], now: ExperimentFacts) -> dict[str, tuple[Leaf, Leaf]]:
     """``machine.kernel`` → what it was, what it is; of what was known both times."""
-    then = _flat("", before)
-    found = _flat("", json.loads(json_text({part: now[part] for part in _PARTS})))
+    found = _flat("", json.loads(json_text({part: getattr(now, part) for part in _PARTS})))
     return {
         name: (then[name], value)
         for name, value in found.items()
@@ -524,7 +517,7 @@ def _asked_before(
     (before, workload_before) = connection.execute(
         "SELECT experiment, workload_facts FROM experiments WHERE id = ?", (experiment_id,)
     ).fetchone()
-    if (before, workload_before) == (now, json_text(workload)):
+    if (before, workload_before) == (now, json_text(workload.for_record())):
         return None
     connection.execute(
         "UPDATE experiments SET experiment = ?, title = ?, reproduces = ?, workload = ?, "
@@ -534,8 +527,8 @@ def _asked_before(
             planned_runs.experiment_title(experiment, workload),
             storable(experiment.reproduces),
             storable(experiment.workload),
-            workload.get("fingerprint", ""),
-            json_text(workload),
+            workload.fingerprint,
+            json_text(workload.for_record()),
             str(experiment.seed),
             experiment_id,
         ),

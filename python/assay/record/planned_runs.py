@@ -9,8 +9,10 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from assay.contracts.factors import PROTOCOL, THREADS
-from assay.contracts.recorded import Command, ExperimentFacts, WorkloadRecord
+from assay.contracts.recorded import Build, Command, Machine
 from assay.errors import RunFailed
 from assay.experiment import Experiment
 from assay.judge import Verdict
@@ -18,6 +20,7 @@ from assay.judge.agreement import Dispute
 from assay.judge.ended_runs import Judged
 from assay.judge.run import Run
 from assay.plan import Plan, PlannedRun
+from assay.plan.fingerprint import Content
 from assay.plan.values import Patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.file.kept_texts import json_text, storable
@@ -25,6 +28,16 @@ from assay.record.file.record_file import insert
 from assay.record.runs import reading
 from assay.record.runs.records import EndState
 from assay.text.secrets import without_secrets
+from assay.workload.workload_record import WorkloadRecord
+
+
+class ExperimentFacts(Struct, frozen=True):
+    """What determines the results of an experiment, beside what was asked."""
+
+    machine: Machine
+    workload: WorkloadRecord
+    build: Build
+    content: Content
 
 
 def keep_plan(
@@ -42,21 +55,21 @@ def keep_plan(
     experiment_id = insert(
         connection,
         "experiments",
-        title=experiment_title(experiment, facts["workload"]),
+        title=experiment_title(experiment, facts.workload),
         reproduces=storable(experiment.reproduces),
         workload=storable(experiment.workload),
-        workload_fingerprint=facts["workload"].get("fingerprint", ""),
+        workload_fingerprint=facts.workload.fingerprint,
         seed=str(experiment.seed),
         begun_unix_ns=now_ns,
         experiment=json_text(experiment.for_record()),
-        workload_facts=json_text(facts["workload"]),
-        machine=json_text(facts["machine"]),
-        build=json_text(facts["build"]),
+        workload_facts=json_text(facts.workload.for_record()),
+        machine=json_text(facts.machine),
+        build=json_text(facts.build),
         process_id=process.pid,
         process_started=process.start_ticks,
         boot_id=process.boot,
         command=None if command is None else json_text(command),
-        content=json_text(facts["content"]),
+        content=json_text(facts.content),
         only=json_text(only),
     )
     for run in plan.runs:
@@ -66,7 +79,7 @@ def keep_plan(
 
 def experiment_title(experiment: Experiment, workload: WorkloadRecord) -> str:
     """That of the experiment, or else of its workload."""
-    own = without_secrets(experiment.title or workload.get("title", ""))
+    own = without_secrets(experiment.title or workload.title)
     return storable(f"{own} (quick version)" if experiment.is_quick else own)
 
 

@@ -3,17 +3,20 @@ one."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from assay.contracts.recorded import Command, ExperimentDocument, Machine
+from assay.contracts.recorded import Command, Machine
 from assay.errors import ArgumentError
+from assay.experiment import Experiment
 from assay.judge import CellVerdict
 from assay.judge.run import CellKey, Run, RunSummary
 from assay.plan import Plan, PlannedRun
@@ -22,7 +25,7 @@ from assay.record import under_way
 from assay.record.file import faults, record_file
 from assay.record.file.record_file import RecordIsLocked, open_for_reading, reading_errors
 from assay.record.runs import reading, run_names
-from assay.record.runs.reading import cells_of_runs
+from assay.record.runs.reading import KeptDocuments, cells_of_runs
 from assay.record.runs.records import ExperimentRecord
 from assay.record.under_way import UnfinishedExperiment
 from assay.record.writer import Change
@@ -50,6 +53,10 @@ class RecordQuestions(ABC):
     def run(self, run_id: int) -> Run:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""
         return self._read(lambda connection: reading.run(connection, run_id))
+
+    def documents(self, run_id: int) -> KeptDocuments:
+        """Those of a run that are shown as they are on record."""
+        return self._read(lambda connection: reading.documents_of_run(connection, run_id))
 
     def experiment(self, experiment_id: int) -> ExperimentRecord:
         """One experiment with all its runs."""
@@ -135,7 +142,7 @@ def joined_experiments(
     if len(parts) == 1:
         return first
     runs = tuple(
-        run_names.with_machines(run_names.of_records([run for one in parts for run in one.runs]))
+        run_names.with_machines(run_names.named([run for one in parts for run in one.runs]))
     )
     ended = [one.ended_unix_ns for one in parts]
     return replace(
@@ -148,7 +155,7 @@ def joined_experiments(
         runs_planned=sum(one.runs_planned for one in parts),
         runs_ended=sum(one.runs_ended for one in parts),
         continued_by=next((one.continued_by for one in parts if one.continued_by), ""),
-        experiment=_asked([one.experiment for one in parts]),
+        experiment=_asked(one.experiment for one in parts),
         workload=max(parts, key=lambda part: part.begun_unix_ns).workload,
         runs=runs,
         cells={**cells_of_runs(runs), **_judged_by_one(parts, runs)},
@@ -181,13 +188,10 @@ def _insist_on_one_record(parts: Sequence[ExperimentRecord]) -> None:
 
 def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
     """A report has the tests and tables of one workload, as it was then."""
-    works = {
-        (str(one.workload.get("name", "")), str(one.workload.get("fingerprint", ""))): one
-        for one in reversed(parts)
-    }
+    works = {(one.workload.name, one.workload.fingerprint): one for one in reversed(parts)}
     if len(works) > 1:
         *_, other, first = works.values()
-        names = [str(one.workload.get("name", "")) for one in (first, other)]
+        names = [one.workload.name for one in (first, other)]
         what = f"{names[0]} and {names[1]}" if names[0] != names[1] else f"two texts of {names[0]}"
         raise ArgumentError(
             f"expected experiments of one workload, found {what} (experiments {first.id} and "
@@ -214,15 +218,21 @@ def _judged_by_one(
     }
 
 
-def _asked(documents: Sequence[ExperimentDocument]) -> ExperimentDocument:
+def _asked(experiments: Iterable[Experiment]) -> Experiment:
     """What was asked of any of them: levels after one another, a flag where one has it."""
-    return functools.reduce(_both, documents)
+    return functools.reduce(_both_asked, experiments)
+
+
+def _both_asked(asked: Experiment, other: Experiment) -> Experiment:
+    names = [field.name for field in fields(Experiment)]
+    both = {name: _both(getattr(asked, name), getattr(other, name)) for name in names}
+    return dataclasses.replace(asked, **both)
 
 
 def _both(value: Any, other: Any) -> Any:
-    if isinstance(value, list) and isinstance(other, list):
-        return [*value, *(level for level in other if level not in value)]
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return type(value)([*value, *(level for level in other if level not in value)])
     if isinstance(value, dict) and isinstance(other, dict):
         both = {name: _both(value[name], level) for name, level in other.items() if name in value}
-        return {**value, **other, **both}
+        return type(value)({**value, **other, **both})
     return value or other

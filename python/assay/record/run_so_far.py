@@ -24,23 +24,12 @@ def begun(run_id: int, experiment_id: int, planned: PlannedRun, machine: Machine
     return Run(
         id=run_id,
         experiment_id=experiment_id,
-        position=planned.position,
+        planned=planned,
         workload=cell.workload,
-        test=cell.test,
-        system=cell.system.name,
         system_label=storable(without_secrets(cell.system_label)),
         storage=cell.storage_name,
-        clients=cell.clients,
-        parameters=cell.parameters,
-        repetition=planned.repetition,
-        seed=planned.seed,
         cell_fingerprint=cell.fingerprint,
         state="provisioning",
-        driving=cell.driving,
-        server_machine=cell.system.machine,
-        group_clients=cell.group_clients,
-        levels=cell.levels,
-        in_place_of=planned.in_place_of,
         machine=machine,
     )
 
@@ -77,5 +66,5 @@ def existed(run: Run, tables: Sequence[ExistingTable], *, is_after: bool) -> Run
 def whole(run: Run, calibrated: Sequence[CalibrationRecord], state: str, reason: str) -> Run:
     """As it is if it ends in this state. ``calibrated``: before it, on this machine with this
     build."""
-    parts = parts_of_run(run.steps, run.deployment_document, calibrated, f"run {run.id}")
+    parts = parts_of_run(run.steps, run.deployment, calibrated)
     return replace(run, state=state, reason=reason, **parts)

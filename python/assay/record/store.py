@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
 from assay.contracts.observation import Observed
-from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
+from assay.contracts.recorded import Build, Command, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampling import TimedSample
 from assay.errors import AssayError, Bug
@@ -42,17 +42,18 @@ from assay.judge.agreement import ComparedAnswer, Dispute
 from assay.judge.ended_runs import Judged
 from assay.judge.result_checks import Check
 from assay.judge.run import CalibrationRecord, Run
+from assay.load.dataset import Dataset
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.plan.values import Patterns
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record import continuing, planned_runs, run_so_far
 from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.file import kept_texts
 from assay.record.file.kept_texts import NO_TEXTS, Texts, json_text
 from assay.record.file.record_file import insert
-from assay.record.planned_runs import Taken
+from assay.record.planned_runs import ExperimentFacts, Taken
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import run_rows, run_steps, typed
 from assay.record.runs.records import EndState
@@ -144,7 +145,7 @@ class Store(RecordQuestions):
                 connection, experiment, plan, facts, process, now_ns, command, only
             )
         )
-        self._machine = facts["machine"]
+        self._machine = facts.machine
         self._begins(experiment_id, 0)
         return experiment_id
 
@@ -166,7 +167,7 @@ class Store(RecordQuestions):
             )
         )
         if found is not None:
-            self._machine = facts["machine"]
+            self._machine = facts.machine
             self._begins(found.experiment_id, found.position)
         return found
 
@@ -243,8 +244,7 @@ class Store(RecordQuestions):
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
-        run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
-        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(text))
+        run_id, text, now_ns = self._run(), self._deployed(deployment), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "deployments", run_id=run_id, document=text)
@@ -254,13 +254,19 @@ class Store(RecordQuestions):
 
     def deployment_changed(self, deployment: Deployment) -> None:
         """Replaces the deployment: after a restart, or where a run showed more of it."""
-        values = (json_text(deployment.for_record()), self._run())
-        self._run_so_far = replace(self._so_far(), deployment_document=json.loads(values[0]))
+        values = (self._deployed(deployment), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
+
+    def _deployed(self, deployment: Deployment) -> str:
+        """The document that the record keeps."""
+        text = json_text(deployment.for_record())
+        kept = typed.deployment(json.loads(text), "deployment")
+        self._run_so_far = replace(self._so_far(), deployment=kept)
+        return text
 
     def existing_data(self, tables: Sequence[ExistingTable], *, is_after: bool) -> None:
         """Writes what the tables of a server hold that Assay did not fill."""
@@ -272,11 +278,11 @@ class Store(RecordQuestions):
             )
         )
 
-    def loaded(self, dataset: Mapping[str, Any]) -> None:
+    def loaded(self, dataset: Dataset) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""
-        text = json_text(dataset)
+        text = json_text(dataset.for_record())
         self._keep("datasets", text, state="driving")
-        self._add(dataset=json.loads(text))
+        self._add(dataset=Dataset.of_record(json.loads(text), "data set"))
 
     def driving(self, document: Mapping[str, Any]) -> None:
         """Writes the drive document and its scripts, without the deployment. State driving, also if

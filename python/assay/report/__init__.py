@@ -11,14 +11,14 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from assay.contracts.factors import NAMES
-from assay.contracts.recorded import WorkloadRecord
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.values import Workload
+from assay.workload.workload_record import WorkloadRecord
 
 if TYPE_CHECKING:
-    from assay.report.declared.declaration import Series
     from assay.report.declared.published import Published
+    from assay.workload.declared_reports import Series
 
 
 def check_declarations(workload: Workload) -> None:
@@ -29,7 +29,6 @@ def check_declarations(workload: Workload) -> None:
     from assay.record.metrics.catalogue import METRICS
     from assay.registry import WORKLOAD_FILE
     from assay.report.declared import declaration, published
-    from assay.report.declared import declaration as series
     from assay.report.papers import claims
     from assay.text import toml_file
     from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
@@ -53,7 +52,7 @@ def check_declarations(workload: Workload) -> None:
             raise of_workload.error(f"{name} is a metric of every run", name, hint=hint)
     joined = {}
     for name, section in series_sections(top, workload.tests).items():
-        joined[name] = series.read_series(section, name)
+        joined[name] = declaration.read_series(section, name)
         _refuse_unknown_factors(section, {"rows": joined[name].rows}, workload.parameters)
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)

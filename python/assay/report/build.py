@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import WarningText
+from assay.contracts.metric import WarningText, unit_of
 from assay.judge import RunWarning
 from assay.judge.warning_kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, Run
@@ -17,10 +17,10 @@ from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, durability, factor_order
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import declaration
-from assay.report.declared.declaration import Declaration
 from assay.report.sections import conditions
 from assay.report.values import MadeWhenAsked, Report, ReportTable, Section, TidyRow, WarningNote
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 if TYPE_CHECKING:
     from assay.comparison.conclusions import Question
@@ -120,7 +120,6 @@ def _every_section(
 ) -> list[Section]:
     """The results of each test, each with what explains it, and what holds for all of them."""
     from assay.report.sections import derived, loads
-    from assay.report.sections import loads as sheets
     from assay.report.sections import probes as storage_probes
 
     sections: list[Section] = []
@@ -148,7 +147,7 @@ def _every_section(
         )
         if section is not None
     ]
-    sections += sheets.sheet_sections(experiment.workload)
+    sections += loads.sheet_sections(experiment.workload)
     return sections
 
 
@@ -162,11 +161,11 @@ def _effects(
     grids: Iterable[SettingEffects], test: str, cells: Sequence[CellRuns]
 ) -> Iterator[Section]:
     """Beside the results of their test."""
-    from assay.report.sections import results as of_effects
+    from assay.report.sections import results
 
     for grid in grids:
         if grid.test == cells[0].runs[0].full_test_name:
-            yield of_effects.effects_section(grid, test)
+            yield results.effects_section(grid, test)
 
 
 def _said_once(sections: Iterable[Section]) -> Iterator[Section]:
@@ -202,7 +201,7 @@ def _series(
     from assay.report.declared import published
 
     for declared in declaration.series_of_record(experiment.workload):
-        is_asked = declared.name in experiment.experiment.get("series", ())
+        is_asked = declared.name in experiment.experiment.series
         if (declared.paper_only and not is_asked) or declared.name in already:
             continue
         from assay.report.figures import bars
@@ -227,7 +226,7 @@ def _results(
     knees: Sequence[Knee],
 ) -> Section:
     from assay.report.figures import bars, level_chart
-    from assay.report.papers import paper_points as published_figures
+    from assay.report.papers import paper_points
     from assay.report.sections import goals, results
 
     runs = (run for cell in cells for run in cell.runs)
@@ -240,7 +239,7 @@ def _results(
     along = level_chart.figures(test, declared, cells, knees, kept)
     figures = (
         *bars.of_tables(tables),
-        *published_figures.figures_of_results(tables),
+        *paper_points.figures_of_results(tables),
         *bars.throughput(test, declared, cells, has_lines=bool(along)),
         *along,
         *figures_of_fields(test, declared, cells),
@@ -257,7 +256,7 @@ def _test_sections(
     experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
     """What explains the results of a test."""
-    from assay.report.figures import over_time as timeline_figures
+    from assay.report.figures import over_time
     from assay.report.sections import (
         answers,
         costs,
@@ -271,19 +270,10 @@ def _test_sections(
         outcomes,
         storage_prices,
         storage_ranks,
+        storages,
         timeline,
         times,
     )
-    from assay.report.sections import costs as caches
-    from assay.report.sections import generators as native_clients
-    from assay.report.sections import goals as precision
-    from assay.report.sections import groups as deferred
-    from assay.report.sections import groups as statements
-    from assay.report.sections import headline as service
-    from assay.report.sections import outcomes as logs
-    from assay.report.sections import storage_prices as storage_ratios
-    from assay.report.sections import storage_ranks as commit_efficiency
-    from assay.report.sections import storages as storage_requests
 
     declared = declaration.of_record(experiment.workload, test)
     return [
@@ -291,29 +281,27 @@ def _test_sections(
         for section in (
             goals.section(experiment, test, cells),
             headline.section(test, cells),
-            precision.precision_section(experiment, test, cells),
-            storage_ratios.ratios_section(test, declared, cells),
+            goals.precision_section(experiment, test, cells),
+            storage_prices.ratios_section(test, declared, cells),
             storage_prices.section(test, declared, cells),
             storage_ranks.section(test, cells),
-            commit_efficiency.commit_efficiency_section(test, cells),
-            native_clients.native_clients_section(test, cells),
+            storage_ranks.commit_efficiency_section(test, cells),
+            generators.native_clients_section(test, cells),
             generators.section(test, cells),
             groups.section(test, cells),
             endpoints.section(test, cells),
-            deferred.deferred_section(test, cells),
+            groups.deferred_section(test, cells),
             outcomes.section(test, cells),
-            logs.logs_section(test, cells),
-            service.service_section(test, cells),
+            outcomes.logs_section(test, cells),
+            headline.service_section(test, cells),
             answers.section(test, cells),
             times.section(test, cells),
-            statements.statements_section(test, cells),
-            _with_figures(
-                timeline.section(test, cells), timeline_figures.timeline_figures(test, cells)
-            ),
-            caches.caches_section(test, cells),
+            groups.statements_section(test, cells),
+            _with_figures(timeline.section(test, cells), over_time.timeline_figures(test, cells)),
+            costs.caches_section(test, cells),
             costs.section(test, cells),
             machine_use.section(test, cells),
-            storage_requests.requests_section(test, cells),
+            storages.requests_section(test, cells),
             machine_use.server_section(test, cells),
             loads.step_reports_section(test, cells),
         )
@@ -398,8 +386,8 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
         "experiments": [one.id for one in experiment.each],
         "title": experiment.title,
         "reproduces": experiment.reproduces or None,
-        "workload": str(experiment.workload.get("name", "")),
-        "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
+        "workload": experiment.workload.name,
+        "workload_fingerprint": experiment.workload.fingerprint,
         "seed": str(experiment.seed),
         "begun_unix_ns": experiment.begun_unix_ns,
         "ended_unix_ns": experiment.ended_unix_ns,
@@ -499,12 +487,11 @@ def figures_of_fields(
     test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
     """Empty where the report does not say what its fields count (``along``)."""
-    from assay.report.declared import aggregates
     from assay.report.figures.bars import panels
 
     if declared is None or not declared.along:
         return ()
-    unit = units.comparable_unit({aggregates.unit_at(field.key) for field in declared.fields})
+    unit = units.comparable_unit({unit_of(field.key) for field in declared.fields})
     made = panels(cell_runs, "system")
     shown = []
     from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from assay.comparison import factors
 from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
-from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_evidence, verdict
+from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
 from assay.judge.agreement import AnsweringRun
 from assay.judge.run import EXCEEDED, CellKey, Verdict
 from assay.judge.warning_kinds import WarningKind
@@ -23,7 +24,7 @@ from assay.plan import cell_names
 from assay.plan.cell_names import AS_DECLARED, MACHINE, OFFERED_RATE
 from assay.record import ExperimentRecord, Run
 from assay.report import factor_order
-from assay.report.values import ReportCell, ReportColumn, absent
+from assay.report.values import ReportCell, absent
 from assay.text import units
 
 TEST, STORAGE, REPETITION = "test", "storage", "repetition"
@@ -52,7 +53,7 @@ class CellRuns(Struct, frozen=True, dict=True):
     judged: CellVerdict
     """As it is on record, limited where another cell got different answers to the same."""
     durability: str | None = None
-    """The durability by which it is compared (`assay.judge.storage_evidence`); None: that of no
+    """The durability by which it is compared (`assay.judge.storage_checks`); None: that of no
     system was measured, or nothing is committed."""
 
     @cached_property
@@ -141,7 +142,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[Run]) -> list[CellRuns]:
     for run in runs:
         by_cell.setdefault(run.cell_key, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
-    compared_by = storage_evidence.durability_compared_by(
+    compared_by = storage_checks.durability_compared_by(
         (one.system_on_machine, one.storage, one.deployment)
         for one in experiment.runs
         if one.deployment and is_durability_needed
@@ -211,9 +212,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 
 
 def label_columns(
-    cells: Sequence[CellRuns],
-    factors: Sequence[str],
-    run: Callable[[Any], Run] | None = None,
+    cells: Sequence[CellRuns], factors: Sequence[str], run: Callable[[Any], Run] | None = None
 ) -> tuple[ReportColumn, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""
@@ -345,8 +344,8 @@ _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 def role(run: Run) -> str | None:
     """None where nothing was provisioned, or the storage is not known."""
-    if said := (run.cell.get("storage") or {}).get("role"):
-        return str(said).replace("-", " ")
+    if said := run.cell.storage.role:
+        return said.replace("-", " ")
     storage = run.deployment.storage if run.deployment else None
     if storage is None:
         return None

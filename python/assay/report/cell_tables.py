@@ -13,15 +13,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.observation import Latency, Observation, Resolution
+from assay.contracts.metric import ReportColumn
+from assay.contracts.observation import Latency, Resolution
 from assay.experiment import Scalar
-from assay.judge import storage_evidence
+from assay.judge import storage_checks
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, UNREACHED, middle_places
 from assay.record import Run
 from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
-from assay.report.values import MEASURED, Number, ReportCell, ReportColumn, ReportTable, Row, absent
+from assay.report.values import MEASURED, Number, ReportCell, ReportTable, Row, absent, cell_of
 from assay.text import units
 
 NOT_ASKED = absent("not asked")
@@ -33,12 +34,17 @@ Aggregate = Callable[[CellRuns], ReportCell]
 def value_column(
     title: str,
     aggregate: Aggregate,
-    where: Mapping[str, Scalar] = MappingProxyType({}),
+    where: Mapping[str, Scalar | tuple[Scalar, ...]] = MappingProxyType({}),
     unit: str = "",
 ) -> ReportColumn:
     """``where``: levels that a cell must have in addition to those of the row."""
     return ReportColumn(
-        title, is_number=True, unit=unit, role=MEASURED, cell=aggregate, where=dict(where)
+        title,
+        is_number=True,
+        shown_in=unit,
+        role=MEASURED,
+        cell=aggregate,
+        where=tuple(where.items()),
     )
 
 
@@ -65,11 +71,12 @@ def pivot_rows(
     for levels in _combinations(by_levels, cells, rows, ordered):
         in_row = by_levels[tuple(levels.values())]
         of_columns = tuple(
-            next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
+            next((cell for cell in in_row if _has(cell, dict(column.where))), None)
+            for column in columns
         )
         if any(of_columns):
             shown = tuple(
-                NOT_ASKED if cell is None else replace(column.shown(cell), runs=cell.run_ids)
+                NOT_ASKED if cell is None else replace(cell_of(column, cell), runs=cell.run_ids)
                 for cell, column in zip(of_columns, columns, strict=True)
             )
             made.append(PivotRow(levels, of_columns, shown))
@@ -91,6 +98,26 @@ def table_row(
             *beside,
         ),
         {name: named[name] for name in blocks if name in named},
+    )
+
+
+def pivot_table(
+    name: str,
+    title: str,
+    cells: Sequence[CellRuns],
+    labels: Sequence[str],
+    shown: Sequence[ReportColumn],
+    notes: Iterable[str],
+) -> ReportTable:
+    """A row for each combination of the factors ``labels``."""
+    rows = pivot_rows(cells, labels, shown)
+    return ReportTable(
+        name,
+        title,
+        (*cell_runs.label_columns(cells, labels), *shown),
+        tuple(table_row(row, labels) for row in rows),
+        tuple(notes),
+        label_columns=len(labels),
     )
 
 
@@ -179,13 +206,6 @@ def middle_bucket_width(numbers: Sequence[Number]) -> int | None:
     return max((numbers[place].resolution or 0 for place in middle), default=0) or None
 
 
-def bucket_width_of(key: str, value: float, observation: Observation | None) -> int:
-    """The same for a value of the observation; 0 where its key is that of no percentile."""
-    if observation is None or not is_percentile(key):
-        return 0
-    return bucket_width_ns(value, observation.resolution)
-
-
 def percentile_cell(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:
     """One of `SHARES` or ``max``, or why there is none: how many samples it would need, or that
     too many transactions had no answer."""
@@ -221,7 +241,7 @@ def is_timed_from_cold(cell: CellRuns) -> bool:
 
     return bool(measured) and all(
         run.driving.duration_s is not None
-        and storage_evidence.is_to_be_cold(run)
+        and storage_checks.is_to_be_cold(run)
         and seconds.first_executions_ns(run.measurement) is not None
         for run in measured
     )

@@ -9,22 +9,21 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, Read
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Latency
 from assay.experiment import Scalar
 from assay.judge import verdict
 from assay.judge.run import Verdict
 from assay.judge.statistics import samples
-from assay.judge.statistics.samples import UNREACHED
 from assay.record.metrics import clients
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import Work
 from assay.report.values import (
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     TidyValue,
+    cell_of,
     count,
     run_number,
     text,
@@ -53,32 +52,23 @@ def nullable(
 
 
 def never_null(
-    name: str,
-    kind: str,
-    meaning: str,
-    value: Callable[[Any], Value] | None = None,
-    **shown: Any,
+    name: str, kind: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
 ) -> ReportColumn:
     return nullable(name, kind, meaning, value, is_nullable=False, **shown)
 
 
-def integer(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> ReportColumn:
-    shown.setdefault("show", count)
-    return nullable(name, "integer", meaning, value, **shown)
+def _of_kind(kind: str, **always: Any) -> Callable[..., ReportColumn]:
+    """What makes nullable columns of that kind."""
+
+    def column(
+        name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
+    ) -> ReportColumn:
+        return nullable(name, kind, meaning, value, **always | shown)
+
+    return column
 
 
-def number(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> ReportColumn:
-    return nullable(name, "number", meaning, value, **shown)
-
-
-def string(
-    name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> ReportColumn:
-    return nullable(name, "string", meaning, value, **shown)
+integer, number, string = _of_kind("integer", show=count), _of_kind("number"), _of_kind("string")
 
 
 def words(title: str, read: Callable[[Any], object], **shown: Any) -> ReportColumn:
@@ -93,7 +83,7 @@ def words(title: str, read: Callable[[Any], object], **shown: Any) -> ReportColu
 
 def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> ReportColumn:
     """A column of numbers for people."""
-    return ReportColumn(title, is_number=True, unit=unit, cell=cell)
+    return ReportColumn(title, is_number=True, shown_in=unit, cell=cell)
 
 
 def counts(title: str, read: Callable[[Any], int | None], **shown: Any) -> ReportColumn:
@@ -129,7 +119,7 @@ def table(
     """For people: a row for each source. ``block``: what a source shares with its neighbours, as
     `Row` has it. ``others``: notes and the like, as `ReportTable` has them."""
     every = tuple(columns)
-    rows = (Row(tuple(column.shown(one) for column in every), block(one)) for one in sources)
+    rows = (Row(tuple(cell_of(column, one) for column in every), block(one)) for one in sources)
     labels = sum(column.is_label for column in every)
     return ReportTable(name, title, every, tuple(rows), label_columns=labels or 1, **others)
 
@@ -169,24 +159,6 @@ def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[Repo
     ]
 
 
-def of_metric(metric: Metric, read: Read | None = None) -> ReportColumn:
-    """``read``: from the source of a row, which is a `Run` where it is None."""
-    null = f"; null: {metric.null}" if metric.null else ""
-    of_source = read or metric.value
-
-    def value(source: Any) -> Value:
-        found = of_source(source)
-        return None if found == UNREACHED else found
-
-    return nullable(
-        metric.name,
-        metric.kind,
-        f"{metric.meaning}{null}",
-        value,
-        is_nullable=not metric.is_never_null,
-    )
-
-
 def behind(
     columns: Iterable[ReportColumn], further: Mapping[str, Sequence[ReportColumn]]
 ) -> list[ReportColumn]:
@@ -196,9 +168,7 @@ def behind(
 
 def times(prefix: str, key: str, what: str) -> list[ReportColumn]:
     """Of the times that stand under ``key``; null where there are none."""
-    return [
-        of_metric(metric) for metric in clients.latency_metrics(prefix, what, path(key)).values()
-    ]
+    return list(clients.latency_metrics(prefix, what, path(key)).values())
 
 
 SERVICE_TIME = times("service_time", "service_time", "service time")
@@ -208,7 +178,7 @@ COUNT = integer("count", "samples", title="n")
 def of_work(read: Callable[[Any], Work]) -> list[ReportColumn]:
     """The metrics of what clients did; ``read`` takes that from the source of a row."""
     return [
-        of_metric(metric, _within(metric.of_work, read))
+        replace(metric, value=_within(metric.of_work, read))
         for metric in METRICS.values()
         if metric.of_work
     ]

@@ -4,7 +4,6 @@ programs; `assay schema comparison` prints its schema.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, TextIO
@@ -16,7 +15,7 @@ from assay.comparison.sides import Compared, ComparedCell, Comparison, Differenc
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE
 from assay.report.forms.csv import write_rows
-from assay.report.forms.json import write_document
+from assay.report.forms.json import finite, write_document
 from assay.report.program_tables import JsonSchema, document_schema
 from assay.report.values import TidyRow
 
@@ -293,29 +292,25 @@ def _ratio(comparison: Comparison, cell: ComparedCell, compared: Compared) -> Ra
         factors=dict(cell.factors),
         metric=compared.metric.name,
         unit=compared.metric.unit,
-        is_primary=compared.is_primary,
-        a=_finite(compared.a),
-        b=_finite(compared.b),
-        a_values=[_finite(value) for value in compared.a_values],
-        b_values=[_finite(value) for value in compared.b_values],
+        is_primary=compared is cell.primary,
+        a=finite(compared.a),
+        b=finite(compared.b),
+        a_values=[finite(value) for value in compared.a_values],
+        b_values=[finite(value) for value in compared.b_values],
         a_runs=list(cell.a_runs),
         b_runs=list(cell.b_runs),
         design=estimate.design.value if estimate else None,
         ratio=estimate.ratio if estimate else None,
         ratio_low=low,
-        ratio_high=_finite(high),
+        ratio_high=finite(high),
         confidence=CONFIDENCE,
         p_value=estimate.p_value if estimate else None,
         adjusted_p_value=compared.adjusted_p,
         effect_size=estimate.effect_size if estimate else None,
-        detectable_difference=_finite(estimate.detectable_difference if estimate else None),
+        detectable_difference=finite(estimate.detectable_difference if estimate else None),
         direction=compared.direction.value,
         verdict=compared.verdict,
         runs_verdict=cell.runs_verdict,
         runs_reasons=list(cell.runs_reasons),
         machines=comparison.same_machine.value,
     )
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

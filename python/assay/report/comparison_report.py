@@ -17,22 +17,13 @@ from assay.comparison.compare_sides import designs
 from assay.comparison.conditions import ConditionResult
 from assay.comparison.ratios import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides import Compared, ComparedCell, Comparison, Difference, Machines
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.judge.statistics.estimate import CONFIDENCE, Design, Estimate
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
 from assay.report import columns, factor_order
 from assay.report.columns import numbers, path, words
-from assay.report.values import (
-    Number,
-    Report,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Section,
-    absent,
-    text,
-)
+from assay.report.values import Report, ReportCell, ReportTable, Section, absent, number_cell, text
 from assay.text import table_forms, units
 
 _MOST_DIFFERENCES = 6
@@ -247,7 +238,7 @@ def tables(comparison: Comparison) -> Iterator[ReportTable]:
             (cell, one)
             for cell in cells
             for one in cell.metrics
-            if one.is_primary or one.a or one.b  # what never happened fills no rows
+            if one is cell.primary or one.a or one.b  # what never happened fills no rows
         ],
     )
     of_types = [(cell, one) for cell in cells for one in cell.types_that_differ]
@@ -381,10 +372,7 @@ _NUMBERS = columns.of(
         _mean("A", "a"),
         _mean("B", "b"),
         numbers("B/A", lambda source: ratio_cell(source.estimate)),
-        numbers(
-            "interval",
-            lambda source: interval_cell(source.estimate, source.repetitions),
-        ),
+        numbers("interval", lambda source: interval_cell(source.estimate, source.repetitions)),
         numbers("detectable", lambda source: detectable_cell(source.estimate)),
         numbers("runs", lambda source: text(f"{len(source.a_values)}+{len(source.b_values)}")),
     ],
@@ -527,15 +515,8 @@ _AS_FACTOR = 1.0
 def value_cell(value: float, metric: Metric) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
-    if metric.unit == "ns":
-        shown = units.latency(value)
-    elif metric.unit == "bytes":
-        shown = units.size(value)
-    elif metric.unit == "count":
-        shown = units.mean_count(value)
-    else:
-        shown = units.digits(value)
-    return ReportCell(shown, Number(value, metric.unit))
+    written = {"ns": units.latency, "bytes": units.size, "count": units.mean_count}
+    return number_cell(value, metric.unit, written.get(metric.unit, units.digits))
 
 
 def ratio_text(value: float) -> str:
@@ -544,9 +525,7 @@ def ratio_text(value: float) -> str:
 
 
 def ratio_cell(estimate: Estimate | None) -> ReportCell:
-    if estimate is None:
-        return absent("none")
-    return ReportCell(ratio_text(estimate.ratio), Number(estimate.ratio, "ratio"))
+    return number_cell(None if estimate is None else estimate.ratio, "ratio", ratio_text, "none")
 
 
 def interval_cell(estimate: Estimate | None, repetitions: int) -> ReportCell:

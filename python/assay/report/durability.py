@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from assay.contracts.durability import CONTRADICTED, MEANINGS, NOT_MEASURED
-from assay.judge.storage_evidence import (
+from assay.judge.storage_checks import (
     HIGHEST_DURABILITY,
     MEMORY,
     comparable_durability,

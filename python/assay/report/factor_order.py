@@ -5,10 +5,11 @@ asked for, whatever the order in which they were executed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 from assay.contracts.factors import OF_MACHINE, OFFERED_RATE, VARIED_LEVELS, Factor
-from assay.contracts.recorded import SystemDocument
+from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices import identity, server_limits
 from assay.record import ExperimentRecord, Run
 
@@ -22,13 +23,13 @@ def runs_in_order(experiment: ExperimentRecord) -> list[Run]:
     and storages innermost, as an interleaved experiment is executed. Levels that were not asked for
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
-    test, clients = _numbered(asked.get("tests", ())), _numbered(asked.get("clients", ()))
-    rate = {} if asked.get("goal") else _asked(experiment, OFFERED_RATE)
+    test, clients = _numbered(asked.tests), _numbered(asked.clients)
+    rate = {} if asked.goal else _asked(experiment, OFFERED_RATE)
     varied = {name: _asked(experiment, factor) for name, factor in VARIED_LEVELS.items()}
-    parameters = {name: _numbered(one) for name, one in asked.get("parameters", {}).items()}
-    group_clients = {name: _numbered(one) for name, one in asked.get("group_clients", {}).items()}
+    parameters = {name: _numbered(one) for name, one in asked.parameters.items()}
+    group_clients = {name: _numbered(one) for name, one in asked.group_clients.items()}
     system_of = _systems(experiment)
-    storage = _numbered(one["name"] for one in asked.get("storages", ()))
+    storage = _numbered(one.name for one in asked.storages)
 
     def order(run: Run) -> tuple[Any, ...]:
         rate_per_s = run.driving.offered_rate_per_s
@@ -51,18 +52,18 @@ def runs_in_order(experiment: ExperimentRecord) -> list[Run]:
 
 def _asked(experiment: ExperimentRecord, factor: Factor) -> Levels:
     """Of a storage its name."""
-    found = cast(Mapping[str, Iterable[Any]], experiment.experiment).get(factor.asked, ())
-    return _numbered(one.get("name") if isinstance(one, dict) else one for one in found)
+    found = experiment.experiment.asked(factor.asked)
+    return _numbered(one.name if isinstance(one, StorageChoice) else one for one in found)
 
 
 def _systems(experiment: ExperimentRecord) -> Callable[[Run], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
-    systems = _numbered(map(_system, experiment.experiment.get("systems", ())))
+    systems = _numbered(map(_system, experiment.experiment.systems))
     of_machine = {name: _asked(experiment, factor) for name, factor in OF_MACHINE.items()}
 
     def place(run: Run) -> tuple[Place, ...]:
         return (
-            _place(_system(run.cell.get("system") or SystemDocument()), systems),
+            _place(_system(run.cell.system), systems),
             *(
                 _place(server_limits.plain(run.server_machine, name), levels)
                 for name, levels in of_machine.items()
@@ -72,9 +73,9 @@ def _systems(experiment: ExperimentRecord) -> Callable[[Run], tuple[Place, ...]]
     return place
 
 
-def _system(asked: SystemDocument) -> str:
+def _system(asked: SystemChoice) -> str:
     """As it was asked for, without its machine."""
-    return identity.identity_of_system({**asked, "machine": {}})
+    return identity.identity_of_choice(replace(asked, machine=ServerMachine()))
 
 
 def _numbered(levels: Iterable[object]) -> Levels:

@@ -21,11 +21,12 @@ from assay.contracts.factors import (
     Factor,
     Part,
 )
+from assay.contracts.metric import ReportColumn
 from assay.experiment.choices import server_limits
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report.columns import attribute, never_null, nullable, of, path, row
-from assay.report.values import ReportColumn, TidyRow, TidyValue, run_number
+from assay.report.values import TidyRow, TidyValue, run_number
 from assay.text import rates
 
 
@@ -49,7 +50,7 @@ def _of_levels(factor: Factor) -> ReportColumn:
 
 def _of_machine(factor: Factor) -> Callable[[Run], Any]:
     if factor is RTT:  # that of a storage takes its place
-        return lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s
+        return lambda run: run.cell.storage.rtt_s or run.server_machine.rtt_s
     return lambda run: server_limits.plain(run.server_machine, factor.name)
 
 

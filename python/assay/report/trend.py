@@ -15,6 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from assay.comparison.trend import LEAST_VALUES, Trend, TrendPoint
+from assay.contracts.metric import ReportColumn
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE, Estimate
 from assay.report import columns
@@ -22,9 +23,9 @@ from assay.report.columns import numbers, words
 from assay.report.comparison_report import interval_cell, ratio_text, value_cell
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.report.forms.csv import write_rows
-from assay.report.forms.json import write_document
+from assay.report.forms.json import finite, write_document
 from assay.report.program_tables import JsonSchema, document_schema
-from assay.report.values import Report, ReportCell, ReportColumn, Section, absent, text
+from assay.report.values import Report, ReportCell, Section, absent, text
 from assay.text import units
 
 
@@ -300,4 +301,4 @@ def _ratio_of_document(
     if estimate is None:
         return None, None, None
     low, high = estimate.interval() or (None, None)
-    return estimate.ratio, low, high if high is not None and math.isfinite(high) else None
+    return estimate.ratio, low, finite(high)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
@@ -18,6 +18,7 @@ from assay.comparison.conclusions import Question
 from assay.comparison.effects import SettingEffects
 from assay.comparison.sentences import Line
 from assay.contracts.factors import PROTOCOL
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import EncodedHistogram, Observation
 from assay.experiment import Scalar
 from assay.judge.run import NONE, Verdict
@@ -25,13 +26,6 @@ from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.report.figure import Figure
 from assay.text import units
-
-if TYPE_CHECKING:
-    from assay.comparison.conclusions import Question
-    from assay.comparison.effects import SettingEffects
-    from assay.comparison.sentences import Line
-    from assay.report.figure import Figure
-
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
@@ -107,51 +101,13 @@ class ReportCell(Struct, frozen=True):
     """Numbers of the runs that it is about; in the labels of a row, of those of the whole row."""
 
 
-class ReportColumn(Struct, frozen=True):
-    """A value of each row of a table: it has a title where people see it, and a name where programs
-    get it. It is read from the source of the row, which all columns of a table share."""
-
-    title: str = ""
-    """For people; unique in its table."""
-    is_number: bool = False
-    """Numbers are aligned to the right."""
-    unit: str = ""
-    """The unit of the column, if the cells do not name theirs."""
-    group: str = ""
-    """Columns of one group stand side by side where a table that is too wide is split."""
-    role: str = ""
-    """`MEASURED`, `SPEED_UP`, `PUBLISHED`, `PUBLISHED_SPEED_UP`; empty: another number."""
-    is_label: bool = False
-    """Whether it identifies a row within its block; such columns are the leading ones."""
-    cell: Callable[[Any], ReportCell] | None = None
-    """What people see of a source; None: the text that `value` is."""
-    where: Mapping[str, Scalar] = field(default_factory=dict)
-    """Of a pivot: levels that a cell must have in addition to those of the row."""
-    name: str = ""
-    """For programs, with its unit; unique in its table."""
-    kind: str = ""
-    """A type of JSON Schema: integer, number, string, boolean, array (of strings); or scalar."""
-    meaning: str = ""
-    """A few words, in the published schema."""
-    value: Callable[[Any], TidyValue] = lambda _: None
-    """What programs get of a source."""
-    is_nullable: bool = True
-
-    def known(self, source: Any) -> TidyValue:
-        """An empty text says that there is nothing, which is null where a column may be."""
-        found = self.value(source)
-        return None if self.is_nullable and found == "" else found
-
-    def shown(self, source: Any) -> ReportCell:
-        if self.cell is not None:
-            return self.cell(source)
-        known = self.known(source)
-        return ReportCell("" if known is None else str(known))
-
-    @property
-    def heading(self) -> str:
-        """``here, s``."""
-        return f"{self.title}, {self.unit}" if self.unit else self.title
+def cell_of(column: ReportColumn, source: Any) -> ReportCell:
+    """What people see of the source of a row."""
+    if column.cell is not None:
+        made: ReportCell = column.cell(source)
+        return made
+    known = column.known(source)
+    return ReportCell("" if known is None else str(known))
 
 
 class Row(Struct, frozen=True):
@@ -321,24 +277,46 @@ def run_number(number: int) -> ReportCell:
     return ReportCell(str(number), Number(number, "count"), runs=(number,))
 
 
+def number_cell(
+    value: float | None,
+    unit: str,
+    written: Callable[[Any], str] = units.digits,
+    why_none: str = "-",
+    n: int | None = None,
+) -> ReportCell:
+    """A number as ``written`` has it; where it is None, ``why_none``."""
+    return absent(why_none) if value is None else ReportCell(written(value), Number(value, unit, n))
+
+
 def count(number: int | None) -> ReportCell:
-    return absent("none") if number is None else ReportCell(str(number), Number(number, "count"))
+    return number_cell(number, "count", str, "none")
 
 
 def size(value_bytes: float | None) -> ReportCell:
-    return (
-        absent("-")
-        if value_bytes is None
-        else ReportCell(units.size(value_bytes), Number(value_bytes, "bytes"))
-    )
+    return number_cell(value_bytes, "bytes", units.size)
 
 
 def seconds(value_ns: int) -> ReportCell:
-    return ReportCell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+    return number_cell(value_ns, "ns", lambda ns: f"{ns / 1e9:.2f}")
 
 
-def rate(per_s: float) -> ReportCell:
-    return ReportCell(units.digits(per_s), Number(per_s, "per_s"))
+def rate(per_s: float | None, why_none: str = "-") -> ReportCell:
+    return number_cell(per_s, "per_s", why_none=why_none)
+
+
+def share(ratio: float | None, why_none: str = "-") -> ReportCell:
+    return number_cell(ratio, "ratio", units.share, why_none)
+
+
+def section_of(
+    title: str,
+    *tables: ReportTable | None,
+    lines: Iterable[str] = (),
+    figures: tuple[Figure, ...] = (),
+) -> Section | None:
+    """None where no table has a row."""
+    shown = tuple(table for table in tables if table is not None and table.rows)
+    return Section(title, tuple(lines), shown, figures) if shown else None
 
 
 class RunOfCell(NamedTuple):

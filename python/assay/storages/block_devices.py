@@ -18,15 +18,14 @@ from assay import env_vars
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storages.abilities import FreeSpace
 from assay.errors import ArgumentError, NotOnThisMachine, StorageUnavailable, SystemUnderTestError
+from assay.provision.machine.mounts import MOUNT_TABLE, MountLine, device_number, every_mount
 from assay.provision.machine.program import Program
 from assay.provision.machine.users import may_mount
 from assay.provision.undo import ledger
+from assay.provision.undo.block_device import LOSETUP, LoopDevice, LoopStatus
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
-from assay.provision.undo.resources import Directory, LoopDevice
-from assay.provision.undo.resources.block_device import LOSETUP, LoopStatus
-from assay.provision.undo.resources.mount import MOUNT, UMOUNT
+from assay.provision.undo.resources import MOUNT, UMOUNT, Directory
 from assay.storages.here import FALLBACK, directory_of, refuse_no_directory, usable_directory
-from assay.storages.mounts import MOUNT_TABLE, MountLine, device_number, every_mount
 from assay.text.phrases import Mention, phrase
 from assay.text.units import size
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import PreparedStorage, values
 from assay.errors import ArgumentError
+from assay.provision.machine.mounts import facts_of
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory
@@ -33,8 +34,6 @@ from assay.storages.file_systems import (
 )
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
-from assay.storages.mounts import facts_of
-from assay.storages.options import values
 
 
 class Device:

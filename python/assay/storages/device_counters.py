@@ -16,9 +16,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.observation.costs import DeviceCounts
 from assay.contracts.storage_facts import RAW, StorageFacts
-from assay.storages.mounts import MountLine, mount_of
+from assay.provision.machine.mounts import MountLine, mount_of
 from assay.text import paths
+from assay.text.output_file import called_in_libc
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _BTRFS = Path("/sys/fs/btrfs")
@@ -29,26 +31,6 @@ _BUSY_MS, _QUEUE_MS, _FLUSHES = 9, 10, 15
 _MS_NS = 1_000_000
 _NO_CACHE = "write through"
 """``write_cache`` of a device that keeps nothing back; the kernel sends it no flushes."""
-
-
-class DeviceCounts(Struct, frozen=True):
-    """Since the machine was started, or the device made; None: not counted here."""
-
-    read_bytes: int
-    written_bytes: int
-    reads: int | None = None
-    """Requests that were completed; the kernel merges adjacent ones."""
-    writes: int | None = None
-    flushes: int | None = None
-    """None: the device has no volatile cache, so the kernel sends it no flushes; or the kernel is
-    older than 5.5 and does not count them."""
-    busy_ns: int | None = None
-    """Time with at least one request under way; of several devices the mean."""
-    queue_ns: int | None = None
-    """Time of all requests under way, summed: divided by the time that passed, the mean length of
-    the queue."""
-    empty_writes: int | None = None
-    """Those of ``writes`` that ask for a flush and carry no data; counted by `flush_requests`."""
 
 
 class Devices(Struct, frozen=True):
@@ -314,16 +296,9 @@ def _counter(tracepoint: int, processor: int) -> int:
 
 def _call(number: int, *arguments: object) -> int:
     passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    found = int(_LIBC.syscall(ctypes.c_long(number), *passed))
-    if found < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return found
+    return called_in_libc("syscall", ctypes.c_long(number), *passed)
 
 
 def _close(descriptors: Iterable[int]) -> None:
     for one in descriptors:
         os.close(one)
-
-
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.syscall.restype = ctypes.c_long

@@ -42,7 +42,7 @@ _CALIBRATION_S = 60.0
 
 
 PathCost = Mapping[str, str | int]
-"""The mean time of one kind of request (`assay.judge.storage_evidence.Calibrated`)."""
+"""The mean time of one kind of request (`assay.judge.storage_checks.Calibrated`)."""
 
 
 class ServedDisk(Struct, frozen=True):
@@ -153,7 +153,7 @@ class ProcessAnswer(msgspec.Struct, frozen=True):
 
     ok: bool
     error: str | None = None
-    counters: RequestCounts = RequestCounts()
+    counters: RequestCounts = RequestCounts(0, 0, 0, 0, 0)
     is_powered: bool = True
     has_been_full: bool = False
     lost: LostWrites = LostWrites()

@@ -20,8 +20,7 @@ from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
 from assay.experiment import StorageChoice
 from assay.provision.machine.program import Program
 from assay.provision.undo.ledger import HeldEntry
-from assay.provision.undo.resources import Mount
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.undo.resources import MOUNT, Mount
 from assay.storages.block_devices import need_program
 
 MODPROBE: Final = Program("modprobe", "kmod", is_optional=True)

@@ -10,14 +10,13 @@ from pathlib import Path
 from assay import env_vars
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import PreparedStorage, values
 from assay.errors import ArgumentError, NotOnThisMachine, StorageUnavailable
+from assay.provision.machine.mounts import FSTAB, facts_of, mount_of, unmounted_point
 from assay.provision.machine.users import ServerUser, first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import EmptyDirectory
-from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
-from assay.storages.options import values
 from assay.text.phrases import nearest, phrase
 
 DEFAULT_NAME = ".assay"

@@ -16,7 +16,8 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.contracts.storages.protocol import SIZE, PreparedStorage, Storage, size_bytes, values
+from assay.provision.machine.mounts import facts_of
 from assay.storages.block_devices import (
     AttachedImage,
     attached_image,
@@ -39,8 +40,6 @@ from assay.storages.file_systems import (
     why_not_here,
 )
 from assay.storages.here import default_of_choices
-from assay.storages.mounts import facts_of
-from assay.storages.options import SIZE, size_bytes, values
 
 
 class Loop:

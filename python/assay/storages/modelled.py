@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import SIZE, PreparedStorage, size_bytes, values
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
+from assay.provision.machine.mounts import facts_of
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import Directory, Mount, TaggedProcesses
@@ -53,8 +53,6 @@ from assay.storages.file_systems import (
 )
 from assay.storages.here import default_of_choices, directory_of, usable_directory
 from assay.storages.loop import file_systems_not_here
-from assay.storages.mounts import facts_of
-from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.raw import DiskFacts, raw_facts
 
 _FUSE = Path("/dev/fuse")
@@ -137,7 +135,7 @@ class Modelled:
             about = DiskFacts(
                 image_in=str(base),
                 has_direct_io=device.has_direct_io,
-                model=Document(structs.asdict(model)),
+                model=structs.asdict(model),
                 path_cost=path_cost,
             )
             data = directory.root / f"data-{device_id}"

@@ -7,22 +7,22 @@ a loop device. What the system writes besides (its log, its catalogue) is in an 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
-from assay.contracts.recorded import Document
 from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import SIZE, PreparedStorage, size_bytes, values
 from assay.errors import ArgumentError
+from assay.provision.machine.mounts import device_facts, facts_of
 from assay.provision.machine.users import server_user
 from assay.provision.undo import ledger
+from assay.provision.undo.block_device import DeviceNode
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
-from assay.provision.undo.resources import DeviceNode
 from assay.storages import block_devices
 from assay.storages.block_devices import (
     attached_image,
@@ -34,8 +34,6 @@ from assay.storages.block_devices import (
 )
 from assay.storages.disk_model import PathCost
 from assay.storages.here import usable_directory
-from assay.storages.mounts import device_facts, facts_of
-from assay.storages.options import SIZE, size_bytes, values
 
 
 class DiskFacts(TypedDict, total=False):
@@ -43,7 +41,7 @@ class DiskFacts(TypedDict, total=False):
 
     image_in: str
     has_direct_io: bool
-    model: Document
+    model: Mapping[str, object]
     """With the fields of `assay.storages.disk_model.Model`."""
     path_cost: list[PathCost]
 

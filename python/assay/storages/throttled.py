@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.protocol import GroupLimit, PreparedStorage
+from assay.contracts.storages.protocol import SIZE, GroupLimit, PreparedStorage, size_bytes, values
 from assay.errors import ArgumentError, MachineLimit, StorageUnavailable
 from assay.provision.limits import Parent, parent_groups
+from assay.provision.machine.mounts import device_number
 from assay.storages.block_devices import known_free_space, why_not
 from assay.storages.file_systems import FILE_SYSTEM_OPTION, MOUNT_OPTIONS
 from assay.storages.here import default_of_choices
@@ -28,8 +29,6 @@ from assay.storages.loop import (
     file_systems_not_here,
     need_images_with_file_systems,
 )
-from assay.storages.mounts import device_number
-from assay.storages.options import SIZE, size_bytes, values
 from assay.text.quantities import BYTES_PER_S, OPERATIONS_PER_S
 from assay.text.units import option_word
 

@@ -16,17 +16,15 @@ from pathlib import Path
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.abilities import FreeSpace
-from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.storages.protocol import PreparedStorage, size_bytes, values
 from assay.errors import SHARED_MEMORY, ArgumentError, NotOnThisMachine, SystemUnderTestError
+from assay.provision.machine.mounts import facts_of, mount_of
 from assay.provision.machine.sampling import available_memory_bytes, machine_memory_bytes
 from assay.provision.machine.users import may_mount
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
-from assay.provision.undo.resources import Directory, Mount
-from assay.provision.undo.resources.mount import MOUNT
+from assay.provision.undo.resources import MOUNT, Directory, Mount
 from assay.storages.block_devices import need_mount_programs, why_not
-from assay.storages.mounts import facts_of, mount_of
-from assay.storages.options import size_bytes, values
 from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
 from assay.text.units import option_word

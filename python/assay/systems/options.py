@@ -19,7 +19,6 @@ from assay.errors import ArgumentError, SystemMissing
 from assay.text import toml_file
 from assay.text.phrases import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
-from assay.text.toml_file import TomlTable
 from assay.text.units import size_word
 
 TRANSPORT: Final = OptionSpec(
@@ -175,27 +174,9 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
     if not file.is_file():
         return {}
     top = toml_file.read(file)
-    found = {name: _profile(name, top.section(name)) for name in top.names()}
+    found = {name: top.section(name).thing(Profile, name=name) for name in top.names()}
     top.done()
     return found
-
-
-def _profile(name: str, section: TomlTable) -> Profile:
-    profile = Profile(
-        name,
-        section.text("title"),
-        durability=section.text("durability", ""),
-        settings=_texts(section.section("settings")),
-        options=_texts(section.section("options")),
-        option_settings=_texts(section.section("option_settings")),
-        printed=_texts(section.section("printed")),
-    )
-    section.done()
-    return profile
-
-
-def _texts(section: TomlTable) -> dict[str, str]:
-    return {name: section.text(name) for name in section.names()}
 
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-.~+\w]*\w)?")

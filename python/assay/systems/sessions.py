@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from ipaddress import ip_address
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay import _engine
 from assay.contracts import server_url
@@ -102,7 +102,7 @@ class ExpectedServer(Struct, frozen=True):
 def first_session(url: str | None, address: Address, server: ExpectedServer) -> Iterator[Session]:
     """An open session with an answer timeout; without a URL (a private server) refusals are raised
     as by `session`."""
-    asked = replace(address, answer_timeout_s=FIRST_ANSWER_S)
+    asked = structs.replace(address, answer_timeout_s=FIRST_ANSWER_S)
     with ExitStack() as stack:
         try:
             opened = None if url is None else _opened_soon(asked, stack)
@@ -110,7 +110,7 @@ def first_session(url: str | None, address: Address, server: ExpectedServer) -> 
                 limit_s = address.connect_timeout_s
                 if url is not None and not _says_how_long(address, server):
                     limit_s = min(FIRST_SESSION_S, limit_s)
-                patient = replace(asked, connect_timeout_s=limit_s)
+                patient = structs.replace(asked, connect_timeout_s=limit_s)
                 opened = stack.enter_context(session(patient))
         except (SystemRefused, SystemDied) as error:
             if url is not None:
@@ -129,7 +129,7 @@ def first_session(url: str | None, address: Address, server: ExpectedServer) -> 
 def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
     """The session, if it opens soon; None: a slow server has to be waited for. Raises
     `SystemRefused` where another server answers there."""
-    soon = replace(address, connect_timeout_s=min(SOON_S, address.connect_timeout_s))
+    soon = structs.replace(address, connect_timeout_s=min(SOON_S, address.connect_timeout_s))
     try:
         return stack.enter_context(session(soon))
     except SystemRefused as error:

@@ -4,11 +4,12 @@ whether it must be there."""
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
-from msgspec import Struct, structs
+from msgspec import NODEFAULT, Struct, structs
 
 from assay.errors import Bug
 from assay.text.quantities import Real, Whole
@@ -64,19 +65,24 @@ with it."""
 
 class Key(Struct, frozen=True):
     name: str
-    """Empty: of any name."""
+    """Empty: of any name; of a field: the field's."""
     kinds: Kind | tuple[Kind, ...] = ()
     """Any of them; none: only `below`."""
     help: str = ""
     """A sentence for editors; empty: that of the setting with this key."""
-    below: Keys | None = None
-    """Of the table that may stand there."""
+    below: Keys | type | None = None
+    """Of the table that may stand there, or the class of values whose fields declare them."""
     is_list: bool = False
     """Whether there is a list of such tables."""
     read: Callable[..., Any] | None = None
     """Reads it: takes the section, the name of the key and what else its reader knows. None: as its
     kind says."""
     is_required: bool = False
+
+    @property
+    def table(self) -> Keys | None:
+        """The keys of the table that may stand there."""
+        return keys_of(self.below) if isinstance(self.below, type) else self.below
 
     @property
     def each(self) -> tuple[Kind, ...]:
@@ -103,41 +109,81 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     return False
 
 
+class SeveralKeys(Struct, frozen=True):
+    """Several keys of a table that are one field of what the table declares."""
+
+    keys: tuple[Key, ...]
+    read: Callable[..., Any] | None = None
+    """Takes the section and what else its reader knows. None: its reader gives the field."""
+
+
 def in_file(
-    kinds: Kind | tuple[Kind, ...], meaning: str, read: Callable[..., Any] | None = None
+    kinds: Kind | tuple[Kind, ...],
+    meaning: str = "",
+    read: Callable[..., Any] | None = None,
+    *,
+    name: str = "",
+    below: Keys | type | None = None,
+    is_list: bool = False,
 ) -> Key:
     """The key that a field is, by its name. One without a default must be there."""
-    return Key("", kinds, meaning, read=read)
+    return Key(name, kinds, meaning, read=read, below=below, is_list=is_list)
+
+
+def named(
+    of: Kind | tuple[Kind, ...] | Keys | type, read: Callable[..., Any] | None = None
+) -> Keys:
+    """A table of such values, or of tables, under names that the file gives."""
+    if isinstance(of, Keys | type):
+        return Keys(of_any_name=Key("", below=of, read=read))
+    return Keys(of_any_name=Key("", of, read=read))
+
+
+@cache
+def members(thing: type) -> Mapping[str, Key | SeveralKeys]:
+    """Field → its key, or its keys, in their order, of those that declare one."""
+    try:
+        hints = {
+            name: hint
+            for base in reversed(thing.__mro__)
+            for name, hint in inspect.get_annotations(base, eval_str=True, locals={}).items()
+        }
+    except NameError:  # of another package, which imports for type checkers alone
+        return {}
+    return {
+        field: declared
+        if isinstance(declared, SeveralKeys)
+        else structs.replace(declared, name=declared.name or field, is_required=is_required)
+        for field, is_required in _fields(thing)
+        for declared in get_args(hints[field])[1:]
+        if isinstance(declared, Key | SeveralKeys)
+    }
 
 
 @cache
 def of_fields(thing: type) -> tuple[Key, ...]:
     """The keys that its fields declare, in their order."""
-    try:
-        hints = get_type_hints(thing, include_extras=True)
-    except NameError:  # of another package, which imports for type checkers alone
-        return ()
     return tuple(
-        structs.replace(declared, name=name, is_required=is_required)
-        for name, is_required in _fields(thing)
-        for declared in get_args(hints[name])[1:]
-        if isinstance(declared, Key)
+        key
+        for declared in members(thing).values()
+        for key in (declared.keys if isinstance(declared, SeveralKeys) else (declared,))
     )
+
+
+@cache
+def keys_of(thing: type) -> Keys:
+    return Keys(of_fields(thing))
 
 
 def _fields(thing: type) -> Iterator[tuple[str, bool]]:
     """Each with whether it has no default."""
     if issubclass(thing, Struct):
-        yield from ((one.name, one.required) for one in structs.fields(thing))
+        names, defaults = thing.__struct_fields__, thing.__struct_defaults__
+        none = (NODEFAULT,) * (len(names) - len(defaults))
+        yield from zip(names, (one is NODEFAULT for one in (*none, *defaults)), strict=True)
     elif dataclasses.is_dataclass(thing):
         for one in dataclasses.fields(thing):
             yield one.name, one.default is one.default_factory is dataclasses.MISSING
-
-
-def of_names(thing: type, *names: str) -> tuple[Key, ...]:
-    """Those of these fields, where a file has others between them."""
-    found = {key.name: key for key in of_fields(thing)}
-    return tuple(found[name] for name in names)
 
 
 class Keys(Struct, frozen=True):

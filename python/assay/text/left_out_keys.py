@@ -100,9 +100,9 @@ class LeftOutKeys:
                 return [one for one in super().sections(key) if not self._out(one.path)]
 
             def error(
-                self, message: str, key: str | None = None, *, hint: str | None = None
+                self, message: str, key: str | None = None, *at: int, hint: str | None = None
             ) -> ExperimentError:
-                found = super().error(message, key, hint=hint)
+                found = super().error(message, key, *at, hint=hint)
                 has_key = key is not None and key in self.names()
                 path = (*self.path, key) if has_key and key is not None else self.path
                 complaint = Complaint((self._name, path), is_at_key=has_key)

@@ -230,13 +230,21 @@ def file_digest(path: Path) -> str:
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+def called_in_libc(name: str, *arguments: object) -> int:
+    """What a function of the C library returns that Python does not have. Raises `OSError`."""
+    found = int(getattr(_LIBC, name)(*arguments))
+    if found < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return found
+
+
 def sync_file_system(directory: Path) -> None:
     """``syncfs(2)``. Raises `OSError`."""
     opened = os.open(directory, os.O_RDONLY)
     try:
-        if _LIBC.syncfs(opened) != 0:
-            error = ctypes.get_errno()
-            raise OSError(error, os.strerror(error), str(directory))
+        called_in_libc("syncfs", opened)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(directory)) from None
     finally:
         os.close(opened)
 

@@ -1,18 +1,20 @@
 """Reads a TOML file; every error has the file, the line and the fix.
 
-`tomllib` gives values without their places; the place of a key is found again in the text when
-there is something to complain about. A `TomlTable` is asked for each key once, with its type, and
-`Section.done` refuses unknown keys: a misspelt key is an error, never a silent default.
+`tomllib` gives values without their places; the engine's parser finds these when there is something
+to complain about. A `TomlTable` is asked for each key once, with its type, and `TomlTable.done`
+refuses unknown keys: a misspelt key is an error, never a silent default.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import structs
 
 from assay.errors import Bug, ExperimentError
 from assay.text import paths
@@ -29,19 +31,16 @@ from assay.text.keys import (
     OneOf,
     OneOfNames,
     Scalar,
+    SeveralKeys,
     TrueOrFalse,
-    of_fields,
+    members,
 )
 from assay.text.phrases import did_you_mean, nearest
 from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
-_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(
-    r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
-)
-_NUMBER_WORD = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
-_VALUE = re.compile(r"""[^=]*=\s*["']?""")
-_QUOTES_OF_SEVERAL = re.compile(r'"""|\'\'\'')
+if TYPE_CHECKING:
+    from assay._engine import TomlPlaces
+
 _SCALAR = "a text, a number or true or false"
 MOST_BYTES = 1 << 20
 """What is longer was not written by a person."""
@@ -54,11 +53,12 @@ _LONG_KEY = re.compile(
     ).replace("MOST", str(_MOST_PARTS))
 )
 
-TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
-TomlData: TypeAlias = "Mapping[str, TomlValue]"
-"""A table as it stands, for a reader further on."""
-
-_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+if TYPE_CHECKING:
+    TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
+    TomlData: TypeAlias = "Mapping[str, TomlValue]"
+    """A table as it stands, for a reader further on."""
+else:  # a record of it is decoded by its type, which cannot contain itself
+    TomlValue, TomlData = object, dict
 
 
 def read(
@@ -292,6 +292,8 @@ class TomlTable:
         name = key.name
         if key.read is not None:
             return key.read(self, name, *known)
+        if key.table is not None and (not key.kinds or self.is_table(name)):
+            return self._of_table(key, key.table, *known)
         match key.kinds:
             case AnyText():
                 return self.text(name)
@@ -309,6 +311,8 @@ class TomlTable:
                 return self.number(name, quantity)
             case Listed(of=AnyText(), may_be_empty=may_be_empty):
                 return self.texts(name, may_be_empty=may_be_empty)
+            case Listed(of=Scalar(), may_be_empty=may_be_empty):
+                return self.scalars(name, may_be_empty=may_be_empty)
             case Listed(of=OneOf(words=words)):
                 return self.choices(name, words)
             case Listed(of=NumberWithin(quantity=Whole() as quantity)):
@@ -317,15 +321,34 @@ class TomlTable:
                 return self.numbers(name, quantity)
         raise Bug(f"{name} is not read by its kind alone")
 
-    def fields(self, thing: type, *known: Any) -> dict[str, Any]:
+    def _of_table(self, key: Key, table: Keys, *known: Any) -> Any:
+        if key.is_list:
+            return tuple(one.thing(key.below, *known) for one in self.sections(key.name))
+        own = self.section(key.name)
+        if (each := table.of_any_name) is None:
+            return own.thing(key.below, *known)
+        return {one: own.value(structs.replace(each, name=one), *known) for one in own.names()}
+
+    def fields(self, thing: type, *known: Any, given: Collection[str] = ()) -> dict[str, Any]:
         """The fields of a value that declare their keys: those that must be there, and those that
-        the file says; the others have their defaults."""
-        declared = of_fields(thing)
-        return {
-            key.name: self.value(key, *known)
-            for key in declared
-            if key.is_required or key.name in self
-        }
+        the file says; the others have their defaults. ``given``: those that are read otherwise."""
+        found = {}
+        for field, declared in members(thing).items():
+            if field in given:
+                continue
+            if isinstance(declared, SeveralKeys):
+                assert declared.read is not None, f"{field} is read otherwise"
+                found[field] = declared.read(self, *known)
+            elif declared.is_required or declared.name in self:
+                found[field] = self.value(declared, *known)
+        return found
+
+    def thing(self, kind: Any, /, *known: Any, **given: Any) -> Any:
+        """The value of that class which the whole table declares. ``given``: fields that are read
+        otherwise. Raises `ExperimentError` for a key that is none."""
+        found = kind(**given, **self.fields(kind, *known, given=given))
+        self.done()
+        return found
 
     def section(self, key: str) -> TomlTable:
         """The table under ``key``; an empty one where there is none."""
@@ -368,13 +391,14 @@ class TomlTable:
 
     def line_of(self, key: str) -> int:
         """The 1-based line of a key of this table."""
-        return _line_of(self._text, (*self.path, key))
+        return self._place(key)[0]
 
     def column_of(self, key: str) -> int:
         """The 1-based column in that line where the text of a value begins, inside its quotes."""
-        line = self.line_of(key)
-        found = _VALUE.match(_lines(self._text)[line - 1]) if line else None
-        return found.end() + 1 if found else 0
+        return self._place(key)[1]
+
+    def _place(self, *below: str | int) -> tuple[int, int, str]:
+        return _places(self._text).place((*self.path, *below))
 
     def done(self, elsewhere: Mapping[str, str] | None = None) -> None:
         """Refuses unknown keys. ``elsewhere``: of keys that people write here, how they are
@@ -387,11 +411,12 @@ class TomlTable:
                 raise self.error(f"unknown key {shown(key)}", key, hint=hint)
 
     def error(
-        self, message: str, key: str | None = None, *, hint: str | None = None
+        self, message: str, key: str | None = None, *at: int, hint: str | None = None
     ) -> ExperimentError:
-        """The complaint, placed at the key's line (or this table's own)."""
-        path = self.path if key is None else (*self.path, key)
-        return ExperimentError(message, file=self.file, line=_line_of(self._text, path), hint=hint)
+        """The complaint, placed at the key's line (or this table's own). ``at``: the number of
+        the element in the list that stands there."""
+        line, _, _ = self._place() if key is None else self._place(key, *at)
+        return ExperimentError(message, file=self.file, line=line, hint=hint)
 
     def _asks(self, key: str, kind: Kind, default: object = ()) -> None:
         """Raises `Bug` where the key is not declared, or not as the reader asks for it."""
@@ -405,9 +430,10 @@ class TomlTable:
     def _below(self, key: str, path: tuple[str | int, ...], data: Any) -> TomlTable:
         """The table that stands there, with its own keys."""
         declared = self._keys.key(key) if self._keys else None
-        if declared is not None and declared.below is None:
+        table = declared.table if declared else None
+        if declared is not None and table is None:
             raise Bug(f"a table is read at {key}, where none is declared")
-        keys = declared.below.of_table(data) if declared and declared.below else None
+        keys = table.of_table(data) if table else None
         return type(self)(self.file, self._text, path, data, keys)
 
     def _take(self, key: str, default: Any, expected: str, fits: Callable[[Any], bool]) -> Any:
@@ -423,7 +449,7 @@ class TomlTable:
         if not fits(value):
             is_list = isinstance(value, list) and bool(value) and all(map(fits, value))
             raise self.error(
-                f"{key} = {self._shown(key, value)}: expected {expected}",
+                f"{key} = {self._shown(value, key)}: expected {expected}",
                 key,
                 hint="expected one value, not a list: leave the brackets out" if is_list else None,
             )
@@ -435,14 +461,12 @@ class TomlTable:
         word = nearest(key, [name for name in self._data if name not in known])
         return word and f"{word} is no key: write {key}"
 
-    def _shown(self, key: str, value: object) -> str:
-        """The value as the file spells it."""
+    def _shown(self, value: object, key: str, *at: int) -> str:
+        """The value as the file spells it: ``1e3``, which is 1000.0 once it is read."""
         if isinstance(value, bool):
             return str(value).lower()
-        line = self.line_of(key)
-        if isinstance(value, float) and line:
-            return _spelled(self._text.splitlines()[line - 1], value)
-        return shown(value)
+        _, _, spelled = self._place(key, *at)
+        return spelled if isinstance(value, float) and spelled else shown(value)
 
     def _listed(
         self,
@@ -455,15 +479,22 @@ class TomlTable:
     ) -> Any:
         value = self._take(key, default, f"{expected} or a list of such", lambda _: True)
         if not isinstance(value, list | tuple):
-            value = [value]
-        for item in value:
-            if not fits(item):
-                raise self.error(f"{key}: {self._shown(key, item)}: expected {expected}", key)
+            return [self._fitting(value, fits, expected, key)]
+        for number, item in enumerate(value):
+            self._fitting(item, fits, expected, key, number)
         if not value and key in self._data and not may_be_empty:
             raise self.error(
                 f"{key} = []: expected at least one", key, hint="leave the key out for its default"
             )
         return value
+
+    def _fitting(
+        self, item: Any, fits: Callable[[Any], bool], expected: str, key: str, *at: int
+    ) -> Any:
+        if not fits(item):
+            said = f"{key}: {self._shown(item, key, *at)}: expected {expected}"
+            raise self.error(said, key, *at)
+        return item
 
 
 SECTION: ContextVar[type[TomlTable]] = ContextVar("SECTION", default=TomlTable)
@@ -478,82 +509,9 @@ def _is_float(value: object) -> bool:
     return isinstance(value, float) and NUMBER.holds(value)
 
 
-def _spelled(line: str, value: float) -> str:
-    """The number as the line has it: ``1e3``, which is 1000.0 once it is read."""
-    for word in _NUMBER_WORD.findall(line.partition("=")[2]):
-        if float(word.replace("_", "")) == value:
-            return str(word)
-    return shown(value)
-
-
 @lru_cache(maxsize=4)
-def _lines(text: str) -> list[str]:
-    return text.splitlines()
+def _places(text: str) -> TomlPlaces:
+    """Kept, as a reader asks for many places of one file."""
+    from assay._engine import TomlPlaces  # here: most files have no mistake
 
-
-def _line_of(text: str, path: tuple[str | int, ...]) -> int:
-    """The 1-based line where a key or table begins; the nearest enclosing table's if it is not
-    found (a key inside an inline table), 0 for the whole file."""
-    begins, begins_in = _first_lines(text)
-    # A table may have no line but those of what is in it: [a.b] is in the table a.
-    if line := begins_in.get(path):
-        return line
-    enclosing = (path[:length] for length in range(len(path) - 1, 0, -1))
-    return next((begins[one] for one in enclosing if one in begins), 0)
-
-
-@lru_cache(maxsize=4)
-def _first_lines(
-    text: str,
-) -> tuple[dict[tuple[str | int, ...], int], dict[tuple[str | int, ...], int]]:
-    """Of each path the first line where it begins, and the first where it or something in it
-    does. Kept, as a reader asks for many lines of one file."""
-    begins: dict[tuple[str | int, ...], int] = {}
-    begins_in: dict[tuple[str | int, ...], int] = {}
-    for number, here in _places(text):
-        begins.setdefault(here, number)
-        for length in range(1, len(here) + 1):
-            begins_in.setdefault(here[:length], number)
-    return begins, begins_in
-
-
-def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
-    """The 1-based lines of a file on which keys and tables begin, each with the path of what begins
-    there."""
-    table: tuple[str | int, ...] = ()
-    counts: dict[tuple[str | int, ...], int] = {}
-    for number, line in _lines_of_keys(text):
-        if header := _HEADER.match(line):
-            table = _with_counts(_parts(header[1]), counts)
-            if line.lstrip().startswith("[["):
-                count = counts.get(table, -1) + 1
-                counts[table] = count
-                table = (*table, count)
-            yield number, table
-        elif key := _KEY.match(line):
-            yield number, (*table, *_parts(key[1]))
-
-
-def _lines_of_keys(text: str) -> Iterator[tuple[int, str]]:
-    """Without those inside of texts of several lines, which may look like keys."""
-    is_inside = False
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not is_inside:
-            yield number, line
-        is_inside ^= len(_QUOTES_OF_SEVERAL.findall(line)) % 2 == 1
-
-
-def _with_counts(
-    names: tuple[str, ...], counts: Mapping[tuple[str | int, ...], int]
-) -> tuple[str | int, ...]:
-    """The path of a header: names inside an array of tables belong to its last element so far."""
-    path: tuple[str | int, ...] = ()
-    for name in names[:-1]:
-        path = (*path, name)
-        if path in counts:
-            path = (*path, counts[path])
-    return (*path, names[-1])
-
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in _PART.findall(dotted))
+    return TomlPlaces(text)

@@ -58,7 +58,7 @@ def _fitting_unit(value_ns: float, unit: str) -> str:
     return next((one for one in TIME_UNITS if length_ns >= NS_PER[one]), "µs")
 
 
-def _time_in(value_ns: float, unit: str, resolution_ns: int, significant: int = 0) -> str:
+def _time_in(value_ns: float, unit: str, resolution_ns: int, significant: int) -> str:
     """``significant``: digits without a resolution, other than four."""
     scale = NS_PER[unit]
     if not resolution_ns or value_ns <= 0:

@@ -9,47 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.observation import PERCENTILES, Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord
 from assay.errors import ExperimentError
-from assay.text import paths, quantities
+from assay.text import paths
+from assay.text.keys import TEXT, in_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload import relations, script_names
 from assay.workload.derived_metrics import INPUTS, DerivedMetric
 from assay.workload.parameters import Scalar
 from assay.workload.values import Script, Test
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
-
-
-_LIMIT = re.compile(r"\s*(?P<percentile>p[0-9.]+)\s*<\s*(?P<limit>[^=\s].*\D)")
-_LIMIT_S = replace(quantities.LATENCY_LIMIT_S, may_be_none=False)
-_FORM = 'new-order = "p90 < 5s"; percentiles: ' + ", ".join(PERCENTILES)
-
-
-def headline(section: TomlTable, scripts: Mapping[str, Script]) -> Headline | None:
-    """None where the test declares none."""
-    if "headline" not in section:
-        return None
-    own = section.section("headline")
-    title, words = own.text("title"), own.texts("transactions")
-    own.done()
-    return Headline(title, script_names.named_scripts(own, "transactions", words, scripts))
-
-
-def response_limits(section: TomlTable, scripts: Mapping[str, Script]) -> tuple[ResponseLimit, ...]:
-    own = section.section("response_limits")
-    return tuple(
-        ResponseLimit(name, *_limit(own, word))
-        for word in own.names()
-        for name in script_names.named_scripts(own, word, [word], scripts)
-    )
 
 
 def refuse_results_of_others(section: TomlTable, test: Test) -> None:
@@ -63,26 +39,6 @@ def refuse_results_of_others(section: TomlTable, test: Test) -> None:
             if name not in test.named_scripts:
                 hint = did_you_mean(name, test.named_scripts)
                 raise section.error(f"the test does not run {name!r}", key, hint=hint)
-
-
-def _limit(section: TomlTable, key: str) -> tuple[str, int]:
-    """``p90 < 5s``."""
-    words = section.text(key)
-    found = _LIMIT.fullmatch(words)
-    if found is None or found["percentile"] not in PERCENTILES:
-        raise section.error(
-            f"expected a percentile, < and a duration with its unit, found {words!r}",
-            key,
-            hint=_FORM,
-        )
-    try:
-        limit_s = _LIMIT_S.of_word(found["limit"])
-    except ValueError as error:
-        raise section.error(str(error), key, hint=_FORM) from None
-    return found["percentile"], round(limit_s * 1e9)
-
-
-BETTER = ("more", "less")
 
 
 def derived_metrics(
@@ -99,7 +55,6 @@ def derived_metrics(
         if name in constants or name in INPUTS:
             raise section.error(f"{name} is the name of something else that formulas use", name)
         found[name] = metric = _metric(one, name, tests, scripts)
-        one.done()
         known = dict.fromkeys(INPUTS, 1.0) if metric.test else dict.fromkeys(found, 1.0)
         if not metric.test:
             del known[name]
@@ -110,24 +65,14 @@ def derived_metrics(
 def _metric(
     section: TomlTable, name: str, tests: Mapping[str, Test], scripts: Mapping[str, Script]
 ) -> DerivedMetric:
-    test = section.choice("test", tests) if "test" in section else ""
-    named: tuple[str, ...] = tests[test].scripts if test else ()
-    if "scripts" in section:
-        if not test:
-            raise section.error("scripts of no test", "scripts", hint='test = "NAME"')
-        named = script_names.named_scripts(section, "scripts", section.texts("scripts"), scripts)
-    for script in named:
-        if script not in _run_by(tests[test]):
-            hint = did_you_mean(script, _run_by(tests[test]))
+    metric: DerivedMetric = section.thing(DerivedMetric, tests, scripts, name=name)
+    if metric.test and "scripts" not in section:
+        metric = replace(metric, scripts=tests[metric.test].scripts)
+    for script in metric.scripts:
+        if script not in _run_by(tests[metric.test]):
+            hint = did_you_mean(script, _run_by(tests[metric.test]))
             raise section.error(f"the test does not run {script!r}", "scripts", hint=hint)
-    return DerivedMetric(
-        name=name,
-        **section.fields(DerivedMetric),
-        value=relations.expression(section, "value"),
-        test=test,
-        scripts=named,
-        is_more_better=section.choice("better", BETTER, BETTER[0]) == BETTER[0],
-    )
+    return metric
 
 
 def _run_by(test: Test) -> list[str]:
@@ -159,6 +104,15 @@ def _check(section: TomlTable, metric: DerivedMetric, known: Mapping[str, Scalar
         raise section.error("value: expected an expression that is a number", "value")
 
 
+class Sheet(Struct, frozen=True):
+    """A table of a file that reports show as it stands."""
+
+    title: Annotated[str, in_file(
+        TEXT, "The heading in the file; the table is the first one below it."
+    )]  # fmt: skip
+    file: Annotated[str, in_file(TEXT, "A Markdown file in the folder.")]
+
+
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 
 
@@ -168,8 +122,8 @@ def sheets(sections: list[TomlTable], folder: Path) -> tuple[SheetRecord, ...]:
 
 
 def _sheet(section: TomlTable, folder: Path) -> SheetRecord:
-    title, name = section.text("title"), section.text("file")
-    section.done()
+    said: Sheet = section.thing(Sheet)
+    title, name = said.title, said.file
     file = folder / name
     if ".." in file.parts[len(folder.parts) :] or Path(name).is_absolute() or not file.is_file():
         raise section.error(f"there is no file {name!r} in the workload's folder", "file")

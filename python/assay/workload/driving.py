@@ -19,11 +19,13 @@ from assay.contracts.driving import (
     READS,
     RECONNECT_TIMEOUT_S,
     RETRY_CLASSES,
+    SETTINGS,
     DrivingChanges,
 )
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Pause, Route, Setting
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import quantities
+from assay.text.keys import FLAG, TEXT, Key, Keys, Kind, Listed, NumberWithin, OneOf, named
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.parameters import Parameter
@@ -192,3 +194,51 @@ _TABLES = {
     "reconnect_timeout_s": _reconnect,
 }
 """How those are read that may be a table as well; each takes it, and the one in which it is."""
+
+_TABLE_KEYS = {
+    "retries": Keys(
+        (
+            Key("most", NumberWithin(quantities.RETRIES), "Retries of a transaction, at most.",
+                is_required=True),
+            Key("classes", Listed(OneOf(RETRY_CLASSES)), SETTINGS["retry_classes"].help),
+        )
+    ),
+    "reconnect_timeout_s": Keys(
+        (
+            Key("timeout_s", NumberWithin(quantities.WAIT_S),
+                "Seconds for which a client that has lost its connection tries to reconnect."),
+        )
+    ),
+    "isolation": named(OneOf(ISOLATION_LEVELS)),
+    "read": named(OneOf(READS)),
+}  # fmt: skip
+"""Of those that may be a table as well."""
+
+
+def driving_keys(*, is_of_workload: bool) -> tuple[Key, ...]:
+    """``is_of_workload``: then a number may be the name of a parameter."""
+    return tuple(
+        Key(
+            setting.name,
+            _kinds(setting, is_of_workload),
+            "" if setting.heading else setting.help,
+            below=_TABLE_KEYS.get(field),
+        )
+        for field, setting in OF_FILES.items()
+        if setting.workloads_say or not is_of_workload
+    )
+
+
+def _kinds(setting: Setting, names_parameters: bool) -> Kind | tuple[Kind, ...]:
+    if setting.quantity is not None:
+        kind = NumberWithin(setting.quantity)
+        return (TEXT, kind) if names_parameters else kind
+    match setting.kind:
+        case Choice(levels=words) | Route(words=words):
+            return OneOf(words)
+        case Flag():
+            return FLAG
+    return TEXT
+
+
+IN_WORKLOADS = driving_keys(is_of_workload=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from assay.text import toml_file
 from assay.text.phrases import did_you_mean
-from assay.text.quantities import COUNT
 from assay.text.toml_file import TomlData, TomlTable
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.values import ExpectedAnswers, ExpectedRules
@@ -34,35 +33,16 @@ def read_expected(
     scripts = list(scripts)
     found = []
     for section in top.sections("dataset"):
-        listed = section.section("counts")
-        _refuse_unknown(listed, "a count", scripts)
-        found.append(
-            ExpectedAnswers(
-                dataset=section.text("name"),
-                source=section.text("source"),
-                fingerprint=section.text("fingerprint"),
-                entries=section.whole("entries", COUNT),
-                bytes=section.whole("bytes", COUNT),
-                counts={name: listed.whole(name, COUNT) for name in listed.names()},
-                digests=_digests(section.section("answers"), scripts),
-            )
-        )
-        section.done()
+        one: ExpectedAnswers = section.thing(ExpectedAnswers)
+        _refuse_unknown(section.section("counts"), "a count", scripts)
+        for test in one.digests:
+            _refuse_unknown(section.section("answers").section(test), "an answer", scripts)
+        found.append(one)
     rules = top.section("rules")
     by_variant = {variant: rules.choice(variant, RULES) for variant in rules.names()}
     holds_for = _holds_for(top.section("holds_for"), scripts, parameters)
     top.done()
     return tuple(found), ExpectedRules(by_variant, holds_for)
-
-
-def _digests(section: TomlTable, scripts: list[str]) -> dict[str, dict[str, str]]:
-    """``[dataset.answers.TEST]``: script → digest."""
-    found = {}
-    for test in section.names():
-        listed = section.section(test)
-        _refuse_unknown(listed, "an answer", scripts)
-        found[test] = {name: listed.text(name) for name in listed.names()}
-    return found
 
 
 def _refuse_unknown(listed: TomlTable, what: str, scripts: list[str]) -> None:

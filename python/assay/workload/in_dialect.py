@@ -20,7 +20,10 @@ from assay.errors import ArgumentError
 
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
-_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+"""A text, or a comment."""
+VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
+"""Of a script, by its name."""
 _BARE = re.compile(r"(?<![\w:`\[])[A-Za-z_]\w*+(?!\s*\()")
 _WORD = re.compile(r"\{(" + "|".join(StandardSql.script_words) + r")(?:\}|\()")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|.", re.DOTALL)
@@ -79,8 +82,7 @@ class DeclaredNames:
     def written(self, text: str, dialect: Writes) -> str:
         """The text of a script, or of a statement, with its names and words as the dialect writes
         them. Raises `ArgumentError` for a word without its arguments."""
-        spoken = dialect if isinstance(dialect, StandardSql) else StandardSql
-        text = with_words(text, spoken.script_words)
+        text = with_words(text, getattr(dialect, "script_words", StandardSql.script_words))
         if '"' not in text:
             return text
         pieces = _engine.cut_at_names(text, dialect.literal_style)
@@ -90,7 +92,7 @@ class DeclaredNames:
     def reserved_in(self, statement: str, dialect: Writes) -> list[str]:
         """The declared names that stand bare in the statement, and that the dialect reserves. A
         word before a parenthesis may be a function's."""
-        pieces = _engine.cut_at_names(_LITERAL.sub("''", statement), dialect.literal_style)
+        pieces = _engine.cut_at_names(LITERAL.sub("''", statement), dialect.literal_style)
         found = dict.fromkeys(_BARE.findall(" ; ".join(pieces[::2])))
         return [word for word in found if word in self and dialect.identifier(word) != word]
 
@@ -109,14 +111,24 @@ def with_words(text: str, words: Mapping[str, str] = StandardSql.script_words) -
         arguments, end = list[str](), found.end()
         if found[0].endswith("("):
             arguments, end = _arguments(text, end)
-        try:
-            said = words[found[1]].format(*(with_words(one, words) for one in arguments))
-        except (IndexError, KeyError, ValueError):
+        arguments = [with_words(one, words) for one in arguments]
+        said = _said(words[found[1]], arguments)
+        if said is None:  # an argument that other dialects do not need may be left out
+            said = _said(StandardSql.script_words[found[1]], arguments)
+        if said is None:
             word, form = text[found.start() : end], words[found[1]]
-            raise ArgumentError(f"{word}: too few arguments for {form!r}") from None
+            raise ArgumentError(f"{word}: too few arguments for {form!r}")
         pieces += [text[copied : found.start()], said]
         copied = end
     return "".join([*pieces, text[copied:]])
+
+
+def _said(form: str, arguments: list[str]) -> str | None:
+    """None: too few arguments for the form."""
+    try:
+        return form.format(*arguments)
+    except (IndexError, KeyError, ValueError):
+        return None
 
 
 def _arguments(text: str, start: int) -> tuple[list[str], int]:

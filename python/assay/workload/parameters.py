@@ -11,7 +11,7 @@ from assay.contracts import capabilities, factors
 from assay.contracts.capabilities import LANGUAGES
 from assay.errors import ArgumentError
 from assay.registry import unknown
-from assay.text.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file
+from assay.text.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file, named
 from assay.text.phrases import did_you_mean
 from assay.text.quantities import (
     BYTES_PER_UNIT,
@@ -29,6 +29,24 @@ Scalar = str | int | float | bool
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
 _BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
 PARAMETER_TYPES = tuple(_TYPES)
+
+
+def _needs(section: TomlTable, level: str) -> tuple[str, ...]:
+    needs = section.texts(level)
+    try:
+        capabilities.check_capabilities(needs)
+    except ArgumentError as error:
+        raise section.error(error.message, level, hint=error.hint) from error
+    return needs
+
+
+def _languages(section: TomlTable, level: str) -> tuple[str, ...]:
+    languages = section.texts(level)
+    for word in languages:
+        if word not in LANGUAGES:
+            hint = did_you_mean(word, LANGUAGES)
+            raise section.error(f"unknown language {word!r}", level, hint=hint)
+    return languages
 
 
 class Parameter(Struct, frozen=True):
@@ -63,10 +81,13 @@ class Parameter(Struct, frozen=True):
         None
     )
     """None: the same as otherwise."""
-    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Level → capabilities that a run needs at this level (`assay.contracts.capabilities`)."""
-    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Level → the languages of the systems that have it; of other levels all have."""
+    needs: Annotated[Mapping[str, tuple[str, ...]], in_file(
+        (), "Level → capabilities that a run needs at this level.", below=named(TEXTS, _needs)
+    )] = field(default_factory=dict)  # fmt: skip
+    languages: Annotated[Mapping[str, tuple[str, ...]], in_file(
+        (), "Level → the languages of the systems that have it; otherwise all.",
+        below=named(TEXTS, _languages),
+    )] = field(default_factory=dict)  # fmt: skip
 
     def value(self, word: str) -> Scalar:
         """The word as a value of this parameter; raises `ArgumentError` with what is expected."""
@@ -157,14 +178,12 @@ def _refuse_of_other_types(section: TomlTable, parameter: Parameter) -> None:
 
 
 def _parameter(name: str, section: TomlTable) -> Parameter:
-    said = section.fields(Parameter)
-    levels = said.get("levels", ())
-    parameter = Parameter(
-        name=name,
-        **said,
-        needs=_needs(section.section("needs"), levels),
-        languages=_languages(section.section("languages"), levels),
-    )
+    parameter: Parameter = section.thing(Parameter, name=name)
+    for key in ("needs", "languages"):
+        for level in getattr(parameter, key):
+            if level not in parameter.levels:
+                known = ", ".join(parameter.levels) or "none"
+                raise section.section(key).error(f"{level} is not a level: {known}", level)
     _refuse_of_other_types(section, parameter)
     least, most = parameter.least, parameter.most
     if least is not None and most is not None and least > most:
@@ -178,36 +197,4 @@ def _parameter(name: str, section: TomlTable) -> Parameter:
             parameter.check(value)
         except ArgumentError as error:
             raise section.error(error.message, key, hint=error.hint) from error
-    section.done()
     return parameter
-
-
-def _needs(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """``[parameters.NAME.needs]``: level → capabilities."""
-    needs = {}
-    for level in section.names():
-        if level not in levels:
-            raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
-        needs[level] = section.texts(level)
-        try:
-            capabilities.check_capabilities(needs[level])
-        except ArgumentError as error:
-            raise section.error(error.message, level, hint=error.hint) from error
-    section.done()
-    return needs
-
-
-def _languages(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """``[parameters.NAME.languages]``: level → languages of statements."""
-    languages = {}
-    for level in section.names():
-        if level not in levels:
-            raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
-        languages[level] = section.texts(level)
-        for word in languages[level]:
-            if word not in (known := LANGUAGES):
-                raise section.error(
-                    f"unknown language {word!r}", level, hint=did_you_mean(word, known)
-                )
-    section.done()
-    return languages

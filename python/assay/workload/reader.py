@@ -28,7 +28,8 @@ from assay.workload import (
     tests,
 )
 from assay.workload.file_keys import WORKLOAD
-from assay.workload.schema import Expression, Schema
+from assay.workload.schema import Expression, Schema, expression_of_key
+from assay.workload.steps import Names
 from assay.workload.values import Inherited, Script, Workload
 
 
@@ -64,13 +65,15 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
         folder, of_base.every_script, {} if base is None else inheritance.replaceable(base)
     )
     own = scripts.with_instances(own, top.section("instances"))
+    own = scripts.with_same_texts(own, top.section("same_text"))
     _refuse_unknown_dialects(folder, own)
     found = own.beside(of_base.scripts, of_base.checks, of_base.overrides)
     entries = parameters.read(top.section("parameters"))
     declared = {**of_base.parameters, **{entry.name: entry for entry in entries}}
     nameable = {**found.alone, **found.scripts}
     constants = [*of_base.schema.constants, *top.section("constants").names()]
-    read_tests = tests.read_tests(top.section("tests"), nameable, found.checks, declared, constants)
+    names = Names(nameable, declared, constants, found.checks)
+    read_tests = tests.read_tests(top.section("tests"), names)
     named = {name for test in read_tests for name in test.named_scripts}
     checked = {name for test in read_tests for name in (*test.checks, *test.counted_checks)}
     found = found.with_named(folder, named).without(
@@ -90,9 +93,7 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
     workload = Workload(
         name=folder.resolve().name,
         folder=folder,
-        title=top.text("title"),
-        source=top.text("source"),
-        description=top.text("description", ""),
+        **top.fields(Workload),
         default_test=top.choice("default_test", known),
         default_system=_default_system(top) or of_base.default_system,
         data_source=row_source.name,
@@ -178,8 +179,7 @@ def _not_expressible(section: TomlTable, known: Mapping[str, Script]) -> dict[tu
     language."""
     reasons = {}
     for dialect in section.names():
-        if hint := script_names.hint_if_unknown_dialect(dialect):
-            raise section.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
+        script_names.refuse_unknown_dialect(section, dialect)
         of_dialect = section.section(dialect)
         for word in of_dialect.names():
             reason = of_dialect.text(word)
@@ -246,7 +246,7 @@ def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Exp
     for name in section.names():
         if name in parameters:
             raise section.error(f"{name} is a parameter and a constant", name)
-    return {name: relations.expression(section, name) for name in section.names()}
+    return {name: expression_of_key(section, name) for name in section.names()}
 
 
 def _own_texts(folder: Path) -> dict[str, str]:

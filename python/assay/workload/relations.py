@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated
+
+from msgspec import Struct
 
 from assay.contracts.dialects import Column, ForeignKey, Index, Partitioning
+from assay.text.keys import SCALAR, TEXT, in_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload.schema import DeclaredTable, Expression
+from assay.workload.schema import DeclaredTable, Expression, expression_of_key
 
 
 def check_relations(
@@ -176,6 +180,18 @@ def _refuse_circle(
 _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")
 
 
+class IndexWhen(Struct, frozen=True):
+    """An index that only some runs have."""
+
+    columns: Annotated[str, in_file(
+        TEXT, "Columns separated by commas, each with `desc` for descending order."
+    )]  # fmt: skip
+    when: Annotated[Expression, in_file(
+        SCALAR, "An expression of parameters: the index is created where it is true.",
+        expression_of_key,
+    )]  # fmt: skip
+
+
 def indexes(
     section: TomlTable, table: str, known: Mapping[str, Column]
 ) -> dict[Index, Expression | None]:
@@ -183,10 +199,11 @@ def indexes(
     found: dict[Index, Expression | None] = {}
     for declared in section.texts_or_tables("indexes"):
         when = None
-        text = declared if isinstance(declared, str) else declared.text("columns")
         if isinstance(declared, TomlTable):
-            when = expression(declared, "when")
-            declared.done()
+            said: IndexWhen = declared.thing(IndexWhen)
+            text, when = said.columns, said.when
+        else:
+            text = declared
         index = _index(section, table, known, text)
         if index in found:
             raise section.error(f"the index {text!r} is declared twice", "indexes")
@@ -311,15 +328,6 @@ def known_columns(
                 hint='a script can make an index over JSON: steps = [{ do = "ddl", script = "…" }]',
             )
     return names
-
-
-def expression(section: TomlTable, key: str) -> Expression:
-    """A text in the expression language, or a number."""
-    value = section.scalar(key)
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    if not text.strip():
-        raise section.error(f"{key} is empty", key, hint="an expression, as in :row + 1")
-    return Expression(text.strip(), section.line_of(key), section.column_of(key))
 
 
 def _split(names: str) -> tuple[str, ...]:

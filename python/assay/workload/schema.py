@@ -18,13 +18,14 @@ from assay import _engine
 from assay.contracts.capabilities import SQL
 from assay.contracts.dialects import Column, Table, View
 from assay.errors import ExperimentError
+from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
 
 if TYPE_CHECKING:
     from assay.contracts.engine import GeneratedColumn, GeneratedDocument, GeneratedTable
 
-_VARIABLE = re.compile(r":([A-Za-z_]\w*)")
+VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
 """A part so small that it has rows of the largest tables only."""
@@ -36,6 +37,15 @@ class Expression(Struct, frozen=True):
     text: str
     line: int
     column: int = 0
+
+
+def expression_of_key(section: TomlTable, key: str, *_known: object) -> Expression:
+    """A text in the expression language, or a number."""
+    value = section.scalar(key)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text.strip():
+        raise section.error(f"{key} is empty", key, hint="an expression, as in :row + 1")
+    return Expression(text.strip(), section.line_of(key), section.column_of(key))
 
 
 class Generator(Struct, frozen=True):
@@ -184,7 +194,7 @@ class Schema(Struct, frozen=True):
     def used(self, parameters: Mapping[str, Scalar]) -> list[str]:
         """Names of the parameters on which tables or rows depend."""
         texts = [expression.text for table in self.declared for expression in _expressions(table)]
-        words = {word for text in texts for word in _VARIABLE.findall(text)}
+        words = {word for text in texts for word in VARIABLE.findall(text)}
         return [name for name in parameters if name in words]
 
     def _instances(

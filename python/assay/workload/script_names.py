@@ -97,3 +97,9 @@ def hint_if_unknown_dialect(name: str) -> str | None:
     if name in registry.systems():
         return f"the dialect of {name} is called {registry.system(name).dialect.name}"
     return f"{did_you_mean(name, known)}; of a file: {registry.WORKLOAD_FILE}: {_DECLARED}"
+
+
+def refuse_unknown_dialect(section: TomlTable, name: str) -> None:
+    """Raises `ExperimentError` at the key ``name`` where no system speaks that dialect."""
+    if hint := hint_if_unknown_dialect(name):
+        raise section.error(f"no dialect is called {name!r}", name, hint=hint)

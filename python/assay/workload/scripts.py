@@ -17,15 +17,13 @@ from assay.errors import ExperimentError
 from assay.text import paths as text_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload.in_dialect import INSTANCE
-from assay.workload.script_names import CHECKS
+from assay.workload.in_dialect import INSTANCE, LITERAL, VALUE
+from assay.workload.script_names import CHECKS, named_scripts
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
 OTHER_LANGUAGES = tuple(language for language in LANGUAGES if language != SQL)
 """Of statements that are no SQL; such a file ends in the language."""
-_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
-_VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
 class FoundScripts(Struct, frozen=True):
@@ -208,7 +206,7 @@ def needed_values(script: Script) -> list[str]:
 
 
 def _values(text: str) -> list[str]:
-    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))))
+    return list(dict.fromkeys(VALUE.findall(LITERAL.sub("", text))))
 
 
 def _statements(script: Script) -> str:
@@ -218,24 +216,25 @@ def _statements(script: Script) -> str:
 
 Key = TypeVar("Key")
 _RANGE = re.compile(r"(?P<first>\d{1,9})\s*\.\.\s*(?P<last>\d{1,9})")
+_WORD = re.compile(r"\w+")
 _MOST = 1000
 
 
 def with_instances(found_scripts: FoundScripts, section: TomlTable) -> FoundScripts:
     """Raises `ExperimentError` at the line of a name that is no such script, or of a range that is
     none."""
-    numbers = {name: _numbers(section, name, found_scripts) for name in section.names()}
+    words = {name: _words(section, name, found_scripts) for name in section.names()}
     for name, script in found_scripts.scripts.items():
-        if INSTANCE in name and name not in numbers:
+        if INSTANCE in name and name not in words:
             raise section.error(
                 f"{script.path} stands for several scripts, and nothing says for which",
                 hint=f'[instances] "{name}" = "1..10"',
             )
-    if not numbers:
+    if not words:
         return found_scripts
     scripts: dict[str, Script] = {}
     for name, script in found_scripts.scripts.items():
-        for one in _each(script, numbers.get(name)):
+        for one in _each(script, words.get(name)):
             taken = {**found_scripts.scripts, **found_scripts.checks, **scripts}
             if one is not script and one.name in taken:
                 raise section.error(f"a second script is called {one.name!r}", name)
@@ -243,34 +242,57 @@ def with_instances(found_scripts: FoundScripts, section: TomlTable) -> FoundScri
     overrides = {
         (dialect, one.name): one
         for (dialect, name), script in found_scripts.overrides.items()
-        for one in _each(script, numbers.get(name))
+        for one in _each(script, words.get(name))
     }
     return replace(found_scripts, scripts=scripts, overrides=overrides)
 
 
-def _numbers(section: TomlTable, name: str, found_scripts: FoundScripts) -> range:
+def with_same_texts(of_sql: FoundScripts, section: TomlTable) -> FoundScripts:
+    """With ``[same_text]``: language → scripts whose SQL is of that language, too. Raises
+    `ExperimentError` for another language, and for a script that has a file in it."""
+    every, same = {**of_sql.scripts, **of_sql.checks}, dict[tuple[str, str], Script]()
+    for language in section.names():
+        if language not in OTHER_LANGUAGES:
+            raise section.error(
+                f"unknown language {language!r}",
+                language,
+                hint=did_you_mean(language, OTHER_LANGUAGES),
+            )
+        words = section.texts(language)
+        for name in named_scripts(section, language, words, every, "script or check"):
+            if own := of_sql.overrides.get((language, name)):
+                raise section.error(f"{name} has a text of its own: {own.path}", language)
+            same[language, name] = every[name]
+    return replace(of_sql, overrides={**of_sql.overrides, **same})
+
+
+def _words(section: TomlTable, name: str, found_scripts: FoundScripts) -> tuple[str, ...]:
+    """What stands for the placeholder in each: the numbers of a range, or the words of a list."""
     if name not in found_scripts.scripts or INSTANCE not in name:
         known = [one for one in found_scripts.scripts if INSTANCE in one]
         raise section.error(
             f"no script {name!r} stands for several", name, hint=did_you_mean(name, known)
         )
-    matched = _RANGE.fullmatch(section.text(name).strip())
+    words = section.texts(name)
+    if len(words) > 1 and all(map(_WORD.fullmatch, words)):
+        return words
+    matched = _RANGE.fullmatch(words[0].strip())
     numbers = range(int(matched["first"]), int(matched["last"]) + 1) if matched else range(0)
     if not 1 <= len(numbers) <= _MOST:
         raise section.error(
-            f"{section.text(name)!r} is no range of 1 to {_MOST} numbers", name, hint='"1..14"'
+            f"{words[0]!r} is no range of 1 to {_MOST} numbers", name, hint='"1..14"'
         )
-    return numbers
+    return tuple(map(str, numbers))
 
 
-def _each(script: Script, numbers: range | None) -> list[Script]:
-    if numbers is None:
+def _each(script: Script, words: tuple[str, ...] | None) -> list[Script]:
+    if words is None:
         return [script]
     return [
         replace(
             script,
-            name=script.name.replace(INSTANCE, str(number)),
-            text=script.text.replace(INSTANCE, str(number)),
+            name=script.name.replace(INSTANCE, word),
+            text=script.text.replace(INSTANCE, word),
         )
-        for number in numbers
+        for word in words
     ]

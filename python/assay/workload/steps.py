@@ -5,31 +5,61 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict, cast
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
-from assay.text.keys import Key, of_fields
+from assay.text import quantities
+from assay.text.keys import (
+    FLAG,
+    SCALAR,
+    TEXT,
+    TEXTS,
+    Key,
+    NumberWithin,
+    OneOf,
+    SeveralKeys,
+    in_file,
+    named,
+    of_fields,
+)
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
+from assay.workload import driving, script_names
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
+from assay.workload.script_names import NamedScript
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names that a step may use."""
+    """The names that a test and its steps may use."""
 
     scripts: Mapping[str, Any]
     parameters: Mapping[str, Parameter]
+    constants: Collection[str] = ()
+    checks: Mapping[str, NamedScript] = field(default_factory=dict)
     before: tuple[Step, ...] = ()
     """The steps before it."""
-    constants: Collection[str] = ()
+
+
+def _parameter(section: TomlTable, name: str, names: Names) -> Expression:
+    if name not in names.parameters:
+        hint = did_you_mean(name, names.parameters)
+        raise section.error(f"unknown parameter {name!r}", name, hint=hint)
+    return Expression(str(section.scalar(name)), section.line_of(name))
+
+
+PARAMETERS = in_file(
+    (), "Parameters that differ in this step: expressions of the run's.",
+    below=named(SCALAR, _parameter),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Step:
-    """The fields and methods of every step."""
+    """The fields and methods of every step. A kind of step sets the class variables that it has
+    otherwise."""
 
     do: ClassVar[str]
     """The name of its kind in workload files."""
@@ -51,11 +81,14 @@ class Step:
     keys: ClassVar[tuple[Key, ...] | None] = None
     """What a workload file may say of it beside `common`; None: its fields declare it, or its
     ``read`` alone knows."""
-    name: str = ""
-    """The name under which other steps and reports look up its results; by default its ``do``."""
-    parameters: Mapping[str, Expression] = field(default_factory=dict, kw_only=True)
-    """Parameters that differ in this step: expressions of the run's parameters and of
-    ``:clients``."""
+    name: Annotated[str, in_file(
+        TEXT, "The name under which other steps and reports refer to its results.",
+    )] = ""  # fmt: skip
+    """By default its ``do``."""
+    parameters: Annotated[Mapping[str, Expression], PARAMETERS] = field(
+        default_factory=dict, kw_only=True
+    )
+    """Also of ``:clients``."""
 
     @property
     def label(self) -> str:
@@ -74,16 +107,18 @@ class Step:
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
         """The step that the section declares; raises `ExperimentError` with the line."""
-        own = section.fields(cls, names) if cls.keys is None else {}
-        return cls(**own, **common(section, names))
+        return cls(**(section.fields(cls, names) or common(section, names)))
 
     @classmethod
     def declared_keys(cls) -> tuple[Key, ...] | None:
-        """As `keys`, with those of its fields; None: its ``read`` alone knows."""
-        if cls.keys is not None:
-            return cls.keys
-        own: type = cls
-        return of_fields(own) or None
+        """As `keys`, or those of its fields, and those of every step; None: its ``read`` alone
+        knows."""
+        every: type = Step
+        kind: type = cls
+        of_each = of_fields(every)
+        own = tuple(key for key in of_fields(kind) if key not in of_each) or None
+        declared = cls.keys if cls.keys is not None else own
+        return None if declared is None else (*declared, *of_each)
 
     def why_refused(self, run: Any) -> str | None:
         """Why the run, an `assay.plan.PlannedRun`, cannot take this step, as far as that is known
@@ -99,7 +134,7 @@ class Step:
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
-class CommonFields(TypedDict):
+class CommonFields(TypedDict, total=False):
     """Of `Step`."""
 
     name: str
@@ -108,23 +143,55 @@ class CommonFields(TypedDict):
 
 def common(section: TomlTable, names: Names) -> CommonFields:
     """The fields that every step may declare."""
-    return CommonFields(
-        name=section.text("name", ""),
-        parameters=parameters_of_keys(section.section("parameters"), names.parameters),
-    )
+    return cast(CommonFields, section.fields(Step, names))
+
+
+ORDERS = ("sequence", "mix", "deck")
+MIX = in_file(
+    (), "Script file → its weight: clients choose at random.",
+    below=named((TEXT, NumberWithin(quantities.WEIGHT_IN_A_MIX))),
+)  # fmt: skip
+SCRIPTS = in_file(TEXTS, "Script files, in their order; * stands for any letters.")
+ORDER = in_file(
+    OneOf(ORDERS),
+    "`sequence`: each client runs the scripts in their order; `mix`: at random by weight; `deck`: "
+    "as many of each as its weight, shuffled, until none is left, and again.",
+)
+
+
+def clients_of_key(section: TomlTable, key: str, names: Names) -> int | str:
+    """A number, or the name of a parameter or constant that holds it."""
+    if not section.is_text(key):
+        return section.whole(key, quantities.CLIENTS)
+    name = section.text(key)
+    if name in names.constants:
+        return name
+    if name not in names.parameters or names.parameters[name].type != "int":
+        raise driving.no_number(section, key, name, names.parameters, ("int",))
+    return name
+
+
+CHANGES = SeveralKeys(
+    driving.IN_WORKLOADS, lambda section, names: driving.read(section, names.parameters)
+)
+_NUMBER_OF_CLIENTS = (TEXT, NumberWithin(quantities.CLIENTS))
 
 
 @dataclass(frozen=True)
 class Clients:
     """Clients that run the same scripts at the same pace."""
 
-    scripts: tuple[str, ...] = ()
+    scripts: Annotated[tuple[str, ...], SCRIPTS] = ()
     """Names of the transaction types, in order; empty: those of the test, in its order."""
-    order: str = "sequence"
-    mix: Mapping[str, int | str] = field(default_factory=dict)
-    clients: int | str | None = None
-    """Their number, or the parameter that holds it; None: that of the run."""
-    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
+    order: Annotated[str, ORDER] = "sequence"
+    mix: Annotated[Mapping[str, int | str], MIX] = field(default_factory=dict)
+    clients: Annotated[int | str | None, in_file(
+        _NUMBER_OF_CLIENTS,
+        "The number of clients, or the parameter or constant that holds it; otherwise that of the "
+        "run.",
+        clients_of_key,
+    )] = None  # fmt: skip
+    driving_changes: Annotated[DrivingChanges, CHANGES] = field(default_factory=DrivingChanges)
     """Fields of `Driving` that differ from the step, or from the test."""
 
 
@@ -132,36 +199,64 @@ class Clients:
 class Group(Clients):
     """Some of the clients of a step; its groups run concurrently."""
 
-    name: str = ""
-    ends_with: str = ""
-    """The group with whose last client its clients end; empty: they end by themselves."""
+    clients: Annotated[int | str | None, in_file(
+        _NUMBER_OF_CLIENTS,
+        "The number of its clients, or the parameter or constant that holds it; where that is 0, "
+        "the group is left out.",
+        clients_of_key,
+    )] = 1  # fmt: skip
+    name: Annotated[str, in_file(TEXT, "The name of the group, for --clients NAME=N.")] = field(
+        kw_only=True
+    )
+    ends_with: Annotated[str, in_file(
+        TEXT,
+        "The group of the step with whose last client these clients end, each after its "
+        "transaction; otherwise they end by themselves.",
+    )] = ""  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Deferred:
     """Clients, beside those of the run, that run the scripts which these queue (`\\defer`)."""
 
-    scripts: tuple[str, ...]
+    scripts: Annotated[tuple[str, ...], in_file(
+        TEXTS, "The scripts that are queued.", scripts_of_key
+    )]  # fmt: skip
     """Names of the transaction types."""
-    clients: int = 1
-    latency_limit_s: float | None = None
-    """Those that end later, counted from `\\defer`, are late; they are run all the same."""
+    clients: Annotated[int, in_file(
+        NumberWithin(quantities.CLIENTS),
+        "How many clients run them, beside those of the run; otherwise 1.",
+    )] = 1  # fmt: skip
+    latency_limit_s: Annotated[float | None, in_file(
+        NumberWithin(quantities.LATENCY_LIMIT_S),
+        "From \\defer to the end; one that takes longer is late, and is run all the same.",
+        lambda section, key, _: section.number(key, quantities.LATENCY_LIMIT_S) or None,
+    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Drive(Clients, Step):
     """Clients run scripts and are measured."""
 
-    do: ClassVar[str] = "drive"
-    has_clients: ClassVar[bool] = True
-    found_as: ClassVar[str] = "drive"
-    is_one_client: bool = False
-    """One client does the work of all: it runs the transactions of all of them."""
-    is_result: bool = False
-    """Its numbers are those of the run, whatever other steps measure; without such a step those of
-    the last one are."""
-    groups: tuple[Group, ...] = ()
-    """Groups of clients that run concurrently; empty: all clients are alike."""
+    do = "drive"
+    has_clients = True
+    found_as = "drive"
+    is_one_client: Annotated[bool, in_file(
+        FLAG, "One client does the work of all.", name="one_client",
+    )] = False  # fmt: skip
+    """It runs the transactions of all of them."""
+    is_result: Annotated[bool, in_file(
+        FLAG,
+        "The numbers of the run are those of this step; otherwise of its last step that measures.",
+        name="result",
+    )] = False  # fmt: skip
+    groups: Annotated[tuple[Group, ...], in_file(
+        (),
+        "[[…groups]]: clients that run the same scripts at the same pace; groups run at the same "
+        "time.",
+        below=Group, is_list=True,
+    )] = ()  # fmt: skip
+    """Empty: all clients are alike."""
 
     @property
     def is_as_the_test_says(self) -> bool:
@@ -175,11 +270,14 @@ class Drive(Clients, Step):
         )
 
 
+def scripts_of_key(section: TomlTable, key: str, names: Names) -> tuple[str, ...]:
+    """The names of the scripts that the words of ``key`` mean."""
+    return script_names.named_scripts(section, key, section.texts(key), names.scripts)
+
+
 def script_of_key(section: TomlTable, key: str, names: Names) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
-    from assay.workload import script_names
-
     found = script_names.named_scripts(section, key, (word,), names.scripts)
     if len(found) > 1:
         raise section.error(
@@ -188,17 +286,6 @@ def script_of_key(section: TomlTable, key: str, names: Names) -> str:
             hint=f"name one of them: {', '.join(found)}",
         )
     return found[0]
-
-
-def parameters_of_keys(section: TomlTable, known: Mapping[str, Parameter]) -> dict[str, Expression]:
-    """Parameters that differ in a step: name → expression."""
-    for name in section.names():
-        if name not in known:
-            raise section.error(f"unknown parameter {name!r}", name, hint=did_you_mean(name, known))
-    return {
-        name: Expression(str(section.scalar(name)), section.line_of(name))
-        for name in section.names()
-    }
 
 
 def parameter_of_key(kind: str) -> Callable[[TomlTable, str, Names], str]:

@@ -14,8 +14,8 @@ from assay.errors import ExperimentError
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload import relations, script_names
-from assay.workload.in_dialect import INSTANCE
-from assay.workload.schema import DeclaredTable, Expression, Generator
+from assay.workload.in_dialect import INSTANCE, VALUE
+from assay.workload.schema import DeclaredTable, Expression, Generator, expression_of_key
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")
@@ -53,7 +53,7 @@ def read_table(section: TomlTable, *, has_expressions: bool) -> DeclaredTable:
         _generator(section, table, has_expressions=has_expressions),
         _languages(section),
         {index.name: when for index, when in indexes.items() if when is not None},
-        relations.expression(section, "when") if "when" in section else None,
+        expression_of_key(section, "when") if "when" in section else None,
     )
     section.done()
     return declared
@@ -120,9 +120,9 @@ def _generator(section: TomlTable, table: Table, *, has_expressions: bool) -> Ge
                 hint=did_you_mean(name, known),
             )
     generator = Generator(
-        rows=relations.expression(section, "rows") if "rows" in section else None,
+        rows=expression_of_key(section, "rows") if "rows" in section else None,
         per=section.text("per", ""),
-        values={name: relations.expression(values, name) for name in values.names()},
+        values={name: expression_of_key(values, name) for name in values.names()},
     )
     _refuse_gaps(section, table, generator)
     return generator
@@ -293,7 +293,6 @@ def _not_understood(section: TomlTable, name: str, words: str) -> ExperimentErro
     )
 
 
-_VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"'[^']*'")
 
 
@@ -316,23 +315,21 @@ def read_views(
 
 
 def _view(section: TomlTable) -> View:
-    name = section.text("name")
-    refuse_long_name(section, name, "name")
+    view: View = section.thing(View)
+    refuse_long_name(section, view.name, "name")
     own = section.section("overrides")
-    for dialect in own.names():
-        if hint := script_names.hint_if_unknown_dialect(dialect):
-            raise own.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
-    view = View(name, _query(section, "query"), {one: _query(own, one) for one in own.names()})
-    section.done()
-    return view
+    for dialect in view.overrides:
+        script_names.refuse_unknown_dialect(own, dialect)
+    overrides = {one: _query(own, one, text) for one, text in view.overrides.items()}
+    return replace(view, query=_query(section, "query", view.query), overrides=overrides)
 
 
-def _query(section: TomlTable, key: str) -> str:
+def _query(section: TomlTable, key: str, text: str) -> str:
     """Without the semicolon that ends it; its text is sent as it stands."""
-    text = section.text(key).strip().rstrip(";").strip()
+    text = text.strip().rstrip(";").strip()
     if not text:
         raise section.error(f"{key} is empty", key, hint="a query of a table")
-    if variable := _VARIABLE.search(_LITERAL.sub("", text)):
+    if variable := VALUE.search(_LITERAL.sub("", text)):
         raise section.error(
             f"{key}: the query of a view has no variables, found {variable[0]}",
             key,

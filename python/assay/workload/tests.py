@@ -1,79 +1,49 @@
-"""Takes ``[tests]`` of a workload file; returns its tests, with every name checked."""
+"""Takes ``[tests]`` of a workload file; returns its tests, with every name checked: what clients
+run, and the steps, which are declared, or those of ``procedure = "…"``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypedDict, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving, DrivingChanges
-from assay.errors import ArgumentError
+from assay import registry
+from assay.contracts.driving import OF_GROUPS, STOPS, Driving, DrivingChanges
+from assay.errors import ExperimentError
+from assay.registry import step
 from assay.text import quantities
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
-from assay.workload import declared_results, declared_steps, driving, script_names
-from assay.workload.parameters import Parameter, Scalar
+from assay.workload import declared_results, driving, script_names
+from assay.workload.keys_of_tests import PROCEDURES, Reference
+from assay.workload.parameters import Parameter
+from assay.workload.schema import Expression
 from assay.workload.scripts import needed_values
-from assay.workload.steps import Drive, Group, Step
-from assay.workload.values import Quick, Script, Test
+from assay.workload.steps import ORDERS, Drive, Group, Names, Step
+from assay.workload.values import Quick, Test
 
 
-class NamesOfTests(Struct, frozen=True):
-    """The scripts, checks and parameters that a test may name."""
-
-    scripts: Mapping[str, Script]
-    checks: Mapping[str, Script]
-    parameters: Mapping[str, Parameter]
-    constants: Collection[str] = ()
-
-
-def read_tests(
-    section: TomlTable,
-    scripts: Mapping[str, Script],
-    checks: Mapping[str, Script],
-    parameters: Mapping[str, Parameter],
-    constants: Collection[str] = (),
-) -> list[Test]:
+def read_tests(section: TomlTable, known: Names) -> list[Test]:
     """Every test; raises `ExperimentError` with the line."""
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = NamesOfTests(scripts, checks, parameters, constants)
     return [_test(name, section.section(name), known) for name in names]
 
 
-def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
-    scripts = declared_steps.read_scripts_of_clients(section, known.scripts, known.parameters)
-    test = Test(
-        name=name,
-        **section.fields(Test),
-        steps=_steps(section, known),
-        scripts=scripts.names,
-        order=scripts.order,
-        mix=scripts.mix,
-        driving=Driving(**driving.read(section, known.parameters)),
-        caches=_caches(section),
-        data_to_buffer=_data_to_buffer(section, known.parameters),
-        checks=_checks(section, "checks", known, tuple(known.checks)),
-        counted_checks=_checks(section, "counted_checks", known, ()),
-        defaults=_levels(section.section("defaults"), known.parameters),
-        quick=_quick(section.section("quick"), known.parameters),
-        needs=_needs(section),
-        goes_without=_goes_without(section),
-        not_expressible=_not_expressible(section.section("not_expressible")),
-        headline=declared_results.headline(section, known.scripts),
-        response_limits=declared_results.response_limits(section, known.scripts),
-        deferred=declared_steps.read_deferred(section, known.scripts),
-    )
-    section.done()
+def _test(name: str, section: TomlTable, known: Names) -> Test:
+    scripts = read_scripts_of_clients(section, known)
+    steps = _steps(section, known)
+    all_checks = {} if "checks" in section else {"checks": tuple(known.checks)}
+    test: Test = section.thing(Test, known, name=name, steps=steps, **scripts, **all_checks)
     if sum(step.is_result for step in test.drives) > 1:
         raise section.error("two steps are the result of the test: expected one", "steps")
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     declared_results.refuse_results_of_others(section, test)
-    declared_steps.refuse_beside_deferred(section, test)
+    refuse_beside_deferred(section, test)
     _refuse_contradictions(section, test)
     _refuse_not_native(section, test, known)
     if test.quick != Quick():
@@ -88,28 +58,14 @@ def _refuse_quick(section: TomlTable, test: Test) -> None:
     _refuse_contradictions(section.section("quick"), test.quickly())
 
 
-def _checks(
-    section: TomlTable, key: str, known: NamesOfTests, default: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The names of the checks that the key gives."""
-    if key not in section:
-        return default
-    given = section.texts(key, may_be_empty=True)
-    return script_names.named_scripts(section, key, given, known.checks, "check")
-
-
-def _steps(section: TomlTable, known: NamesOfTests) -> tuple[Step, ...]:
+def _steps(section: TomlTable, known: Names) -> tuple[Step, ...]:
     """``[[tests.NAME.steps]]``, or the steps of ``procedure = "…"``."""
     if "steps" not in section:
-        procedure = section.choice("procedure", declared_steps.PROCEDURES, "drive")
-        return declared_steps.steps_of_procedure(
-            section, procedure, known.scripts, known.parameters
-        )
+        procedure = section.choice("procedure", PROCEDURES, "drive")
+        return steps_of_procedure(section, procedure, known)
     if "procedure" in section:
         raise section.error("steps and procedure are both given: expected one of them", "procedure")
-    found = declared_steps.read_steps(
-        section.sections("steps"), known.scripts, known.parameters, known.constants
-    )
+    found = read_steps(section.sections("steps"), known)
     if not found:
         raise section.error("no step is declared", "steps", hint='steps = [{ do = "load" }]')
     return found
@@ -166,66 +122,6 @@ def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> in
     return clients or 0
 
 
-def _caches(section: TomlTable) -> tuple[str, ...]:
-    """``cache = ["cold", "warm"]``."""
-    found = section.texts("cache", (AS_IS,))
-    for place, word in enumerate(found):
-        if word not in CACHES or word in found[:place]:
-            raise section.error(
-                f"unknown state of the cache {word!r}"
-                if word not in CACHES
-                else f"{word} is given twice",
-                "cache",
-                hint=did_you_mean(word, CACHES) if word not in CACHES else None,
-            )
-    return found
-
-
-def _quick(section: TomlTable, parameters: Mapping[str, Parameter]) -> Quick:
-    """``[tests.NAME.quick]``: what ``--quick`` sets."""
-    found = Quick(**section.fields(Quick), driving=driving.read(section, parameters))
-    section.done()
-    return found
-
-
-def _needs(section: TomlTable) -> tuple[str, ...]:
-    needs = section.texts("needs", (), may_be_empty=True)
-    for name in needs:
-        if name not in CAPABILITIES:
-            raise section.error(
-                f"unknown capability {name!r}", "needs", hint=did_you_mean(name, CAPABILITIES)
-            )
-    return needs
-
-
-def _goes_without(section: TomlTable) -> dict[str, tuple[str, ...]]:
-    """``[tests.NAME.goes_without]``: dialect or language → those of the needs that it may lack."""
-    own, needs = section.section("goes_without"), section.texts("needs", (), may_be_empty=True)
-    found = {}
-    for name in own.names():
-        if hint := script_names.hint_if_unknown_dialect(name):
-            raise own.error(f"no dialect is called {name!r}", name, hint=hint)
-        found[name] = own.texts(name)
-        for capability in found[name]:
-            if capability not in needs:
-                raise own.error(
-                    f"the test does not need {capability!r}, so that it cannot go without",
-                    name,
-                    hint=did_you_mean(capability, needs) or f'needs = ["{capability}"]',
-                )
-    own.done()
-    return found
-
-
-def _not_expressible(section: TomlTable) -> dict[str, str]:
-    """``[tests.NAME.not_expressible]``: dialect or language → the reason, which reports show where
-    the number would stand."""
-    for name in section.names():
-        if hint := script_names.hint_if_unknown_dialect(name):
-            raise section.error(f"no dialect is called {name!r}", name, hint=hint)
-    return {name: section.text(name) for name in section.names()}
-
-
 def _refuse_contradictions(section: TomlTable, test: Test) -> None:
     """Raises `ExperimentError` for keys that contradict one another."""
     if not test.changes_data and test.leaves_other_data:
@@ -273,7 +169,7 @@ def _why_not_cold_each(test: Test) -> str | None:
     return None if ends == {"passes"} else "it does not end by passes alone"
 
 
-def _refuse_not_native(section: TomlTable, test: Test, known: NamesOfTests) -> None:
+def _refuse_not_native(section: TomlTable, test: Test, known: Names) -> None:
     """Raises `ExperimentError` where a client program is allowed that could not run the test:
     parameters are written into its statements, other values are not."""
     if not test.allows_native_client:
@@ -351,29 +247,213 @@ def _refuse_no_rate(section: TomlTable, driving: Driving, group: Group) -> None:
         )
 
 
-def _data_to_buffer(section: TomlTable, parameters: Mapping[str, Parameter]) -> float | str | None:
-    if "data_to_buffer" not in section:
-        return None
-    if section.is_text("data_to_buffer") and section.text("data_to_buffer") in parameters:
-        return section.text("data_to_buffer")
-    return section.number("data_to_buffer", quantities.DATA_TO_BUFFER)
+Kind = TypeVar("Kind", bound=Drive)
+
+_OF_EITHER = ("read",)
+"""Fields that a group may set for itself, and a step for its groups that do not."""
 
 
-def _levels(
-    section: TomlTable, parameters: Mapping[str, Parameter]
-) -> dict[str, tuple[Scalar, ...]]:
-    levels = {}
-    for name in section.names():
-        if name not in parameters:
-            raise section.error(
-                f"unknown parameter {name!r}", name, hint=did_you_mean(name, parameters)
+def read_drive(section: TomlTable, names: Names, kind: type[Kind]) -> Kind:
+    """The step, of class ``kind``."""
+    scripts = read_scripts_of_clients(section, names)
+    groups = tuple(_groups(section, names))
+    own = section.fields(kind, names, given=("groups", *scripts))
+    step = kind(groups=groups, **scripts, **own)
+    for key in ("scripts", "mix", "clients", "one_client", *OF_GROUPS):
+        if groups and key in section:
+            raise section.error(f"{key}: each group has its own", key, hint=f"move {key} there")
+    return step
+
+
+def _groups(section: TomlTable, names: Names) -> list[Group]:
+    groups: list[Group] = []
+    for group_section in section.sections("groups"):
+        group = _group(group_section, names)
+        if group.name in {earlier.name for earlier in groups}:
+            raise group_section.error(f"two groups are called {group.name!r}", "name")
+        groups.append(group)
+    by_itself = [group.name for group in groups if not group.ends_with]
+    for group, group_section in zip(groups, section.sections("groups"), strict=True):
+        if group.ends_with and group.ends_with not in by_itself:
+            raise group_section.error(
+                f"ends_with = {group.ends_with!r}: expected another group of the step that ends by "
+                "itself",
+                "ends_with",
+                hint=did_you_mean(group.ends_with, by_itself),
             )
-        levels[name] = section.scalars(name)
-        for value in levels[name]:
-            if not parameters[name].fits(value):
-                raise section.error(f"{name}: {value!r} is not {parameters[name].type}", name)
-            try:
-                parameters[name].check(value)
-            except ArgumentError as error:
-                raise section.error(error.message, name, hint=error.hint) from error
-    return levels
+    return groups
+
+
+def _group(section: TomlTable, names: Names) -> Group:
+    scripts = read_scripts_of_clients(section, names)
+    if not scripts["scripts"]:
+        raise section.error(
+            "a group needs scripts", hint='scripts = ["read.sql"], or weights in its mix'
+        )
+    group: Group = section.thing(Group, names, **scripts)
+    for key in group.driving_changes:
+        if key not in (*OF_GROUPS, *_OF_EITHER):
+            raise section.error(
+                f"{key} applies to the whole step", key, hint=f"move {key} out of the group"
+            )
+    if not group.name:
+        raise section.error("the name of a group is empty", "name")
+    if group.order != "sequence" and group.driving_changes.get("passes") is not None:
+        raise section.error(
+            "a mix has no passes", "passes", hint="give transactions, queue or duration_s"
+        )
+    return group
+
+
+def refuse_beside_deferred(section: TomlTable, test: Test) -> None:
+    """Raises `ExperimentError` where the clients of the test are not all alike, and where a script
+    is both queued and run."""
+    if test.deferred is None:
+        return
+    if test.only_drive is None:
+        raise section.error(
+            "deferred needs a single drive step, whose clients are all alike", "deferred"
+        )
+    if both := set(test.deferred.scripts) & set(test.scripts):
+        raise section.error(
+            f"{min(both)} is deferred, and run by the clients of the test as well",
+            "deferred",
+            hint="leave it out of the scripts or the mix of the test",
+        )
+
+
+class ScriptsOfClients(TypedDict):
+    """Of `assay.workload.steps.Clients`, and of a test."""
+
+    scripts: tuple[str, ...]
+    order: str
+    mix: Mapping[str, int | str]
+
+
+def read_scripts_of_clients(section: TomlTable, names: Names) -> ScriptsOfClients:
+    """The scripts, none where the section names none; raises `ExperimentError` with the line."""
+    mix = _mix(section, names)
+    listed: dict[str, None] = {}
+
+    for word in section.texts("scripts", ()):
+        named, at, weight = word.rpartition("@")
+        found = script_names.named_scripts(
+            section, "scripts", (named if at else word,), names.scripts
+        )
+        listed |= dict.fromkeys(found)
+        for name in found if at else ():
+            if name in mix:
+                raise _two_weights(section, "scripts", name)
+            mix[name] = _weight_of_word(section, named, weight, names.parameters)
+    if mix and not any(mix.values()):
+        key = "mix" if "mix" in section else "scripts"
+        raise section.error("at least one weight of a mix must be above 0", key)
+    order = section.choice("order", ORDERS, "mix" if mix else "sequence")
+    if mix and order == "sequence":
+        raise section.error("weights have no effect in a sequence", "order", hint='order = "mix"')
+    return {"scripts": tuple(dict.fromkeys([*listed, *mix])), "order": order, "mix": mix}
+
+
+def _mix(section: TomlTable, names: Names) -> dict[str, int | str]:
+    """``[tests.NAME.mix]``: script → its weight."""
+    weights = section.section("mix")
+    mix: dict[str, int | str] = {}
+
+    for word in weights.names():
+        weight = (
+            _parameter(weights, word, weights.text(word), names.parameters)
+            if weights.is_text(word)
+            else weights.whole(word, quantities.WEIGHT_IN_A_MIX)
+        )
+        for name in script_names.named_scripts(weights, word, (word,), names.scripts):
+            if name in mix:
+                raise _two_weights(weights, word, name)
+            mix[name] = weight
+    return mix
+
+
+def _weight_of_word(
+    section: TomlTable, script: str, word: str, parameters: Mapping[str, Parameter]
+) -> int | str:
+    """What stands behind the ``@``: a number, or ``:parameter``."""
+    if word.startswith(":"):
+        return _parameter(section, "scripts", word[1:], parameters)
+    try:
+        return quantities.WEIGHT_IN_A_MIX.of_word(word)
+    except ValueError as error:
+        raise section.error(
+            f"{script}@{word}: {error}",
+            "scripts",
+            hint=f'"{script}@3", or "{script}@:name" with a parameter',
+        ) from None
+
+
+def _parameter(section: TomlTable, key: str, name: str, parameters: Mapping[str, Parameter]) -> str:
+    """The name of a parameter that can hold a weight."""
+    if name not in parameters or parameters[name].type not in ("int", "float"):
+        raise driving.no_number(section, key, name, parameters, ("int", "float"))
+    return name
+
+
+def _two_weights(section: TomlTable, key: str, name: str) -> ExperimentError:
+    return section.error(f"{name} has two weights", key, hint="leave one of them out")
+
+
+def read_steps(sections: list[TomlTable], names: Names) -> tuple[Step, ...]:
+    """The steps in order; raises `ExperimentError` with the line."""
+    steps: list[Step] = []
+    for section in sections:
+        do = section.choice("do", registry.steps())
+        step: Step = registry.step(do).read(section, replace(names, before=tuple(steps)))
+        section.done()
+        found_so = {one.label for one in steps if step.found_as == one.found_as != ""}
+        if step.label in found_so:
+            raise section.error(
+                f"two steps {do!r} are called {step.label!r}",
+                "name" if "name" in section else "do",
+                hint="give each a name of its own" if "name" in section else 'add name = "…"',
+            )
+        steps.append(step)
+    return tuple(steps)
+
+
+def steps_of_procedure(section: TomlTable, procedure: str, names: Names) -> tuple[Step, ...]:
+    """The steps of the test that ``section`` declares; raises `ExperimentError`."""
+    if procedure == "update":
+        return (step("load")(), step("update")())
+    if procedure == "limit":
+        return (step("limit")(),)
+    if procedure == "connect":
+        return _connect()
+    if procedure == "reference":
+        return _reference(section.section("reference").thing(Reference, names))
+    return (step("load")(), step("drive")())
+
+
+def _connect() -> tuple[Step, ...]:
+    kept, each = "kept", "per transaction"
+    return (
+        step("load")(),
+        step("drive")(kept, driving_changes={"connection": kept}),
+        step("drive")(each, driving_changes={"connection": each}),
+        step("session_cost")(kept=kept, per_transaction=each),
+    )
+
+
+def _reference(said: Reference) -> tuple[Step, ...]:
+    """Compares the rows that a single client leaves on a small table with those of many clients."""
+    small = said.parameters
+    overlap = step("overlap")(
+        "together", alone="alone", stagger=said.stagger, pause=said.pause, at_once=said.at_once
+    )
+    at_once = Expression("0.0", 0)
+    unpaced = {said.stagger: at_once, said.pause: at_once}
+    alone = step("dump")("alone", script=said.dump, own=said.own, each=said.each, parameters=small)
+    return (
+        step("load")(parameters=small),
+        step("drive")("alone", is_one_client=True, parameters={**small, **unpaced}),
+        alone,
+        overlap,
+        replace(alone, name="together", parameters={}),
+        step("compare")(expected="alone", found="together"),
+    )

@@ -23,19 +23,21 @@ from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine import GeneratedDocument
 from assay.contracts.experiment import PROTOCOLS
 from assay.contracts.observation import Headline, ResponseLimit
-from assay.contracts.recorded import SheetRecord, WorkloadRecord
+from assay.contracts.recorded import SheetRecord
 from assay.registry import unknown
 from assay.text import quantities
-from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
+from assay.text.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file, named
 from assay.text.toml_file import TomlData
+from assay.workload import keys_of_tests
+from assay.workload.declared_reports import REPRODUCES, TITLE
+from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
-from assay.workload.steps import Deferred, Drive, Group, Step
+from assay.workload.steps import CHANGES, MIX, ORDER, SCRIPTS, Deferred, Drive, Group, Step
 
 if TYPE_CHECKING:
-    from assay.contracts.engine import GeneratedDocument
-    from assay.workload.derived_metrics import DerivedMetric
+    from assay.workload.workload_record import WorkloadRecord
 
 
 class Script(ScriptDocument, frozen=True):
@@ -74,8 +76,6 @@ class MixedScripts(Protocol):
     def mix(self) -> Mapping[str, int]: ...
 
 
-TITLE = in_file(TEXT, "One line, for reports.")
-REPRODUCES = in_file(TEXT, "What is repeated, for the report: a paper and its table.")
 CLIENT_COUNTS = in_file(
     Listed(NumberWithin(quantities.CLIENTS)), "Numbers of concurrent clients, each measured."
 )
@@ -86,8 +86,7 @@ class Quick(Struct, frozen=True):
 
     clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = ()
     """Empty: as many as ever."""
-    driving: DrivingChanges = field(default_factory=DrivingChanges)
-    """Fields of `Driving`."""
+    driving: Annotated[DrivingChanges, CHANGES] = field(default_factory=DrivingChanges)
 
 
 class Test(Struct, frozen=True):
@@ -97,19 +96,18 @@ class Test(Struct, frozen=True):
     title: Annotated[str, TITLE]
     help: Annotated[str, in_file(TEXT, "What is measured, in a sentence.")]
     reproduces: Annotated[str, REPRODUCES] = ""
-    steps: tuple[Step, ...] = field(default_factory=lambda: (registry.step("load")(), Drive()))
-    """The steps, in order."""
-    scripts: tuple[str, ...] = ()
+    steps: Annotated[tuple[Step, ...], keys_of_tests.STEPS] = field(
+        default_factory=lambda: (registry.step("load")(), Drive())
+    )
+    scripts: Annotated[tuple[str, ...], SCRIPTS] = ()
     """Names of the transaction types, in order."""
-    order: str = "sequence"
-    """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight;
-    ``deck``: as many of each as its weight, shuffled, until none is left, and again."""
-    mix: Mapping[str, int | str] = field(default_factory=dict)
+    order: Annotated[str, ORDER] = "sequence"
+    mix: Annotated[Mapping[str, int | str], MIX] = field(default_factory=dict)
     """Name → weight in the mix, or the parameter that holds it; other scripts have the weight 1."""
     clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = (1,)
-    driving: Driving = field(default_factory=Driving)
+    driving: Annotated[Driving, keys_of_tests.DRIVING] = field(default_factory=Driving)
     """Numbers may be names of parameters."""
-    caches: tuple[str, ...] = (AS_IS,)
+    caches: Annotated[tuple[str, ...], keys_of_tests.CACHE] = (AS_IS,)
     """Levels of `CACHES`."""
     cold_each_script: Annotated[
         bool,
@@ -148,31 +146,36 @@ class Test(Struct, frozen=True):
             "of it is compared.",
         ),
     ] = False
-    data_to_buffer: float | str | None = None
+    data_to_buffer: Annotated[float | str | None, keys_of_tests.DATA_TO_BUFFER] = None
     """The ratio of the data's size to the buffer's size, or the parameter that has it; None: the
     buffer is not sized."""
-    checks: tuple[str, ...] = ()
-    """The names of the consistency checks to run."""
-    counted_checks: tuple[str, ...] = ()
-    """Of the checks whose finds are counted and do not fail the run."""
-    defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    checks: Annotated[tuple[str, ...], keys_of_tests.CHECKS] = ()
+    counted_checks: Annotated[tuple[str, ...], keys_of_tests.COUNTED_CHECKS] = ()
+    defaults: Annotated[Mapping[str, tuple[Scalar, ...]], keys_of_tests.DEFAULTS] = field(
+        default_factory=dict
+    )
     """Levels of parameters in this test, where they differ from the workload's defaults."""
-
-    quick: Quick = field(default_factory=Quick)
-    needs: tuple[str, ...] = ()
+    quick: Annotated[
+        Quick, in_file((), "What a quick version (--quick) has in place of it.", below=Quick)
+    ] = field(default_factory=Quick)
+    needs: Annotated[tuple[str, ...], keys_of_tests.NEEDS] = ()
     """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its
     steps."""
 
-    goes_without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    goes_without: Annotated[Mapping[str, tuple[str, ...]], keys_of_tests.GOES_WITHOUT] = field(
+        default_factory=dict
+    )
     """Dialect or language → those of the needs without which its systems run it all the same."""
 
-    not_expressible: Mapping[str, str] = field(default_factory=dict)
+    not_expressible: Annotated[Mapping[str, str], keys_of_tests.NOT_EXPRESSIBLE] = field(
+        default_factory=dict
+    )
     """Dialect or language → why its systems cannot express the test."""
-    headline: Headline | None = None
+    headline: Annotated[Headline | None, keys_of_tests.HEADLINE] = None
     """The rate by which the test is known."""
-    response_limits: tuple[ResponseLimit, ...] = ()
+    response_limits: Annotated[tuple[ResponseLimit, ...], keys_of_tests.RESPONSE_LIMITS] = ()
     """How long its transactions may take."""
-    deferred: Deferred | None = None
+    deferred: Annotated[Deferred | None, keys_of_tests.DEFERRED] = None
     """Who runs what its scripts queue; None: they queue nothing."""
 
     __test__ = False  # pytest must not collect this class
@@ -273,15 +276,19 @@ class Test(Struct, frozen=True):
 class ExpectedAnswers(Struct, frozen=True):
     """The row counts of one known data set."""
 
-    dataset: str
-    source: str
+    dataset: Annotated[str, in_file(TEXT, name="name")]
+    source: Annotated[str, in_file(TEXT)]
     """How and by whom the rows were counted."""
-    fingerprint: str
+    fingerprint: Annotated[str, in_file(TEXT)]
     """Of the data set's files, as their reader makes it (`Scan.fingerprint`)."""
-    entries: int
-    bytes: int
-    counts: Mapping[str, int]
-    digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    entries: Annotated[int, in_file(NumberWithin(quantities.COUNT))]
+    bytes: Annotated[int, in_file(NumberWithin(quantities.COUNT))]
+    counts: Annotated[
+        Mapping[str, int], in_file((), below=named(NumberWithin(quantities.COUNT)))
+    ] = field(default_factory=dict)
+    digests: Annotated[
+        Mapping[str, Mapping[str, str]], in_file((), name="answers", below=named(named(TEXT)))
+    ] = field(default_factory=dict)
     """Test → script → digest of its answers, in a test that compares the results of systems."""
 
 
@@ -294,10 +301,27 @@ class ExpectedRules(Struct, frozen=True):
     """Script → the values of parameters for which its counts hold; those of others hold for all."""
 
 
-class Inherited(Struct, frozen=True, kw_only=True):
-    """What a workload has that another may extend; everything is empty where it extends none."""
+class Reported(Struct, frozen=True, kw_only=True):
+    """What reports need of a workload as its files say it."""
 
     name: str = ""
+    title: str = ""
+    source: str = ""
+    report: Mapping[str, TomlData] = field(default_factory=dict)
+    """Test → the declaration of its report (`assay.report.declared.declaration`)."""
+    published: Mapping[str, TomlData] = field(default_factory=dict)
+    """Test → the published table, in the same form."""
+    claims: tuple[TomlData, ...] = ()
+    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Name → a table over several tests (`assay.report.declared.declaration`)."""
+    sheets: tuple[SheetRecord, ...] = ()
+    """Tables that reports show as they stand."""
+
+
+class Inherited(Reported, frozen=True, kw_only=True):
+    """What a workload has that another may extend; everything is empty where it extends none."""
+
     default_system: str = ""
     """The default system; empty: a system must be named."""
     data_source: str = ""
@@ -326,30 +350,22 @@ class Workload(Inherited, frozen=True, kw_only=True):
     """A workload folder that has been read and found consistent."""
 
     folder: Path
-    title: str
-    source: str
-    description: str
+    title: Annotated[str, TITLE]
+    source: Annotated[
+        str, in_file(TEXT, "Where the experiment comes from: a paper, a standard, a page.")
+    ]
+    description: Annotated[str, in_file(TEXT, "What the workload is, in a few sentences.")] = ""
     default_test: str
     tests: Mapping[str, Test]
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
-    report: Mapping[str, TomlData]
-    """Test → the declaration of its report (`assay.report.declared.declaration`)."""
-    published: Mapping[str, TomlData]
-    """Test → the published table, in the same form."""
     is_ad_hoc: bool = False
     """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
     given_scripts: str = ""
     """The names of script files that its tests run in place of their own."""
-    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Name → a table over several tests (`assay.report.declared.declaration`)."""
-    sheets: tuple[SheetRecord, ...] = ()
-    """Tables that reports show as they stand."""
     derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
     """By name, in the order in which they are declared."""
-    claims: tuple[TomlData, ...] = ()
-    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
 
     def quickly(self) -> Workload:
         """With the quick version of every test."""
@@ -409,13 +425,13 @@ class Workload(Inherited, frozen=True, kw_only=True):
         """The script of that name for one dialect: its override, that of the dialects it derives
         from or of its language, if there is one; else the common text, with names as the dialect
         writes them."""
-        return own(self.overrides, name, dialect) or self.written(self.scripts[name], dialect)
+        return self.written(own(self.overrides, name, dialect) or self.scripts[name], dialect)
 
     def checks_for(self, dialect: Writes) -> tuple[Script, ...]:
         """The consistency checks for one dialect, as `script_for`; those that have no text in its
         language are left out."""
         return tuple(
-            own(self.overrides, name, dialect) or self.written(check, dialect)
+            self.written(own(self.overrides, name, dialect) or check, dialect)
             for name, check in self.checks.items()
             if self.is_spoken(name, dialect)
         )
@@ -540,33 +556,18 @@ class Workload(Inherited, frozen=True, kw_only=True):
 
     def for_record(self) -> WorkloadRecord:
         """The part of the workload that reports need, since its folder may be gone."""
-        return WorkloadRecord(
-            {
-                "name": self.name,
-                "title": self.title,
-                "source": self.source,
-                "fingerprint": self.fingerprint,
-                "report": {test: dict(table) for test, table in self.report.items()},
-                "published": {test: dict(table) for test, table in self.published.items()},
-                "claims": [dict(claim) for claim in self.claims],
-                "series": {name: dict(table) for name, table in self.series.items()},
-                **({"sheets": list(self.sheets)} if self.sheets else {}),
-                **(
-                    {"derived": [one.for_record() for one in self.derived.values()]}
-                    if self.derived
-                    else {}
-                ),
-                **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
-            }
-        )
+        from assay.workload.workload_record import WorkloadRecord
 
-    @property
-    def _bytes_per_unit(self) -> dict[str, float]:
-        return {
-            name: one.bytes_per_unit
-            for name, one in self.parameters.items()
-            if one.bytes_per_unit is not None
-        }
+        return WorkloadRecord(
+            **{name: getattr(self, name) for name in Reported.__struct_fields__},
+            fingerprint=self.fingerprint,
+            derived=tuple(self.derived.values()),
+            bytes_per_unit={
+                name: one.bytes_per_unit
+                for name, one in self.parameters.items()
+                if one.bytes_per_unit is not None
+            },
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -1,5 +1,5 @@
 """Invented experiments that have all parts a report may have: what reports show is kept whole in
-``tests/data/reports``, and ``pytest --keep-outputs`` writes it anew."""
+``tests/data/reports.txt``, and ``pytest --keep-outputs`` writes it anew."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import observations
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Driving, StorageChoice, StoragePrice, SystemChoice
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 
 S, MS = invented.S, 1_000_000
 OPEN = Driving(
@@ -130,7 +130,7 @@ def everything(path: Path) -> ExperimentRecord:
         "slow": structs.replace(invented.probe("slow", 50.0, 3000.0), begun_unix_ns=S),
         "fast": structs.replace(invented.probe("fast", 200.0, spread=0.8), begun_unix_ns=S),
     }
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             cell = run.cell

@@ -43,7 +43,10 @@ def repeated(record: ExperimentRecord, times: int) -> ExperimentRecord:
     """The same with so many times the repetitions."""
     most = max(run.repetition for run in record.runs)
     runs = [
-        replace(run, id=run.id + part * len(record.runs), repetition=run.repetition + part * most)
+        invented.planned_as(
+            replace(run, id=run.id + part * len(record.runs)),
+            repetition=run.repetition + part * most,
+        )
         for part in range(times)
         for run in record.runs
     ]

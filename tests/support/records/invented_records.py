@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from unittest import mock
 
 import msgspec
 from msgspec import structs
@@ -21,40 +22,49 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.factors import levels
-from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.observation import VERSION, DeviceCounts, Observed, read_observed
+from assay.contracts.recorded import Build, Machine
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.judge.ended_runs import Judged
+from assay.load.dataset import Dataset
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
-from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
+from assay.probe.measure import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
-from assay.storages.device_counters import DeviceCounts
+from assay.record import store as record_store
+from assay.record.planned_runs import ExperimentFacts
+from assay.record.writer import Change, Writer
+from assay.workload.workload_record import WorkloadRecord
 
+T = TypeVar("T")
 S = 1_000_000_000
-MACHINE = {
+MACHINE: Machine = {
     "cpu_model": "Invented 9000", "architecture": "x86_64", "processors": 8, "processors_usable": 8,
     "memory_bytes": 16 * 10**9, "kernel": "6.1.0", "operating_system": "Invented Linux 12",
     "python": "3.11.9",
 }  # fmt: skip
-BUILD = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}
+BUILD: Build = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}
 CHECKS = {"S01": ("ISBN without ISBN-13", 156), "S02": ("confused ISBN-13", 0)}
-WORKLOAD: dict[str, Any] = {
-    "name": "bibsql",
-    "title": "bibliographies in SQL",
-    "fingerprint": "f" * 64,
-    "report": {"parallel": {}, "checks": {}},
-    "published": {},
-}
-FACTS: dict[str, Any] = {"machine": MACHINE, "workload": WORKLOAD, "build": BUILD, "content": {}}
+WORKLOAD = WorkloadRecord(
+    name="bibsql",
+    title="bibliographies in SQL",
+    fingerprint="f" * 64,
+    report={"parallel": {}, "checks": {}},
+)
+FACTS = ExperimentFacts(MACHINE, WORKLOAD, BUILD, fingerprint.Content("", "", "", ""))
 HERE = StorageChoice("here", "here")
 SSD = StorageChoice("ssd", "here", "/mnt/ssd")
 POSTGRESQL = SystemChoice("postgresql")
 MARIADB = SystemChoice("mariadb", options={"engine": "MyISAM"})
 SQLITE = SystemChoice("sqlite")
+
+
+def workload_with(**changes: Any) -> WorkloadRecord:
+    return WorkloadRecord.of_record({**WORKLOAD.for_record(), **changes})
 
 
 def plan(
@@ -130,7 +140,7 @@ def deployment(cell: Cell, *, password: str | None = None, **changes: Any) -> De
     return Deployment(**{**values, "nodes": nodes, **changes})
 
 
-def dataset(**changes: Any) -> dict[str, Any]:
+def dataset(**changes: Any) -> Dataset:
     values = {
         "source": "real", "description": "13 files of the beebe collection",
         "fingerprint": "d" * 64, "items": 9733,
@@ -139,7 +149,7 @@ def dataset(**changes: Any) -> dict[str, Any]:
         "analyze_ns": 100_000_000, "size_on_disk_bytes": 20_500_000, "skipped_items": 0,
         "problems": [], "replicas": 1, "variant": "full",
     }  # fmt: skip
-    return {**values, **changes}
+    return Dataset.of_record({**values, **changes}, "data set")
 
 
 def latency(middle_ns: int, count: int = 0) -> dict[str, Any]:
@@ -303,9 +313,15 @@ def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PLACE: dict[str, Any] = {
-    "id": 0, "experiment_id": 1, "position": 0, "workload": "null", "test": "one",
-    "system": "null", "system_label": "null", "storage": "here", "clients": 8, "repetition": 1,
-    "seed": 1, "cell_fingerprint": "", "state": "done",
+    "id": 0, "experiment_id": 1, "workload": "null",
+    "planned": PlannedRun(
+        Cell(
+            "null", "one", SystemChoice("null"), HERE, 8, {},
+            levels({"protocol": "simple", "threads": 0}),
+        ),
+        repetition=1, seed=1, position=0,
+    ),
+    "system_label": "null", "storage": "here", "cell_fingerprint": "", "state": "done",
 }  # fmt: skip
 """Of a run that is in no record."""
 
@@ -315,10 +331,23 @@ def changed(run: Run, part: str, **values: Any) -> Run:
     if part == "observation":
         assert run.driven is not None
         return structs.replace(run, observation=observed({**run.driven.document, **values}))
-    part = "data" if part == "dataset" else part
+    if part == "dataset":
+        assert run.data is not None
+        kept = {**run.data.for_record(), **values}
+        return structs.replace(run, data=Dataset.of_record(kept, "data set"))
     before = getattr(run, part)
     found = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
     return structs.replace(run, **{part: found})
+
+
+def of_cell(run: Run, **values: Any) -> Run:
+    """The run, of a cell with other levels."""
+    return planned_as(run, cell=replace(run.cell, **values))
+
+
+def planned_as(run: Run, **values: Any) -> Run:
+    """The run, with another place in its plan."""
+    return structs.replace(run, planned=replace(run.planned, **values))
 
 
 def disturbed(run: Run, share: float) -> Run:
@@ -460,19 +489,43 @@ def begin(
     store: Store,
     planned: Plan,
     *,
-    workload: Mapping[str, Any] | None = None,
+    workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
 ) -> int:
-    """The experiment of these runs begins."""
-    return store.begin_experiment(
-        planned.experiment,
-        planned,
-        {
-            **FACTS,
-            "machine": {**MACHINE, **(machine or {})},
-            "workload": {**WORKLOAD, **(workload or {})},
-        },
-    )
+    """The experiment of these runs begins. ``workload``: or what it has beside `WORKLOAD`."""
+    if not isinstance(workload, WorkloadRecord):
+        workload = workload_with(**(workload or {}))
+    facts = structs.replace(FACTS, machine={**MACHINE, **(machine or {})}, workload=workload)
+    return store.begin_experiment(planned.experiment, planned, facts)
+
+
+class _AtOnce(Writer):
+    """Writes all in one transaction, with no copy for the case that the file is lost: what is in
+    the file then is the same, and takes half the time."""
+
+    def change(self, change: Change[T]) -> T:
+        if not self.connection.in_transaction:
+            self.connection.execute("BEGIN")
+        return change(self.connection)
+
+    def read(self, question: Change[T]) -> T:
+        return question(self.connection)
+
+    def experiment_begins(self, experiment_id: int) -> None:
+        pass
+
+    def close(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("COMMIT")
+        super().close()
+
+
+def at_once(path: Path) -> Store:
+    """A store for tests of what is in a record, and not of how it comes there."""
+    if not path.exists():
+        path.write_bytes(_new_record())
+    with mock.patch.object(record_store, "Writer", _AtOnce):
+        return Store(path)
 
 
 @cache
@@ -490,15 +543,13 @@ def experiment(
     planned: Plan,
     elapsed: Mapping[tuple[str, str, int], Iterable[float]] | float,
     *,
-    workload: Mapping[str, Any] | None = None,
+    workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> ExperimentRecord:
     """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
     time in s per repetition, or one time for all."""
-    if not path.exists():
-        path.write_bytes(_new_record())
-    with Store(path) as store:
+    with at_once(path) as store:
         number = begin(store, planned, workload=workload, machine=machine)
         for run in planned.runs:
             cell = run.cell
@@ -507,7 +558,7 @@ def experiment(
                 list(elapsed[key])[run.repetition - 1] if isinstance(elapsed, Mapping) else elapsed
             )
             write_run(store, run, round(seconds * S), **changes)
-        cells = store.experiment(number).cells
-        store.judged({fingerprint: cell for (fingerprint, _), cell in cells.items()})
+        found = store.experiment(number)
+        store.judged({fingerprint: cell for (fingerprint, _), cell in found.cells.items()})
         store.end_experiment()
-        return store.experiment(number)
+        return structs.replace(found, ended_unix_ns=time.time_ns(), is_under_way=False)

@@ -7,7 +7,6 @@ import sqlite3
 from pathlib import Path
 
 import invented_records as invented
-from assay.record import Store
 from assay.record.merging import judge_cell
 from assay.record.runs import reading
 
@@ -20,7 +19,7 @@ def experiment(path: Path, *, cells: int = 1, repetitions: int = 1) -> int:
     planned = invented.plan(
         [invented.POSTGRESQL], clients=range(1, cells + 1), repetitions=repetitions
     )
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         number = invented.begin(store, planned)
         templates = [
             invented.write_run(store, run, (10 + place) * invented.S)

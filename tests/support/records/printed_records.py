@@ -256,8 +256,8 @@ def _of_machine(
         workload.name, tests, tuple(map(SystemChoice, names)), (invented.HERE,),
         (1,), repetitions=REPETITIONS,
     )  # fmt: skip
-    recorded = {**workload.for_record(), "claims": [claim]}
-    with Store(path) as store:
+    recorded = structs.replace(workload.for_record(), claims=(claim,))
+    with invented.at_once(path) as store:
         number = invented.begin(
             store,
             Plan(experiment, tuple(runs)),

@@ -25,6 +25,7 @@ from assay.contracts.stop import INTERRUPTED, Stopped, StopReason
 from assay.errors import AssayError
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
+from waiting import HANG_S
 
 
 @pytest.fixture(autouse=True)
@@ -283,6 +284,6 @@ def test_a_request_to_stop_ends_one_experiment_of_two(tmp_path: Path) -> None:
     for one in threads:
         one.start()
     for one in threads:
-        one.join(120)
+        one.join(HANG_S)
     assert ended == {1: "a test", 2: 0}
     assert not stop.NEVER.is_asked

@@ -23,13 +23,11 @@ def rounds(rate_per_s: float, cost_us: float, latency_ms: float = 1.0) -> Rounds
 def missed(ours: Rounds, pgbench: Rounds, floor: Rounds, paced_ms: float = 1.0) -> list[str]:
     verdicts = client_cost.verdicts_of(
         {
-            client_cost.OURS: ours,
-            client_cost.PGBENCH: pgbench,
-            client_cost.FLOOR: floor,
+            client_cost.OURS: ours, client_cost.PGBENCH: pgbench, client_cost.FLOOR: floor,
             client_cost.OURS_PACED: rounds(1e3, 5, paced_ms),
             client_cost.PGBENCH_PACED: rounds(1e3, 5),
         }
-    )
+    )  # fmt: skip
     return [line.rpartition(":")[0] for line in client_cost.missed("select only, 8", verdicts)]
 
 

@@ -207,7 +207,7 @@ def compared(path: Path, cql: dict[str, Any], sql: dict[str, Any], **of_cql: Any
     # Seeds are equal where systems alone differ.
     runs = tuple(replace(run, seed=run.repetition) for run in planned.runs)
     planned = replace(planned, runs=runs)
-    with Store(path / "r") as store:
+    with invented.at_once(path / "r") as store:
         number = invented.begin(store, planned)
         for run in planned.runs:
             system = run.cell.system.name
@@ -337,7 +337,9 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
     def again(run: Run) -> Run:
         """Repetition 11 at the time of the disturbed one."""
         times = {"begun_unix_ns": bad.begun_unix_ns, "ended_unix_ns": bad.ended_unix_ns}
-        return structs.replace(run, in_place_of=4, **times) if run.repetition == 11 else run
+        if run.repetition != 11:
+            return run
+        return structs.replace(invented.planned_as(run, in_place_of=4), **times)
 
     kept = (run for run in record.runs if (run.repetition, run.storage) != (11, "here"))
     made = of_storages(structs.replace(record, runs=tuple(map(again, kept))))
@@ -363,7 +365,7 @@ def test_where_all_were_disturbed_twice_medians_and_ratio_are_of_the_last_runs(
         assert run.driven is not None
         run = invented.disturbed(run, 0.4)
         if run.repetition > 3:
-            return structs.replace(run, in_place_of=run.repetition - 3)
+            return invented.planned_as(run, in_place_of=run.repetition - 3)
         return invented.changed(run, "observation", elapsed_ns=run.driven.elapsed_ns * 3)
 
     last = structs.replace(noisy, runs=tuple(map(changed, noisy.runs)))

@@ -26,7 +26,7 @@ from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.differences import mean_the_same
 from assay.comparison.sides import Comparison, Direction
 from assay.errors import ArgumentError
-from assay.experiment import ServerMachine, SystemChoice
+from assay.experiment import ScriptFile, ServerMachine, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import Design
@@ -97,8 +97,6 @@ def _no_samples(run: Run) -> dict[str, Any]:
 
 
 NOTHING: dict[str, Any] = {
-    "deployment_document": None,
-    "dataset": None,
     "observation": None,
     "deployment": None,
     "data": None,
@@ -274,7 +272,7 @@ def test_profiles_are_compared_whatever_settings_they_have(folder: Path) -> None
         ({"parameters": {"share": 800.0}}, {"parameters": {"share": 0.25}},
          "postgresql, here, 8 clients, share 800"),
         ({"group_clients": {"readers": 4}}, {}, "postgresql, here, 8 clients, readers 4"),
-        ({"server_machine": ServerMachine(memory_bytes=2**31)}, {},
+        ({"system": replace(invented.POSTGRESQL, machine=ServerMachine(memory_bytes=2**31))}, {},
          "postgresql, here, memory 2GB, 8 clients"),
     ],
 )  # fmt: skip
@@ -286,7 +284,7 @@ def test_a_cell_has_one_name_in_reports_and_comparisons(
     for run in found.runs:
         other = changes if run.clients == 8 else others
         levels = {**run.levels, **other.get("levels", {})}
-        runs.append(structs.replace(run, **{**other, "levels": levels}))
+        runs.append(invented.of_cell(run, **{**other, "levels": levels}))
     named = factors.names(runs)
     assert named == [cell.name for cell in cell_runs.cells(found, runs)]
     assert named[0] == name
@@ -300,9 +298,11 @@ def test_an_unpacked_script_is_known_by_its_content_and_differs_in_nothing(folde
         ("/tmp/x/q.sql", "d1", 1),
         ("q.sql", "d2", 1),
     ):
-        script = {"path": path, "weight": weight, "content": content}
-        cell = {**run.cell, "workload": path, "workload_content": "of its scripts"}
-        changed = structs.replace(run, is_ad_hoc=True, cell={**cell, "scripts": [script]})
+        script = ScriptFile(path, weight, content)
+        changed = invented.of_cell(
+            structs.replace(run, is_ad_hoc=True), workload=path, workload_content="of its scripts",
+            scripts=(script,),
+        )  # fmt: skip
         fields.append(factors.identifying(changed))
     assert not factors.differing(fields[:2])
     assert factors.differing(fields[::2]) == ["scripts"]
@@ -315,14 +315,14 @@ def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path
     sides = []
     for path in ("x.sql", "f/x.sql"):
         found = measured(folder / path.replace("/", "_"))
-        cell = {"workload": path, "scripts": [{"path": path, "weight": 1}]}
         runs = tuple(
-            structs.replace(
-                run, workload=path, is_ad_hoc=True, cell_fingerprint=path, scripts_given="x.sql",
-                cell={**run.cell, **cell},
+            invented.of_cell(
+                structs.replace(run, workload=path, is_ad_hoc=True, cell_fingerprint=path),
+                workload=path,
+                scripts=(ScriptFile(path),),
             )
             for run in found.runs
-        )  # fmt: skip
+        )
         sides.append(structs.replace(found, runs=runs))
     made = compared(*sides)
     assert "scripts: x.sql → f/x.sql" in shown(made).replace("\n           ", " ")
@@ -509,9 +509,8 @@ def with_scripts(experiment: ExperimentRecord, text: str) -> ExperimentRecord:
     """Its clients were fed this text."""
     runs = tuple(
         structs.replace(
-            run,
+            invented.of_cell(run, feed="feed.sql"),
             scripts=(ScriptRecord("feed", "feed.sql", text, 1),),
-            cell={**run.cell, "feed": "feed.sql"},
         )
         for run in experiment.runs
     )
@@ -822,7 +821,7 @@ def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2, 4))
     rates: dict[int, float | bool] = {1: 800.0, 2: 0.25, 4: True}
     runs = (
-        structs.replace(run, parameters={"rate": rates[run.clients]}, clients=8)
+        invented.of_cell(run, parameters={"rate": rates[run.clients]}, clients=8)
         for run in found.runs
     )
     one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
@@ -839,7 +838,7 @@ def test_levels_with_commas_are_named_whole(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2, 4, 8))
     levels = {1: "0s:200,60s:800", 2: "0s:100..900,5s:900,9s:0", 4: "700", 8: "0s:200"}
     runs = (
-        structs.replace(run, parameters={"rate": levels[run.clients]}, clients=8)
+        invented.of_cell(run, parameters={"rate": levels[run.clients]}, clients=8)
         for run in found.runs
     )
     one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])

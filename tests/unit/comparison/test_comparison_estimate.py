@@ -34,7 +34,7 @@ from assay.judge.statistics.estimate import (
     independent,
     paired,
 )
-from assay.record import ExperimentRecord, Run, Store
+from assay.record import ExperimentRecord, Run
 from assay.record.metrics.catalogue import COMPARED
 from assay.report import charts, trend
 from assay.report import trend as report
@@ -110,6 +110,7 @@ def test_what_changes_on_the_machine_cancels_in_pairs() -> None:
     assert p_values[1] is not None and p_values[1] > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     """A true difference of that size, in many drawn experiments."""
@@ -127,6 +128,7 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     assert 0.77 < found / 2000 < 0.83
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", [paired, independent])
 def test_noise_is_called_in_five_of_a_hundred(estimate: object) -> None:
     chance = random.Random(2)
@@ -343,7 +345,7 @@ def grid(
     levels = [dict(zip(settings, one, strict=True)) for one in every]
     systems = [replace(invented.POSTGRESQL, settings=one) for one in levels]
     planned = invented.plan(systems, repetitions=repetitions)
-    with Store(path / "r.sqlite") as store:
+    with invented.at_once(path / "r.sqlite") as store:
         number = invented.begin(store, planned)
         for place, run in enumerate(planned.runs):
             noise = NOISE[(place + place // 3) % len(NOISE)]
@@ -409,7 +411,7 @@ def test_the_combination_that_is_faster_than_all_others_is_named(tmp_path: Path)
 
 
 def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
-    experiment = grid(tmp_path, with_interaction)
+    experiment = grid(tmp_path, with_interaction, repetitions=2)
     report = build(experiment)
     said = effects_sentence(only(experiment))
     for form in (table, markdown):
@@ -440,7 +442,7 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
                 "deployment",
                 durability=None,
                 durability_lowered_by=("fsync = off",)
-                if run.cell["system"]["settings"]["jit"] == "off"
+                if run.cell.system.settings["jit"] == "off"
                 else (),
             )
             for run in experiment.runs

@@ -7,12 +7,13 @@ import json
 import signal
 import threading
 import time
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from assay import registry, storages, systems
 from assay.contracts import factors
@@ -44,10 +45,11 @@ from assay.record import Store
 from assay.record.file.kept_texts import json_text
 from assay.record.runs import typed
 from assay.systems import OptionSpec
-from assay.systems.null import NULL
-from assay.systems.sqlite import SQLITE
+from assay.systems.null.system import NULL
+from assay.systems.sqlite.system import SQLITE
 from assay.text.keys import field_names
 from step_workloads import folder_of
+from waiting import HANG_S
 
 
 @pytest.mark.parametrize("name", registry.systems())
@@ -198,7 +200,11 @@ NODES = tuple(
     Node(f"node {pid}", storage, pid) for pid, storage in zip((11, 12, 13), STORAGES, strict=True)
 )
 ADDRESS = Address("postgresql", host="10.0.0.1", port=5432, user="reader", password="known to few")
-ENDPOINTS = (ADDRESS, replace(ADDRESS, host="10.0.0.2"), replace(ADDRESS, port=5433))
+ENDPOINTS = (
+    ADDRESS,
+    structs.replace(ADDRESS, host="10.0.0.2"),
+    structs.replace(ADDRESS, port=5433),
+)
 
 
 def deployment(*endpoints: Address) -> Deployment:
@@ -225,7 +231,7 @@ def test_the_engine_gets_all_endpoints_and_one_login() -> None:
         ("10.0.0.1", 5433),
     ]
     assert all(one.session_statements == ("SET a = 1",) for one in endpoints)
-    for wrong in ((), (ADDRESS, replace(ADDRESS, user="another"))):
+    for wrong in ((), (ADDRESS, structs.replace(ADDRESS, user="another"))):
         with pytest.raises(Bug, match="endpoint"):
             deployment(*wrong)
 
@@ -415,7 +421,7 @@ def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(120)
+    thread.join(HANG_S)
     assert [str(error) for error in raised] == ["the gate"]
     with Store(records, must_exist=True) as store:
         (run_,) = store.latest().runs

@@ -19,12 +19,9 @@ SOURCES = "\n".join(
     for file in CRATES.glob(f"{place}/*.rs")
 )
 CALLED = {
-    "_OfDriving": "GroupDocument",
-    "ClientsDocument": "GroupDocument",
-    "BibDocument": "SourceOptions",
-    "ScanDocument": "ScanOptions",
-    "SqlDocument": "SqlOptions",
-}
+    "_OfDriving": "ClientsDocument",
+    "BibDocument": "SourceOptions", "ScanDocument": "ScanOptions", "SqlDocument": "SqlOptions",
+}  # fmt: skip
 """In Rust."""
 
 
@@ -43,7 +40,9 @@ def fields_in_rust(name: str) -> set[str]:
     body = re.search(rf"pub (?:struct|enum) {name} \{{(.*?)\n\}}", SOURCES, re.DOTALL)
     assert body, f"the engine has no {name}"
     named = re.findall(r'^\s*(?:pub )?(\w+): |rename = "(\w+)"', body[1], re.MULTILINE)
-    return {name for pair in named for name in pair} | {"kind"}
+    flattened = re.findall(r"#\[serde\(flatten.*\]\n\s*pub \w+: (\w+)", body[1])
+    others = [fields_in_rust(one) for one in flattened]
+    return {name for pair in named for name in pair}.union({"kind"}, *others)
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.__name__)

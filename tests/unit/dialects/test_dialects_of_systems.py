@@ -27,7 +27,7 @@ from assay.dialects.sqlserver import SQL_SERVER
 from assay.drive import prepare
 from assay.drive.prepare import session_settings_of_statements
 from assay.errors import ArgumentError
-from assay.judge.storage_evidence import LEAST_COMMITS, durability_that_held
+from assay.judge.storage_checks import LEAST_COMMITS, durability_that_held
 from assay.systems.dbapi.dialects import INGRES
 
 COLUMNS = (

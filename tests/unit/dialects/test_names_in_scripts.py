@@ -152,6 +152,7 @@ def test_a_view_of_a_derived_dialect_is_spelled_as_in_its_line() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.workloads())
 def test_no_common_script_has_a_bare_name_that_a_dialect_reserves(name: str) -> None:
     workload = reader.read(name)
@@ -173,6 +174,9 @@ def test_a_word_in_braces_is_said_by_the_dialect_with_its_arguments() -> None:
     )
     assert names.written(text, SPOKEN["sqlite"]).endswith(" from t ")
     assert names.written("'[0-9]{2}' {other(1)}", SPOKEN["db2"]) == "'[0-9]{2}' {other(1)}"
+    of_both, of_one = "{matches(a, '^x', 'x%')}", "{matches(a, '^x')}"
+    said = [names.written(one, SPOKEN["ingres"]) for one in (of_both, of_one)]
+    assert said == ["a like 'x%'", "a regexp '^x'"], "where LIKE cannot say it, nothing else can"
 
 
 @pytest.mark.parametrize("text", ["select {year}", "select {year(day}", "select {year(day) }"])

@@ -20,7 +20,13 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress
-from assay.contracts.observation import ClientCost, DeviceCost, Interval, Observation
+from assay.contracts.observation import (
+    ClientCost,
+    DeviceCost,
+    DeviceCounts,
+    Interval,
+    Observation,
+)
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import ProcessSample
@@ -34,7 +40,7 @@ from assay.plan import plan
 from assay.plan.drives import drives
 from assay.provision.machine.ports import with_listeners
 from assay.provision.machine.sampling import MachineSample
-from assay.storages.device_counters import DeviceCounts, Devices
+from assay.storages.device_counters import Devices
 from assay.workload.ad_hoc_script import workload_of
 from waiting import wait_until
 
@@ -144,10 +150,10 @@ def so_far(measured_s: float) -> ClientsSoFar:
 
 
 def progress(elapsed_s: float, *seconds: int, clients: ClientsSoFar | None = None) -> DriveProgress:
-    lines = (
-        Interval(second, "", 1, 0, 0, 0, 0, 0, 0, 1, None, None, 1, 1, 1, None, 0, 0)
-        for second in seconds
-    )
+    none = dict.fromkeys(Interval.__struct_fields__, 0)
+    unknown = dict.fromkeys(("latency", "schedule_lag", "schedule_lag_p99_ns"))
+    of_line: dict[str, Any] = {"group": "", "ok": 1, "clients_connected": 1}
+    lines = (Interval(**(none | unknown | of_line | {"second": second})) for second in seconds)
     return DriveProgress(elapsed_s, 0, None, 0, 0, 1, seconds=tuple(lines), so_far=clients)
 
 
@@ -279,6 +285,7 @@ def waited_for(sampler: Sampler, samples: int) -> None:
     wait_until(lambda: len(sampler.samples) >= samples, f"there are {samples} samples")
 
 
+@pytest.mark.slow
 def test_the_time_of_a_server_that_was_started_again_is_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -328,7 +335,7 @@ def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     assert cost.per_transaction_ns == 2_000_000
     assert cost.resident_peak_bytes == 99
     device = device_cost(samples, 0, observation(2, 4, 1000), "vda")
-    assert device == DeviceCost("vda", 2 * S // 5, S // 5, reads=S, busy_ns=2 * S)
+    assert device == DeviceCost(2 * S // 5, S // 5, device="vda", reads=S, busy_ns=2 * S)
     machine = machine_cost(samples, 0, observation(2, 4, 1000))
     assert machine is not None
     assert (machine.user_ns, machine.system_ns, machine.iowait_ns) == (2 * S, S, S // 2)

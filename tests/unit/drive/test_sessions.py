@@ -103,8 +103,7 @@ def test_each_endpoint_has_the_counts_and_the_times_of_its_own_clients() -> None
         assert least_ns >= DELAYS_MS[one.name] * 1_000_000
         assert one.all_ok.count == one.ok
     b, c = readers.endpoints
-    assert b.all_ok.latency.p50_ns is not None
-    assert b.all_ok.latency.p50_ns < c.all_ok.latency.min_ns
+    assert b.all_ok.latency.min_ns < c.all_ok.latency.min_ns
     rates = sum(one.throughput_per_s for one in readers.endpoints)
     assert rates == pytest.approx(readers.throughput_per_s)
 
@@ -131,7 +130,7 @@ def test_the_sessions_of_each_server_are_those_that_the_engine_opens() -> None:
         system="null",
         label="null",
         nodes=tuple(Node(host, StorageFacts.of_url()) for host in HOSTS),
-        endpoints=tuple(replace(address, host=host) for host in HOSTS),
+        endpoints=tuple(structs.replace(address, host=host) for host in HOSTS),
         members=tuple(ClusterMember(host, Role(role)) for host, role in HOSTS.items()),
         version="1",
         options={},

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -281,7 +280,7 @@ def test_a_mistake_in_what_single_tests_have_is_placed(
 
 
 RATES = "0s:200,60s:800,500"
-Planned = tuple[dict[str, Any], set[tuple[str, int, int]], str]
+Planned = tuple[Experiment, set[tuple[str, int, int]], str]
 """What is asked for, as a record keeps it; its runs; its workload."""
 
 
@@ -289,13 +288,14 @@ def planned(words: Words) -> Planned:
     experiment, workload = command_line.asked(words)
     runs = plan(experiment, workload).runs
     document = json.loads(json_text(experiment.for_record()))
+    asked = Experiment.of_record(document, "experiment")
     named = {(run.cell.fingerprint, run.repetition, run.seed) for run in runs}
-    return document, named, experiment.workload
+    return asked, named, experiment.workload
 
 
 def written_again(folder: Path, asked: Planned, quick: TomlData | None = None) -> Path:
-    document, _, workload = asked
-    tables = tables_of(document, Places(workload, lambda path: path), quick or {})
+    experiment, _, workload = asked
+    tables = tables_of(experiment, Places(workload, lambda path: path), quick or {})
     file = folder / "experiment.toml"
     file.write_text(toml_text(tables), encoding="utf-8")
     return file

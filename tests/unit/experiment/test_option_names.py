@@ -24,8 +24,8 @@ from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import profiles
 from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.from_command_line import Words, experiment
-from assay.experiment.setting_mistakes import spelled_in_file, spelled_in_python
 from assay.experiment.settings_catalogue import OPTIONS
+from assay.experiment.settings_validation import spelled_in_file, spelled_in_python
 from assay.lab.continuation import Request
 from assay.systems.sqlite import settings as sqlite
 from assay.text.phrases import Mention, phrase, spelled

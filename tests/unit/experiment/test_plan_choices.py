@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from assay.experiment import (
     StorageChoice,
     SystemChoice,
     from_command_line,
-    setting_mistakes,
+    settings_validation,
 )
 from assay.experiment.choices import identity
 from assay.experiment.from_command_line import Words, asked, experiment
@@ -443,13 +443,13 @@ def test_levels_that_cannot_be(words: Words, reason: str) -> None:
 )
 def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
     apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
-    assert reason in str(setting_mistakes.why_refused(apart))
+    assert reason in str(settings_validation.why_refused(apart))
 
 
 def test_a_raw_device_holds_no_log() -> None:
     raw = StorageChoice("dev", "raw")
     apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
-    assert "the storage 'dev' has no file system" in str(setting_mistakes.why_refused(apart))
+    assert "the storage 'dev' has no file system" in str(settings_validation.why_refused(apart))
 
 
 def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:
@@ -459,9 +459,4 @@ def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -
     erasing = ServerMachine(log_storage=StorageChoice(may_erase=True))
     assert identity.identity_of_choice(apart) == identity.identity_of_choice(
         replace(together, machine=erasing)
-    )
-    old = {name: field for name, field in asdict(together).items() if name != "machine"}
-    before = {"memory_bytes": None, "cpus": None, "rtt_s": 0.0}
-    assert identity.identity_of_system({**old, "machine": before}) == identity.identity_of_choice(
-        together
     )

@@ -22,14 +22,15 @@ from assay.experiment import (
     StorageChoice,
     SystemChoice,
     from_command_line,
-    setting_mistakes,
+    settings_validation,
 )
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import checked_choices, identity, server_limits
 from assay.lab.refusal import plan_here, why_refused
 from assay.plan import cell_names, plan
-from assay.plan.fingerprint import fingerprint_of_document
+from assay.plan.fingerprint import fingerprint_of_cell
+from assay.plan.values import Cell
 from assay.provision import limits
 from assay.record import Store
 from assay.record.file.kept_texts import json_text
@@ -186,9 +187,9 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
 
 
 def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
-    asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert identity.identity_of_system(asked) == identity.identity_of_system(
-        {**asked, "called": "old", "shown": "old"}
+    asked = SystemChoice("x", url="x://h/d")
+    assert identity.identity_of_choice(asked) == identity.identity_of_choice(
+        replace(asked, called="old", shown="old")
     )
 
 
@@ -245,7 +246,7 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     assert document["system"].pop("machine") == {
         "memory_bytes": None, "cpus": None, "rtt_s": 0.0, "log_storage": None
     }  # fmt: skip
-    assert fingerprint_of_document(document) == cell.fingerprint, (
+    assert fingerprint_of_cell(Cell.of_record(document, "cell")) == cell.fingerprint, (
         "a record of before there was a choice"
     )
 
@@ -324,7 +325,7 @@ def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     assert server_limits.why_memory_not_limited(url) is not None
     assert server_limits.why_cpus_not_limited(url) is not None
     assert server_limits.why_not_moved(url) is None
-    assert setting_mistakes.why_refused(url) is None, "nothing is asked of it"
+    assert settings_validation.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()
 
 
@@ -402,7 +403,7 @@ def test_without_control_groups_optional_levels_are_left_out_and_said_in_the_rep
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mounts").write_text("")
-    monkeypatch.setattr(limits, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(limits, "MOUNT_TABLE", tmp_path / "mounts")
     labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
     assert labels == ["null", "postgresql"]
     assert any("no control groups" in reason for *_, reason in said)

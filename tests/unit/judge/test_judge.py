@@ -24,11 +24,11 @@ from assay.contracts.observation import ClientCost, GeneratorReport, MachineSeco
 from assay.dialects.mysql import MysqlDialect
 from assay.experiment import Driving
 from assay.judge import judge_run, run_warnings
-from assay.judge.client_service import starved
 from assay.judge.ended_runs import Cells
 from assay.judge.evidence import SoFar
 from assay.judge.result_checks import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 from assay.judge.run import Run, Verdict
+from assay.judge.service_levels import starved
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
@@ -36,21 +36,21 @@ from assay.report.summaries import first_look
 
 def lost(classes: list[str], driving: Driving) -> Run:
     """A run that is done, though transactions failed."""
-    return Run(
+    run = Run(
         **invented.PLACE,
-        driving=driving,
         observation=observations.observation(
             elapsed_ns=20 * invented.S,
             outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
             errors=[observations.error(**{"class": one}) for one in classes],
         ),
     )
+    return invented.of_cell(run, driving=driving)
 
 
 def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=1)
     path = tmp_path / "r.sqlite"
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run, verdict in zip(planned.runs, (("valid", ""), ("", "")), strict=True):
             end = ("failed", "the server went away")
@@ -83,7 +83,7 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
 
 def test_a_cell_that_is_not_complete_is_judged_when_it_is_read(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], repetitions=2)
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], invented.S)
         (cell,) = store.latest().cells.values()
@@ -140,7 +140,7 @@ def test_a_run_in_which_no_transaction_succeeded_is_invalid_whatever_the_reason(
 
 
 def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         planned = invented.plan([invented.SQLITE], driving=[Driving(passes=1)])
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
@@ -220,7 +220,7 @@ BACKUP = {
 
 def backed_up(path: Path) -> ExperimentRecord:
     planned = invented.plan([invented.SQLITE])
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned, workload={"report": {}})
         for run in planned.runs:
             store.begin_run(run)
@@ -400,7 +400,7 @@ def second(run: Run, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
     """The warnings of a run of which the first second has passed."""
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
-    so_far.add([run.driven.intervals[0]], MachineSecond(0, **machine))
+    so_far.add([run.driven.intervals[0]], MachineSecond(second=0, **machine))
     made = structs.replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
 
@@ -466,7 +466,9 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
         reports = [GeneratorReport("a", 2, 50, 0, 9, lost_after_s=after_s)]
         reports += [GeneratorReport("b", 2, 50, 0, 0)]
         observation = so_far.observation(reports)
-        made = structs.replace(run, state="driving", driving=driving, observation=observation)
+        made = structs.replace(
+            invented.of_cell(run, driving=driving), state="driving", observation=observation
+        )
         found = dict(run_warnings.of_run(made))
         assert ("generator-lost" in found) is is_warned and "errors" not in found
         assert not is_warned or "at most 9 transactions unknown" in found["generator-lost"]
@@ -482,7 +484,10 @@ def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
         for second, share in enumerate(shares):
             line = msgspec.structs.replace(run.driven.intervals[0], second=second)
             cpus = None if share is None else share * processors
-            so_far.add([line], MachineSecond(second, 0.1, 0.5, cpus))
+            machine = MachineSecond(
+                second=second, client_cpus=0.1, machine_cpus=0.5, other_cpus=cpus
+            )
+            so_far.add([line], machine)
         made = structs.replace(run, state="driving", observation=so_far.observation())
         found = dict(run_warnings.of_run(made))
         assert ("other-programs" in found) is is_warned

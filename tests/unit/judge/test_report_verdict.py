@@ -124,7 +124,7 @@ def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
     timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
     evidence = timed
     ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = structs.replace(evidence, driving=structs.replace(evidence.driving, **ends))
+    evidence = invented.of_cell(evidence, driving=structs.replace(evidence.driving, **ends))
     names = [warning.name for warning in judge_run(evidence)[1]]
     assert [name for name in names if name.startswith("short")] == expected
 
@@ -415,11 +415,11 @@ def test_an_answer_that_is_known_is_compared_with_it(
     folder = folder_of(tmp_path, once, read=read.format(value="value"))
     (first,) = ran(folder, "sqlite").runs
     assert first.driven is not None
-    assert first.dataset is not None
+    assert first.data is not None
     (found,) = first.driven.answer_sums
     (folder / "read.sql").write_text(read.format(value=value))
     (folder / "expected.toml").write_text(
-        f'[[dataset]]\nname = "d"\nsource = "s"\nfingerprint = "{first.dataset["fingerprint"]}"\n'
+        f'[[dataset]]\nname = "d"\nsource = "s"\nfingerprint = "{first.data.request.fingerprint}"\n'
         f'entries = 10\nbytes = 1\n[dataset.answers.t]\nread = "{found.digest}"\n'
     )
     (planned_run,) = ran(folder, "sqlite").runs

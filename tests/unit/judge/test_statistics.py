@@ -82,6 +82,7 @@ def test_ratio_and_interval_are_those_of_a_least_squares_fit() -> None:
         assert found[0].standard_error == pytest.approx(math.sqrt(covariance[k, k]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [0.0, 0.05])
 @pytest.mark.parametrize("repetitions", [3, 6])
 def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(
@@ -232,6 +233,7 @@ def test_steady_noise_is_called_steady(noise: str, n: int) -> None:
         assert share(found, steady) <= 0.05, found.__name__
 
 
+@pytest.mark.slow
 def test_a_warm_up_is_found_with_its_length() -> None:
     def slow_start(random: np.random.Generator) -> Series:
         return np.concatenate([random.normal(600, 50, 8), random.normal(1000, 50, 52)])
@@ -244,6 +246,7 @@ def test_a_warm_up_is_found_with_its_length() -> None:
     assert share(warm_up, slow_start) >= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [-0.25, 0.25])
 def test_a_drift_is_found_with_its_size(change: float) -> None:
     def drifts(random: np.random.Generator) -> Series:

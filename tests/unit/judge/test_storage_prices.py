@@ -22,7 +22,6 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.judge import verdict
 from assay.judge.run import VALID
 from assay.judge.verdict import RateKept
-from assay.record import Store
 from assay.report.build import build
 from assay.report.values import Section
 from commands import Assay
@@ -153,7 +152,7 @@ def searched(tmp_path: Path, seconds: dict[int, float], bytes_per_unit: float | 
         planned.experiment, goal="elapsed < 10s", goal_over="scale",
         system_prices={"sqlite": SystemPrice(1000, "EUR")},
     )  # fmt: skip
-    with Store(tmp_path / "records.sqlite") as store:
+    with invented.at_once(tmp_path / "records.sqlite") as store:
         whole = replace(planned, experiment=asked, runs=tuple(runs))
         of_unit = {} if bytes_per_unit is None else {"scale": bytes_per_unit}
         invented.begin(store, whole, workload={"bytes_per_unit": of_unit})
@@ -200,7 +199,7 @@ def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: 
     priced = {name: StoragePrice(1) for name in ("refused", "slow", "fast")}
     experiment = replace(planned.experiment, prices=priced)
     elapsed_s = {"slow": 4, "fast": 2}
-    with Store(tmp_path / "records.sqlite") as store:
+    with invented.at_once(tmp_path / "records.sqlite") as store:
         invented.begin(store, replace(planned, experiment=experiment))
         for run in planned.runs:
             name = run.cell.storage.name

@@ -258,8 +258,8 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
     found = goals.excess_of_goal(condition)
     assert found == (27e9, "elapsed time more than 27 s: ended, 3 times the limit")
     assert goals.excess_of_goal(goals.goal("p99 < 5ms")) is None
-    words = {"state": "exceeded", "reason": found.reason, "parameters": {"tuples": 400}}
-    run = Run(**invented.PLACE | words)
+    run = Run(**invented.PLACE | {"state": "exceeded", "reason": found.reason})
+    run = invented.of_cell(run, parameters={"tuples": 400})
     ended = goals.trial_of_run(run, condition, "tuples")
     met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
     search = goals.search_so_far(condition, [met, ended])
@@ -342,6 +342,7 @@ def trial(rate: float, value: float | None, others: float = 0.0) -> Trial:
     return Trial(rate, answer, why, value, (), "", value is not None, others, 1, is_met, others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, 0.08])
 def test_the_true_limit_lies_in_the_interval_of_a_noisy_search(noise: float) -> None:
     """By chance, one of some hundred ends next to it."""

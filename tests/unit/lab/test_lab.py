@@ -23,14 +23,15 @@ from assay.contracts.deployment import Address
 from assay.contracts.dialects import SingleRows
 from assay.contracts.engine import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork
+from assay.contracts.experiment import SystemChoice
 from assay.contracts.stop import Stop
 from assay.errors import ExperimentError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import seconds
-from assay.lab import authoring, backup, driving, lab
+from assay.lab import authoring, backup, lab, measurement, pool
 from assay.lab.authoring import examined_script, refused_statements
-from assay.lab.driving import EarlyEnd
+from assay.lab.measurement import EarlyEnd
 from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
@@ -178,14 +179,14 @@ def test_recent_parts_are_named_and_those_of_a_month_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path))
-    assert driving.kept_parts() == ""
-    folder = state_directory().parent / driving.PARTS
+    assert measurement.kept_parts() == ""
+    folder = state_directory().parent / measurement.PARTS
     folder.mkdir(parents=True)
     for name, days in (("run-1.json", 0.5), ("run-2.json", 2), ("run-3.json", 31)):
         (folder / name).write_text("{}")
         then_s = time.time() - days * 86400
         os.utime(folder / name, (then_s, then_s))
-    said = driving.kept_parts()
+    said = measurement.kept_parts()
     assert said.endswith("(1 file, removed after 30 days): `assay parts`")
     assert sorted(file.name for file in folder.iterdir()) == ["run-1.json", "run-2.json"]
 
@@ -323,6 +324,16 @@ def test_one_run_and_repetitions_as_needed_are_not_measured_again() -> None:
     precise = replace(plan.experiment, repetitions=1, precision=0.05)
     done = executed(replace(plan, experiment=precise), lambda _: True)
     assert len(done) == 3
+
+
+def test_the_scripts_of_a_run_that_commits_nothing_are_not_searched_for_settings() -> None:
+    """Those of a run that is refused may be in another language than its system's."""
+    known = pool.CommitDurability(
+        is_measured=True, may_commit=lambda _: False, session_settings={}.__getitem__
+    )
+    deployment = SimpleNamespace(commit_storage=SimpleNamespace(is_own_device=True))
+    runs = invented.plan([SystemChoice("sqlite")]).runs
+    known.measure(cast(Any, SimpleNamespace(deployment=deployment)), runs, print)
 
 
 @pytest.mark.parametrize("ended", range(9))

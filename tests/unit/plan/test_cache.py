@@ -18,8 +18,8 @@ from assay.judge import judge_run, seconds
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.provision import page_cache
+from assay.provision.machine.mounts import mount_of
 from assay.report.build import build
-from assay.storages.mounts import mount_of
 from commands import Assay
 from observations import observation
 from step_workloads import HEAD, folder_of

@@ -380,7 +380,7 @@ def test_the_fingerprint_is_unchanged(name: str) -> None:
 def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> None:
     recorded = json.loads(json_text(CELLS[name].for_record()))
     assert "secret" not in str(recorded)
-    assert fingerprint.fingerprint_of_document(recorded) == GOLDEN[name]
+    assert fingerprint.fingerprint_of_cell(Cell.of_record(recorded, "cell")) == GOLDEN[name]
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -398,7 +398,7 @@ def test_fields_at_their_defaults_change_nothing(cell: str) -> None:
         if factor.default is not None and document[factor.name] == factor.default:
             del document[factor.name]
     document["driving"]["of_a_later_program"] = None
-    assert fingerprint.fingerprint_of_document(document) == GOLDEN[cell]
+    assert fingerprint.fingerprint_of_cell(Cell.of_record(document, "cell")) == GOLDEN[cell]
 
 
 def test_a_number_is_the_same_however_it_is_written() -> None:

@@ -23,8 +23,8 @@ from assay.probe.flushes import (
     watch,
     why_flushes_are_not_counted,
 )
+from assay.provision.machine.mounts import mount_of
 from assay.storages.device_counters import devices_under
-from assay.storages.mounts import mount_of
 from block_devices import skip_without_devices
 from own_device import own_device
 

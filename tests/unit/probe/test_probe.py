@@ -15,8 +15,8 @@ from assay.contracts import documents
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEPTHS, Probe, measure
-from assay.probe.measure import probe
+from assay.probe import measure
+from assay.probe.measure import DEPTHS, Probe, probe
 from assay.provision import processes
 from assay.provision.directory import server_directory
 from assay.provision.machine import program

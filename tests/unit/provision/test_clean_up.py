@@ -18,21 +18,20 @@ import pytest
 from assay.errors import SystemUnderTestError
 from assay.load.bibsql import beebe
 from assay.provision.undo import ledger
-from assay.provision.undo.ledger import clear_leftovers, undone_at_end
+from assay.provision.undo.block_device import LoopDevice
+from assay.provision.undo.ledger import KINDS, clear_leftovers, undone_at_end
 from assay.provision.undo.resources import (
-    KINDS,
     CannotUndo,
     ControlGroup,
     Directory,
     EmptyDirectory,
-    LoopDevice,
     Mount,
     Resource,
     SharedMemory,
     TaggedProcesses,
+    Undone,
+    is_mounted,
 )
-from assay.provision.undo.resources.mount import is_mounted
-from assay.provision.undo.resources.resource import Undone
 from assay.record import Store
 from assay.storages.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
@@ -104,9 +103,9 @@ _RUN = """
 import sys
 import time
 from assay.cli.program import run_program
-from assay.provision.undo.resources import mount
+from assay.provision.undo import resources
 
-mount._TIMEOUT_S = 0.2
+resources._IN_USE_TIMEOUT_S = 0.2
 sys.exit(run_program(sys.argv[1:]))
 """
 
@@ -172,7 +171,7 @@ def test_a_directory_on_which_a_file_system_is_mounted_is_left(
     folder = tmp_path / f"assay {identity}"
     (folder / "within").mkdir(parents=True)
     monkeypatch.setattr(
-        "assay.provision.undo.resources.directory.mounted_within", lambda path: [path / "within"]
+        "assay.provision.undo.resources.mounted_within", lambda path: [path / "within"]
     )
     with pytest.raises(CannotUndo, match="a file system is mounted at"):
         Directory(str(folder)).undo(identity)
@@ -222,6 +221,7 @@ from pathlib import Path
 from assay.provision.machine import process_table
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
+from assay.provision.undo.block_device import *
 from assay.provision.undo.resources import *
 
 identity = ledger.new_id()
@@ -313,7 +313,7 @@ server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
 def test_a_control_group_with_a_process_that_is_not_ours_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.provision.undo.resources.processes._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("assay.provision.undo.resources._IN_USE_TIMEOUT_S", 0.1)
     identity = ledger.new_id()
     group = GROUPS[0] / f"assay-{identity}"
     group.mkdir()

@@ -217,7 +217,7 @@ def test_a_connect_that_does_not_return_has_a_limit() -> None:
     with provision(system_choice(word), StorageChoice(), connections=1) as deployment:
         address = deployment.address
         options = {**address.options, "keywords": '{"behave": "hang"}'}
-        hanging = replace(address, options=options, connect_timeout_s=0.2)
+        hanging = structs.replace(address, options=options, connect_timeout_s=0.2)
         with pytest.raises(SystemRefused, match="no session within 200ms"), session(hanging):
             pass
         with pytest.raises(SystemRefused, match="no session within 200ms"):

@@ -44,7 +44,7 @@ class Machine:
         self.tree = folder / "tree"
         self.tree.mkdir()
         self._mounts, self._own = folder / "mountinfo", folder / "own"
-        patch.setattr(limits, "_MOUNTS", self._mounts)
+        patch.setattr(limits, "MOUNT_TABLE", self._mounts)
         patch.setattr(limits, "_OWN", self._own)
 
     def shows(self, mounts: str, own: str) -> None:

@@ -191,7 +191,7 @@ def test_a_second_installation_waits_for_the_first_and_uses_it() -> None:
     other = threading.Thread(target=second)
     other.start()
     folder = installed(first)
-    other.join(30)
+    other.join(HANG_S)
     assert found == [folder]
     assert lines == [
         "another process is installing or removing brought: waiting",

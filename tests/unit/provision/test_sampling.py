@@ -77,16 +77,21 @@ def test_of_many_sessions_some_are_asked_and_the_sum_is_that_of_all(
 def test_context_switches_are_of_all_threads_and_page_faults_of_the_process() -> None:
     script = (
         "import threading, time, sys\n"
-        "def wait():\n    [time.sleep(0.001) for _ in range(200)]\n"
+        "have_slept = threading.Semaphore(0)\n"
+        "def wait():\n"
+        "    [time.sleep(0.001) for _ in range(200)]\n"
+        "    have_slept.release()\n"
+        "    time.sleep(1000)\n"
         "made = [threading.Thread(target=wait) for _ in range(3)]\n"
         "print(flush=True); sys.stdin.readline()\n"
         "[one.start() for one in made]\n"
         "memory = bytearray(64 << 20)\n"
-        "time.sleep(1.5)\n"
+        "[have_slept.acquire() for _ in made]\n"
         "print(flush=True); sys.stdin.readline()\n"
     )
-    words = [sys.executable, "-c", script.replace("range(200)]", "range(200)]; time.sleep(9)")]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as started:
         assert started.stdin is not None and started.stdout is not None
         started.stdout.readline()
         before = sampling.sample(started.pid)
@@ -105,7 +110,7 @@ def test_context_switches_are_of_all_threads_and_page_faults_of_the_process() ->
     assert grown["major_page_faults"] < grown["page_faults"]
 
 
-TICK_NS = sampling._MACHINE_TICK_NS
+TICK_NS = sampling.TICK_NS
 
 
 def test_states_are_summed_as_top_shows_them(

@@ -28,11 +28,11 @@ from assay.errors import (
     resources_hint,
 )
 from assay.provision import page_cache, running_system
+from assay.provision.machine.mounts import mount_of
 from assay.provision.space import Space, name_full_storage
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory, SharedMemory
-from assay.storages.mounts import mount_of
 from block_devices import MAY_MOUNT
 from commands import Assay
 
@@ -63,7 +63,7 @@ def test_the_options_of_a_failed_file_system_are_known(
         f"36 1 {device} / /data rw,relatime shared:1 - ext4 /dev/loop3 rw,{option}\n"
         "37 1 0:99 / /other ro - tmpfs none ro\n"
     )
-    monkeypatch.setattr(running_system, "_MOUNTS", mounts)
+    monkeypatch.setattr(running_system, "MOUNT_TABLE", mounts)
     why = running_system.why_failed(tmp_path, "disk")
     assert why is not None and expected in why
 

@@ -80,6 +80,7 @@ def test_a_capsule_gives_what_was_packed(capsule: Path) -> None:
         assert file.testzip() is None and file.namelist() == sorted(file.namelist())
 
 
+@pytest.mark.slow
 def test_no_byte_changes_unseen(capsule: Path) -> None:
     content = bytearray(capsule.read_bytes())
     for place in range(len(content)):

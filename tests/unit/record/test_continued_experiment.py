@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay.errors import ArgumentError
@@ -20,7 +21,7 @@ from assay.experiment.origin import command_of, spelled_command
 from assay.experiment.settings_catalogue import Words
 from assay.judge.agreement import ComparedAnswer
 from assay.plan import Plan, plan
-from assay.plan.fingerprint import content_of
+from assay.plan.fingerprint import Content, content_of
 from assay.record import Store
 from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.runs.records import RunEnd, end_of, exit_status
@@ -29,6 +30,7 @@ from assay.workload import reader
 
 TPCB = reader.read("tpcb")
 COMMAND = {"file": "/somewhere/experiment.toml"}
+CONTENT = Content("a", "", "", "", systems={"sqlite": "3.40"})
 OTHER_MACHINE = {**invented.MACHINE, "kernel": "6.2.0"}
 
 
@@ -51,7 +53,7 @@ def begin(store: Store, plan: Plan = PLAN) -> int:
     return store.begin_experiment(
         plan.experiment,
         plan,
-        {**invented.FACTS, "content": {"workload": "a", "systems": {"sqlite": "3.40"}}},
+        structs.replace(invented.FACTS, content=CONTENT),
         command=COMMAND,
     )
 
@@ -59,13 +61,8 @@ def begin(store: Store, plan: Plan = PLAN) -> int:
 def go_on(
     store: Store, plan: Plan = PLAN, versions: Mapping[str, str] = NO_VERSIONS, **facts: Any
 ) -> Continued | None:
-    known = {
-        "machine": invented.MACHINE,
-        "workload": invented.WORKLOAD,
-        "build": invented.BUILD,
-        "content": {"workload": "a", "systems": {"sqlite": "3.40"}},
-    }
-    return store.continue_experiment(plan, plan.runs, COMMAND, {**known, **facts}, versions)
+    now = structs.replace(invented.FACTS, **{"content": CONTENT, **facts})
+    return store.continue_experiment(plan, plan.runs, COMMAND, now, versions)
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 """A record of an earlier version opens, and its reports have the numbers that version printed
-(`tests/data/records/README.md`)."""
+(`tests/data/README.md`)."""
 
 from __future__ import annotations
 

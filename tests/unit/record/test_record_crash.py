@@ -16,13 +16,14 @@ pytestmark = pytest.mark.slow
 VICTIM = """
 import sys, time
 from pathlib import Path
+from msgspec import structs
 import invented_records as invented
 from assay.record import Store
 
 with Store(Path(sys.argv[1])) as store:
     planned = invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB])
     store.begin_experiment(
-        planned.experiment, planned, {**invented.FACTS, "build": {}}
+        planned.experiment, planned, structs.replace(invented.FACTS, build={})
     )
     invented.write_run(store, planned.runs[0], 5 * invented.S)
     store.begin_run(planned.runs[1])
@@ -68,8 +69,8 @@ def test_runs_before_the_kill_are_whole_and_the_run_under_way_is_interrupted(pat
     assert not experiment.is_under_way
     first, second, _ = experiment.runs
     assert first.driven is not None and first.driven.elapsed_ns == 5_000_000_000
-    assert second.deployment_document is not None, "what the killed run had handed over is kept"
-    assert second.dataset is None
+    assert second.deployment is not None, "what the killed run had handed over is kept"
+    assert second.data is None
 
 
 def test_the_next_experiment_records_the_end_of_the_killed_one(path: Path) -> None:

@@ -53,12 +53,12 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "newer": (sql("PRAGMA user_version = 99"), "a newer Assay wrote this record file"),
     "another": (sql("PRAGMA application_id = 7"), "another program's SQLite file"),
     "no table": (sql("DROP TABLE runs"), "damaged"),
-    "no JSON": (sql("UPDATE runs SET parameters = 'x'"), "damaged"),
+    "no JSON": (sql("UPDATE runs SET cell = 'x'"), "damaged"),
     "bytes": (sql("UPDATE runs SET system_label = x'FF00'"), "system_label is no text, but blob"),
     "text": (sql("UPDATE runs SET clients = 'x'"), "clients is no integer, but text"),
     "no owner": (sql("DELETE FROM experiments"), "belongs to none of experiments"),
     "of a run": (sql("UPDATE stages SET begun_unix_ns = 'x'"), "begun_unix_ns is no integer"),
-    "no text": (sql("UPDATE runs SET parameters = CAST(x'FF' AS TEXT)"), "damaged"),
+    "no text": (sql("UPDATE runs SET cell = CAST(x'FF' AS TEXT)"), "damaged"),
 }  # fmt: skip
 
 

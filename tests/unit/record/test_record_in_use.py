@@ -18,7 +18,7 @@ from assay.errors import AssayError, InputError
 from assay.record import Store
 from assay.record.file.schema import insist_on_no_record
 from assay.record.merging import merge
-from assay.systems import urls
+from assay.systems.database_file import FileKind
 from assay.text import paths
 
 pytestmark = pytest.mark.slow
@@ -49,8 +49,7 @@ def as_experiment_file(path: Path) -> None:
 
 
 def as_database(path: Path) -> None:
-    kind = urls.FileKind("x", "X", lambda head: not head, str)
-    urls.file_of(f"x:///{path}", kind)
+    FileKind("x", "X", lambda head: not head, str).file_of(f"x:///{path}")
 
 
 def as_output(path: Path) -> None:

@@ -39,7 +39,7 @@ def begin(store: Store) -> invented.Plan:
 
 def without_place(run: Run) -> tuple[object, ...]:
     return (
-        run.observation, run.dataset, run.deployment_document, run.scripts, run.samples, run.checks,
+        run.observation, run.data, run.deployment, run.scripts, run.samples, run.checks,
         run.state,
     )  # fmt: skip
 

@@ -108,6 +108,7 @@ def _ends(draw: Callable[[], float], asked: float) -> list[float]:
     return numbers
 
 
+@pytest.mark.slow
 def test_looking_after_every_repetition_does_not_make_the_interval_wrong() -> None:
     """Of cells that ended as precise enough, the true mean is within the asked share."""
     chance = random.Random(2026)

@@ -237,7 +237,7 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
 def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
     planned = invented.plan((invented.SQLITE,), clients=(1, 2))
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
-    runs = [structs.replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
+    runs = [invented.of_cell(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
     found = cell_runs.cells(record, runs)
     assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
     shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]

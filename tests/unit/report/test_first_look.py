@@ -72,7 +72,7 @@ def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counte
     tmp_path: Path,
 ) -> None:
     planned = invented.plan([invented.SQLITE], clients=range(1, 13))
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         for run in planned.runs[:2]:
             store.begin_run(run)
@@ -100,8 +100,7 @@ def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counte
     ]
 
 
-@pytest.mark.parametrize("width", [70, 80])
-def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path, width: int) -> None:
+def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path) -> None:
     planned = invented.plan(
         [invented.SQLITE, invented.POSTGRESQL], clients=range(1, 13), repetitions=3
     )
@@ -110,14 +109,17 @@ def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path, 
         for system, slow in (("sqlite", 2.0), ("postgresql", 1.0))
         for clients in range(1, 13)
     }
-    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds), width)
-    assert len(lines) <= first_look.MOST_WITH_QUOTED
-    said = " ".join(" ".join(lines).split())
-    cells = {match[0] for match in re.finditer(r"(sqlite|postgresql) +\d+(?= )", "\n".join(lines))}
-    assert "as fast as sqlite at 12 clients; likewise in 11 of 11" in said
-    assert "at 12 clients is 12 times (12 to 12) that at 1 client on sqlite" in said
-    assert len(cells) < 24
-    assert {" ".join(cell.split()) for cell in cells} >= {"sqlite 1", "sqlite 12", "postgresql 12"}
+    record = invented.experiment(tmp_path / "r.sqlite", planned, seconds)
+    for width in (70, 80):
+        lines = look(record, width)
+        assert len(lines) <= first_look.MOST_WITH_QUOTED
+        said = " ".join(" ".join(lines).split())
+        cells = {one[0] for one in re.finditer(r"(sqlite|postgresql) +\d+(?= )", "\n".join(lines))}
+        assert "as fast as sqlite at 12 clients; likewise in 11 of 11" in said
+        assert "at 12 clients is 12 times (12 to 12) that at 1 client on sqlite" in said
+        assert len(cells) < 24
+        named = {" ".join(cell.split()) for cell in cells}
+        assert named >= {"sqlite 1", "sqlite 12", "postgresql 12"}
 
 
 def test_a_sentence_for_whose_cells_there_is_no_room_is_left_out_and_counted(
@@ -142,7 +144,7 @@ def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None
     assert "repetitions differ by 50 % (postgresql, here, 1 client)" in " ".join(
         " ".join(look(experiment, 120)).split()
     )
-    runs = (structs.replace(run, test=f"of-{run.clients}") for run in experiment.runs)
+    runs = (invented.of_cell(run, test=f"of-{run.clients}") for run in experiment.runs)
     of_two_tests = structs.replace(experiment, runs=tuple(runs))
     assert re.search(
         r"repetitions differ by 50 % \(\S+of-1: postgresql, here, 1 client\)",
@@ -178,7 +180,7 @@ def test_the_last_interval_says_how_much_of_a_second_it_is(tmp_path: Path) -> No
 def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     reason = reason_with_log("postgresql (postgres) was ended by SIGKILL", "LOG:  one\nFATAL:  two")
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
         verdict, _ = judge_run(store.run_so_far("failed", reason))
@@ -197,7 +199,7 @@ def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Pa
     """A reason may hold semicolons of its own, and ends with the fix."""
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
     broken = "after the load, a returned 1 row (expected none; the first: 2 = 2); see checks/a.sql"
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
         store.end_run("refused", reason="no restart; use a private server")
@@ -230,7 +232,7 @@ def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
 
 def test_a_run_without_transactions_is_counted_beside_the_errors_of_others(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], 2 * invented.S)
         store.begin_run(planned.runs[1])
@@ -253,8 +255,13 @@ def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Pat
     }
     declared = {"title": "Limit", "fields": [{"key": "default.limit", "title": "default limit"}]}
     first, second = record.runs
-    both = (first, structs.replace(second, test="limit", observation=invented.observed(limit)))
-    workload = {**record.workload, "report": {"limit": declared}}
+    both = (
+        first,
+        structs.replace(
+            invented.of_cell(second, test="limit"), observation=invented.observed(limit)
+        ),
+    )
+    workload = structs.replace(record.workload, report={"limit": declared})
     record = structs.replace(record, workload=workload, runs=both)
     lines = look(record)
     assert any("limit: sqlite" in line and "default limit 100" in line for line in lines)
@@ -293,13 +300,12 @@ def test_a_number_and_its_unit_stand_in_one_line(tmp_path: Path) -> None:
         assert "\u00a0" not in "".join(lines)
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("folder", ["r", "a-folder-with-a-long-name/" * 5 + "r"])
 @pytest.mark.parametrize(
     "end", [("done", ""), ("failed", "long " * 60), ("interrupted", "long " * 60)]
 )
 def test_no_case_takes_more_than_15_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: tuple[str, str], folder: str, width: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: tuple[str, str], folder: str
 ) -> None:
     open_loop = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=8.0)
     planned = invented.plan([invented.POSTGRESQL], driving=[open_loop])
@@ -324,12 +330,14 @@ def test_no_case_takes_more_than_15_lines(
         warnings=[(one.id, "detail " * 30) for one in WarningKind],
     )  # fmt: skip
     more = f"assay report 1 --records {path}"
-    lines = first_look.lines(experiment, build(experiment), width, more)
-    assert len(lines) <= first_look.MOST_WITH_ANSWERS, "\n".join(lines)
+    report = build(experiment)
     measured = () if end[0] == "interrupted" else ("throughput", "  group-1", "device")
-    for name in ("verdict", "errors", "checks", *measured):
-        assert any(one.startswith(name) for one in lines), name
-    assert "".join("".join(lines).split()).endswith("".join(more.split()))
+    for width in (60, 80, 200):
+        lines = first_look.lines(experiment, report, width, more)
+        assert len(lines) <= first_look.MOST_WITH_ANSWERS, "\n".join(lines)
+        for name in ("verdict", "errors", "checks", *measured):
+            assert any(one.startswith(name) for one in lines), name
+        assert "".join("".join(lines).split()).endswith("".join(more.split()))
 
 
 def test_a_run_ends_with_it_and_detail_shows_the_rest(

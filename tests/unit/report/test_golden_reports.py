@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from assay.report.build import build
 from assay.report.forms import github_summary, table
 from assay.report.summaries import first_look
 
-KEPT = Path(__file__).parents[2] / "data" / "reports"
+KEPT = Path(__file__).parents[2] / "data" / "reports.txt"
+_HEAD = re.compile(r"^===== (.*)\n", re.M)
 FORMS = {
     "everything.txt": ("everything", table, 150),
     "a_paper.txt": ("of_a_paper", table, 80),
@@ -22,6 +24,12 @@ FORMS = {
     "one_run.github.md": ("one_run", github_summary, 80),
 }
 FIRST_LOOKS = {"everything.first.txt": "everything", "one_run.first.txt": "one_run"}
+
+
+def _kept() -> dict[str, str]:
+    """By name, of the parts of the file."""
+    _, *parts = _HEAD.split(KEPT.read_text("utf-8"))
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _first_look(record: ExperimentRecord) -> str:
@@ -45,6 +53,9 @@ def test_a_report_is_what_was_kept(
         now = stream.getvalue()
         if made == "of_a_paper":  # what follows is in the others
             now = now.partition("Transaction outcomes")[0]
+    kept = _kept()
     if request.config.getoption("--keep-outputs"):
-        (KEPT / name).write_text(now, "utf-8")
-    assert now == (KEPT / name).read_text("utf-8")
+        kept[name] = now
+        parts = (f"===== {one}\n{kept[one]}" for one in (*FORMS, *FIRST_LOOKS))
+        KEPT.write_text("".join(parts), "utf-8")
+    assert now == kept[name]

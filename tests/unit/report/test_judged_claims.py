@@ -3,6 +3,7 @@ kept to, or not comparable with the reason."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+from assay.contracts.experiment import Scaled
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.experiment import SystemChoice
 from assay.judge.statistics import estimate
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 from assay.report.papers import claims, published_measured
 from assay.report.papers.claim_cases import ClaimCase, JudgedClaim
 from assay.report.papers.judged_claims import judged_claims
@@ -95,7 +97,7 @@ def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: P
         {"storage": "here", "buffer": "64MB"},
     ]
     seconds = {"ssd": {"64MB": 1.0, "128MB": 1.0}, "here": {"64MB": 4.0, "128MB": 2.0}}
-    with Store(tmp_path / "r") as store:
+    with invented.at_once(tmp_path / "r") as store:
         number = invented.begin(store, planned, workload={"claims": [claim]})
         for run in planned.runs:
             size = run.cell.system.options["buffer"]
@@ -269,8 +271,9 @@ def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
     whole = invented.experiment(
         path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
     )
-    scaled = {"test": "parallel", "name": "scale", "full": "1", "quick": "0.002"}
-    (one,) = judged_claims(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
+    scaled = Scaled("parallel", "scale", "1", "0.002")
+    asked = dataclasses.replace(whole.experiment, scaled=(scaled,))
+    (one,) = judged_claims(replace(whole, experiment=asked))
     assert one.word == word
     if word == "not comparable":
         assert one.why == "scale 0.002 here, the claim is about 1"
@@ -425,7 +428,7 @@ def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> N
     found = {"limit": 8, "opened": 8, "refused_at": None, "error": None}
     planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(8,))
     run_of_8 = {"kind": "limit", "upto": 8, "default": found, "raised": found}
-    with Store(tmp_path / "r") as store:
+    with invented.at_once(tmp_path / "r") as store:
         number = invented.begin(store, planned, workload={"claims": [claim]})
         store.begin_run(planned.runs[0])
         store.provisioned(invented.deployment(planned.runs[0].cell))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+from assay.contracts.experiment import Scaled
+from assay.contracts.metric import ReportColumn
 from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.declared import aggregates
@@ -19,7 +22,7 @@ from assay.report.forms import github_summary
 from assay.report.forms.table import as_measured
 from assay.report.papers import paper_points as published_figures
 from assay.report.papers import paper_table, published_measured
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
+from assay.report.values import Number, ReportCell, ReportTable, Row, absent
 from shown_report import text_of
 
 PUBLISHED: dict[str, Any] = {
@@ -232,8 +235,8 @@ def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path
     }
     workload = {"series": {"growth": series}, "published": {"growth": published}}
     record = invented.experiment(tmp_path / "records", planned, 1.5, workload=workload)
-    scaled = [{"test": "parallel", "name": "copies", "full": "100", "quick": "5"}]
-    asked = {**record.experiment, "scaled": scaled, "series": ["growth"]}
+    scaled = (Scaled("parallel", "copies", "100", "5"),)
+    asked = dataclasses.replace(record.experiment, scaled=scaled, series=("growth",))
     report = build(replace(record, experiment=asked))
     section = next(one for one in report.sections if one.title == "Series growth")
     assert [table.is_answer for table in section.tables] == [True]
@@ -243,7 +246,7 @@ def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path
         "scaled time (copies 5) by clients": ["sqlite"],
         "TPS (copies 5) by clients": ["sqlite"],
     }
-    later = build(replace(record, experiment={**asked, "series": []}))
+    later = build(replace(record, experiment=dataclasses.replace(asked, series=())))
     shown = next(one for one in later.sections if one.title == "Series growth")
     assert [table.is_answer for table in shown.tables] == [False]
 
@@ -271,6 +274,6 @@ def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: P
     planned = invented.plan([invented.POSTGRESQL], repetitions=2)
     record = invented.experiment(tmp_path / "records", planned, 1.5)
     begun, other = record.runs
-    never = replace(other, deployment_document=None, state="planned", observation=None)
+    never = replace(other, deployment=None, state="planned", observation=None)
     (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
     assert not aggregates.is_of_client_process(cell, ["samples.resident_bytes"])

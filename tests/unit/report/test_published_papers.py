@@ -345,10 +345,8 @@ def record(path: Path, paper: str) -> ExperimentRecord:
     file.write_bytes(lzma.decompress((DATA / f"{paper}.sqlite.xz").read_bytes()))
     with Store(file) as store:
         kept = store.experiment(1)
-    today = reader.read(kept.workload["name"]).for_record()
-    workload: Any = {
-        **kept.workload, "claims": today["claims"], "published": today["published"]
-    }  # fmt: skip
+    today = reader.read(kept.workload.name).for_record()
+    workload = structs.replace(kept.workload, claims=today.claims, published=today.published)
     return structs.replace(kept, workload=workload)
 
 
@@ -373,8 +371,8 @@ def _is_of(run: Run, term: Term) -> bool:
 def _has(run: Run, factor: str, wanted: Any) -> bool:
     if isinstance(wanted, tuple | list):
         return any(_has(run, factor, one) for one in wanted)
-    system = run.cell["system"]
-    memory = (system.get("machine") or {}).get("memory_bytes")
+    system = run.cell.system
+    memory = system.machine.memory_bytes
     driver = run.deployment.address.driver if run.deployment else ""
     levels: dict[str, set[Any]] = {
         "test": {run.test},
@@ -386,7 +384,7 @@ def _has(run: Run, factor: str, wanted: Any) -> bool:
         "memory": {"none" if memory is None else f"{memory >> 20}MB"},
         "machine": {run.machine_name},
     }
-    asked = {**(system.get("options") or {}), **(system.get("settings") or {}), **run.parameters}
+    asked = {**system.options, **system.settings, **run.parameters}
     found = levels.get(factor, {asked.get(factor)})
     return str(wanted).casefold() in {str(one).casefold() for one in found}
 

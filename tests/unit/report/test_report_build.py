@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 def begun(path: Path, planned: invented.Plan) -> Store:
     store = Store(path)
-    store.begin_experiment(planned.experiment, planned, {**invented.FACTS, "build": {}})
+    store.begin_experiment(planned.experiment, planned, structs.replace(invented.FACTS, build={}))
     return store
 
 
@@ -74,13 +74,13 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10, "replicas": 1})
     found = invented.experiment(path, planned, {("sqlite", "here", 8): (1.0,)})
     assert "parameters" not in build(found).facts
-    asked = {**found.experiment, "parameters": {"copies": [10]}}
+    asked = replace(found.experiment, parameters={"copies": (10,)})
     found = structs.replace(found, experiment=asked, runs_ended=0)
     assert build(found).facts["parameters"] == "copies 10"
     assert "parameters   copies 10" in first_look.lines(found, build(found), 80, "assay report")
     visible = text_of(github_summary, build(found)).partition("<details>")[0]
     assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
-    other = structs.replace(found.runs[0], id=2, parameters={"copies": 20})
+    other = structs.replace(invented.of_cell(found.runs[0], parameters={"copies": 20}), id=2)
     assert not conditions.parameters(structs.replace(found, runs=(*found.runs, other)))
 
 
@@ -179,9 +179,11 @@ def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
 def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) -> ExperimentRecord:
     planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(256,))
     with Store(path) as store:
-        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        workload = invented.workload_with(report={"limit": declared})
         store.begin_experiment(
-            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
+            planned.experiment,
+            planned,
+            structs.replace(invented.FACTS, workload=workload, build={}),
         )
         store.begin_run(planned.runs[0])
         store.observed(read_observed(observation, registry.step_reports()))
@@ -248,9 +250,11 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
         ],
     }
     with Store(path) as store:
-        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        workload = invented.workload_with(report={"limit": declared})
         store.begin_experiment(
-            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
+            planned.experiment,
+            planned,
+            structs.replace(invented.FACTS, workload=workload, build={}),
         )
         for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
             store.begin_run(run)
@@ -326,7 +330,7 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     workload = {"report": {"parallel": {"title": "Batch", "speed_up": True}}}
     record = invented.experiment(tmp_path / "r.sqlite", planned, elapsed, workload=workload)
     runs = tuple(
-        structs.replace(
+        invented.of_cell(
             run, clients=8, levels={**run.levels, "cache": {1: "cold", 8: "warm"}[run.clients]}
         )
         for run in record.runs
@@ -347,7 +351,7 @@ def test_a_cold_cell_has_its_first_execution_and_no_average_over_the_warming(
     tmp_path: Path,
 ) -> None:
     planned = invented.plan([invented.SQLITE], driving=[Driving(duration_s=20.0)], clients=(1, 8))
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned, workload={"report": {}})
         for run, cache in zip(planned.runs, ("cold", "warm"), strict=True):
             made = invented.observation(run.cell, 20 * invented.S)

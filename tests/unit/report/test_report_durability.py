@@ -20,14 +20,14 @@ from assay.comparison import differences
 from assay.contracts.durability import Durability, not_measured
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
+from assay.contracts.storages.protocol import values
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.values import Report
 from assay.storages.disk_model import model_of
-from assay.storages.options import values
 from shown_report import table_of
 
 FLUSHED = Durability(
@@ -48,7 +48,7 @@ def experiment(
     workload declares, None: nothing."""
     systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE][: len(found)]
     planned = invented.plan(systems)
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         declared = {"report": {} if report is None else {"parallel": report}}
         number = invented.begin(store, planned, workload=declared)
         for run in planned.runs:
@@ -117,7 +117,7 @@ def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_pa
 
 def test_in_memory_nothing_is_durable(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         number = invented.begin(store, planned)
         for run in planned.runs:
             is_own = run.cell.storage_name == "loop"
@@ -136,7 +136,7 @@ def test_memory_is_named_beside_ratios_and_prices_and_where_it_is_compared(tmp_p
     planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
     prices = {one: StoragePrice(1.0, "EUR") for one in ("loop", "tmpfs")}
     planned = replace(planned, experiment=replace(planned.experiment, prices=prices))
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
         for run in planned.runs:
             name = run.cell.storage_name
@@ -163,7 +163,7 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
     not."""
     systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE]
     planned = invented.plan(systems, storages=[LOOP, TMPFS])
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         number = invented.begin(store, planned, workload={"report": {"parallel": report}})
         for run in planned.runs:
             is_own = run.cell.storage_name == "loop"
@@ -180,7 +180,7 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
 def test_the_only_storage_of_a_class_is_named(tmp_path: Path, declared: Any) -> None:
     given = {} if declared is None else {"parallel": declared}
     planned = invented.plan([invented.POSTGRESQL], storages=[LOOP, TMPFS])
-    with Store(tmp_path / "r.sqlite") as store:
+    with invented.at_once(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned, workload={"report": given})
         for run in planned.runs:
             durability = FLUSHED if run.cell.storage_name == "loop" else WRITTEN
@@ -284,7 +284,7 @@ SECONDS = (
 
 def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE])
-    with Store(tmp_path / "records.sqlite") as store:
+    with invented.at_once(tmp_path / "records.sqlite") as store:
         invented.begin(store, planned)
         run = planned.runs[0]
         run_id = invented.write_run(
@@ -346,7 +346,7 @@ def record(
     """A run of four seconds on each storage."""
     choices = storage_choices([words])
     planned = invented.plan([invented.POSTGRESQL], choices)
-    with Store(path / "r.sqlite") as store:
+    with invented.at_once(path / "r.sqlite") as store:
         number = invented.begin(store, planned)
         for run in planned.runs:
             facts = facts_of(run.cell.storage, version, read_ns, direct)

@@ -17,6 +17,7 @@ import golden_record
 import invented_records as invented
 import step_workloads
 from assay import registry
+from assay.contracts.metric import ReportColumn
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, Run
@@ -31,7 +32,7 @@ from assay.report.forms import table
 from assay.report.forms import table as table_form
 from assay.report.forms.csv import write_rows
 from assay.report.summaries import first_look
-from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, count, text
+from assay.report.values import Report, ReportTable, Row, Section, count, text
 from assay.text import toml_file, units
 from assay.workload import reader
 from assay.workload.expected_answers import PUBLISHED_FILE, published_names
@@ -300,7 +301,7 @@ def searched(
         share = (others or {}).get(rate)
         return invented.disturbed(found, share) if share else invented.judged_again(found)
 
-    asked = {**record.experiment, "goal": goal}
+    asked = replace(record.experiment, goal=goal)
     return structs.replace(record, runs=tuple(map(measured, record.runs)), experiment=asked)
 
 
@@ -358,7 +359,7 @@ def test_an_offered_rate_is_kept_if_it_is_reached_and_meets_the_goal(tmp_path: P
     assert f"offered rate: {kept}" in report.summary.lines
     notes = [note for part in report.sections for one in part.figures for note in one.notes]
     assert kept in notes
-    without = structs.replace(record, experiment={**record.experiment, "goal": ""})
+    without = structs.replace(record, experiment=replace(record.experiment, goal=""))
     assert "kept up to 780/s, not at 825/s (797.0/s reached)" in " ".join(look(without).split())
 
 
@@ -383,7 +384,12 @@ def test_the_first_table_has_the_percentile_that_was_asked_for(
 def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path) -> None:
     record = searched(tmp_path, {780.0: 4.0}, "", repetitions=4)
     first, second, third, fourth = record.runs
-    runs = (invented.disturbed(first, 0.4), second, third, structs.replace(fourth, in_place_of=1))
+    runs = (
+        invented.disturbed(first, 0.4),
+        second,
+        third,
+        invented.planned_as(fourth, in_place_of=1),
+    )
     record = structs.replace(record, runs=runs)
     words = "1 of 4 runs left out, as other programs disturbed it; 1 measured again"
     assert f"disturbed {words}" in " ".join(look(record).split())
@@ -391,6 +397,6 @@ def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path
     assert f"disturbed: {words}" in report.summary.lines
     (cell,) = cells(record, record.runs)
     assert [run.id for run in cell.measured] == [fourth.id, second.id, third.id]
-    alone = (invented.disturbed(first, 0.4), structs.replace(second, in_place_of=1))
+    alone = (invented.disturbed(first, 0.4), invented.planned_as(second, in_place_of=1))
     (cell,) = cells(record, alone)
     assert [run.id for run in cell.measured] == [second.id], "of a trial"

@@ -13,8 +13,8 @@ import invented_records as invented
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice
-from assay.probe import Probe
-from assay.record import ExperimentRecord, Store
+from assay.probe.measure import Probe
+from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.summaries import first_look
 from assay.report.values import Report
@@ -62,7 +62,7 @@ def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
         [invented.POSTGRESQL, invented.SQLITE], [invented.HERE, invented.SSD], repetitions=2
     )
     first = invented.probe("here", 100.0)
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             is_first = run.position == 0
@@ -79,7 +79,7 @@ def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
 def test_a_storage_that_was_probed_again_has_a_row_for_each_probe(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
     figures = {0: ("here", 100.0, 1000.0), 1: ("ssd", 500.0, 1000.0), 2: ("here", 250.0, 1400.0)}
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             made = figures.get(run.position)
@@ -159,7 +159,7 @@ def test_why_there_are_more_commits_than_flushes_is_said(
     own = StorageFacts("middle", "loop", "/data", "ext4", "/dev/loop9", is_own_device=True)
     device = {"device": "loop9", "read_bytes": 0, "written_bytes": 0, "flushes": flushes}
     observation = {"commits": 160, "device_cost": device}
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         changes = {"deployment": {"storage": own, **deployment}, "observation": observation}
         # 160 commits/s on a storage that flushes 100 times per second.
@@ -175,7 +175,7 @@ def test_why_there_are_more_commits_than_flushes_is_said(
 
 def test_nothing_is_derived_from_clients_that_were_starved(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES)
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             starved = [("starved-clients", "1 of 8 clients ended 0 transactions")]
@@ -213,7 +213,7 @@ def test_only_tests_that_commit_are_kept_apart_by_durability(
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
     classes = {"slow": Durability("D3"), "middle": D2}
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             changes: dict[str, Any] = {
@@ -238,7 +238,7 @@ def test_the_reason_why_there_is_no_efficiency_is_named(
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
     probed = {"slow": invented.probe("slow", flushes_per_s)}
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run, number in zip(planned.runs, (16, commits), strict=True):
             observation = {"commits": number}
@@ -266,7 +266,7 @@ def test_flushes_for_which_no_commit_waits_are_no_measure(
     memory = StorageFacts("fast", file_system, "/data", file_system, "assay")
     planned = invented.plan([invented.POSTGRESQL], STORAGES)
     own = invented.probe("fast", 200.0, device_flushes=device_flushes)
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             deployment = {"storage": memory} if run.cell.storage.name == "fast" else {}
@@ -318,7 +318,7 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
     path: Path, classes: tuple[str | None, ...], is_ranked: bool
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES)
-    with Store(path) as store:
+    with invented.at_once(path) as store:
         invented.begin(store, planned)
         for place, (run, one) in enumerate(zip(planned.runs, classes, strict=True), 1):
             changes: dict[str, Any] = {

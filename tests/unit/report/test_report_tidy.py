@@ -23,7 +23,8 @@ from msgspec.structs import replace as replace_field
 import invented_records as invented
 from assay.comparison.compare_sides import compare
 from assay.comparison.sides import side
-from assay.contracts.observation import MachineSecond
+from assay.contracts.metric import ReportColumn
+from assay.contracts.observation import Interval, MachineSecond
 from assay.contracts.observation.transactions import PassTime
 from assay.record import ExperimentRecord, Store
 from assay.report import build as empty_parts
@@ -42,7 +43,6 @@ from assay.report.values import (
     Number,
     Report,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     Section,
@@ -219,7 +219,7 @@ def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) ->
         store.begin_experiment(planned.experiment, planned, invented.FACTS, command={"file": "e"})
         store.begin_run(planned.runs[0])
         raise KeyboardInterrupt
-    other = {**invented.FACTS, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
+    other = replace(invented.FACTS, machine={**invented.MACHINE, "kernel": "6.2.0"})
     with Store(path) as store:
         store.continue_experiment(planned, planned.runs, {"file": "e"}, other)
         (one,) = document(store.latest())["tables"]["continuations"]
@@ -280,15 +280,27 @@ class Browser:
         return [(one["from"], one["to"]) for one in found["values"]]
 
 
-def second(at: int, ok: int = 100, **more: Any) -> ShownSecond:
-    latencies: dict[str, Any] = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
-    machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
-    return ShownSecond(second=at, ok=ok, clients=4, machine=machine, **(latencies | more))
+def second(at: int, ok: int = 100, offered: float | None = None, **more: int | None) -> ShownSecond:
+    nothing: dict[str, Any] = dict.fromkeys(Interval.__struct_fields__, 0)
+    latencies = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
+    own = {"second": at, "group": "", "ok": ok, "clients_connected": 4}
+    machine = MachineSecond(
+        second=at,
+        client_cpus=0.5,
+        machine_cpus=1.2,
+        other_cpus=0.01,
+        device="vda",
+        reads=at % 9,
+        writes=100 + at,
+        flushes=at // 3,
+    )
+    return ShownSecond(Interval(**(nothing | own | latencies | more)), offered, machine)
 
 
 def eventful() -> list[ShownSecond]:
     found = [
-        second(at, 100 + at % 7, offered=120.0, lag_p99_ns=(1 + at % 3) * MS) for at in range(40)
+        second(at, 400 + at % 7, offered=120.0, schedule_lag_p99_ns=(1 + at % 3) * MS)
+        for at in range(40)
     ]
     found[11] = second(11, 0, offered=120.0, stalled_ns=1000 * MS)
     found[12] = second(12, 0, offered=120.0, stalled_ns=1000 * MS)
@@ -298,7 +310,8 @@ def eventful() -> list[ShownSecond]:
     return found
 
 
-@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 1)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("planned_s", "at_once"), [(40.0, 5), (None, 3)])
 def test_what_came_piece_by_piece_is_what_a_report_draws(
     planned_s: float | None, at_once: int
 ) -> None:
@@ -321,10 +334,13 @@ def test_what_came_piece_by_piece_is_what_a_report_draws(
         assert browser.charts[name]["notes"] == list(figure.notes)
 
 
+@pytest.mark.slow
 def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     live, browser = LiveCharts(600.0), Browser()
     for at in range(600):
-        live.add(second(at, 1000 + at * 3 % 400, offered=1200.0, lag_p99_ns=(100 + at) * 10_000))
+        live.add(
+            second(at, 1000 + at * 3 % 400, offered=1200.0, schedule_lag_p99_ns=(100 + at) * 10_000)
+        )
         browser.given(live)
     assert browser.frames < 12
     x = [at for name, at, _, _ in browser.points("timeline") if name == "achieved"]
@@ -333,6 +349,7 @@ def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     assert "a point is the longest of 4 seconds" in browser.charts["latency_over_time"]["notes"]
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_later_is_given_the_same() -> None:
     live, first = LiveCharts(40.0), Browser()
     for one in eventful():
@@ -358,6 +375,7 @@ def test_a_second_of_which_nothing_is_known_is_a_gap_and_not_zero() -> None:
     assert before and behind and not before & behind, "the line is not drawn across it"
 
 
+@pytest.mark.slow
 def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_seconds() -> None:
     live, browser = LiveCharts(40.0), Browser()
     for one in eventful()[:25]:
@@ -372,9 +390,10 @@ def test_what_was_never_not_ok_has_no_line_and_one_that_arises_has_all_its_secon
     assert [y for _, _, y, _ in failed] == [7 if at in (25, 30) else 0 for at in range(40)]
 
 
+@pytest.mark.slow
 def test_the_axes_of_a_chart_hold_all_that_is_drawn_on_them() -> None:
     live, browser = LiveCharts(None), Browser()
-    for at in range(300):
+    for at in range(100):
         live.add(second(at, 10 + at**2, max_ns=(1 + at) * MS))
         browser.given(live)
         for chart in browser.charts.values():

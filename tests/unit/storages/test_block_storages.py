@@ -25,12 +25,12 @@ from assay.experiment.choices.storage_words import (
     without_room,
 )
 from assay.provision.limits import Parent, parent_groups
+from assay.provision.machine.mounts import device_number
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import clear_leftovers
 from assay.storages import block_devices
 from assay.storages.file_systems import FILE_SYSTEMS, known_file_system
 from assay.storages.loop import LOOP
-from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
 from programs import need_program
 

@@ -16,13 +16,15 @@ from msgspec.structs import astuple
 
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.observation import DeviceCounts
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError
+from assay.provision.machine import mounts
+from assay.provision.machine.mounts import MountLine, mount_of
 from assay.provision.machine.users import ServerUser
 from assay.provision.undo.ledger import clear_leftovers
-from assay.storages import Storage, device_counters, here, mounts
+from assay.storages import Storage, device_counters, here
 from assay.storages.device_counters import (
-    DeviceCounts,
     Devices,
     device_at,
     devices_of,
@@ -31,7 +33,6 @@ from assay.storages.device_counters import (
 )
 from assay.storages.file_systems import FILE_SYSTEMS
 from assay.storages.here import HERE
-from assay.storages.mounts import MountLine, mount_of
 from assay.storages.tmpfs import TMPFS
 from assay.text.output_file import sync_file_system
 from block_devices import MAY_MOUNT
@@ -222,10 +223,16 @@ def test_the_mount_table_is_read_as_the_kernel_writes_it() -> None:
         return mount_of(Path(path), table)
 
     assert found("/home") == MountLine(
-        Path("/"), "ext4", "/dev/root", "rw,relatime,errors=remount-ro", "254:0"
+        Path("/"),
+        "ext4",
+        "/dev/root",
+        "rw,relatime,errors=remount-ro",
+        "254:0",
+        "/",
+        "rw,errors=remount-ro",
     )
     assert found("/data disk/x") == MountLine(
-        Path("/data disk"), "btrfs", "/dev/sdb1", "rw,noatime,ssd", "0:33"
+        Path("/data disk"), "btrfs", "/dev/sdb1", "rw,noatime,ssd", "0:33", "/", "rw,ssd"
     )
     assert found("/srv/x").file_system == "xfs", "the last mount on a point hides the others"
     assert found("/srvother").point == Path("/")

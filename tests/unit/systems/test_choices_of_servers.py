@@ -21,10 +21,12 @@ from assay.contracts.systems.abilities import capabilities_of
 from assay.contracts.systems.protocol import Prefix, ServerDirectory
 from assay.errors import ArgumentError, PasswordNeeded, SystemMissing, SystemRefused
 from assay.systems import sessions
-from assay.systems.cassandra import CASSANDRA, system
+from assay.systems.cassandra import system
 from assay.systems.cassandra.settings import is_in_effect
-from assay.systems.cubrid import CUBRID, server
+from assay.systems.cassandra.system import CASSANDRA
+from assay.systems.cubrid import server
 from assay.systems.cubrid import system as settings
+from assay.systems.cubrid.system import CUBRID
 from assay.systems.ferretdb import installation as ferretdb
 from assay.systems.mongodb import system as configuration
 from assay.systems.mongodb.url import address_of, replica_set

@@ -21,7 +21,7 @@ from assay.provision.engine.engine_calls import session
 from assay.provision.processes import running_server
 from assay.provision.running_system import provision
 from assay.provision.undo.ledger import clear_leftovers
-from assay.systems.null import NULL
+from assay.systems.null.system import NULL
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,8 @@ from assay.contracts.durability import Safeguard
 from assay.errors import ArgumentError, SystemRefused
 from assay.systems.cassandra import settings as cassandra
 from assay.systems.cubrid import system as cubrid
-from assay.systems.mariadb import MARIADB
-from assay.systems.mysql import MYSQL
+from assay.systems.mariadb.system import MARIADB
+from assay.systems.mysql.system import MYSQL
 from assay.systems.mysql_protocol import server, settings
 from assay.systems.mysql_protocol import settings as mysql
 from assay.systems.mysql_protocol import settings as mysql_settings

@@ -19,9 +19,8 @@ from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import drop_abandoned
 from assay.provision.engine.engine_calls import session
 from assay.provision.running_system import provision
-from assay.systems.null import NULL
-from assay.systems.sqlite import SQLITE
-from assay.systems.sqlite.system import SHELL
+from assay.systems.null.system import NULL
+from assay.systems.sqlite.system import SHELL, SQLITE
 from programs import need_program
 
 

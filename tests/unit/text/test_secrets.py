@@ -24,6 +24,7 @@ from assay.text.secrets import (
     without_file_passwords,
     without_secrets,
 )
+from waiting import HANG_S
 
 
 @pytest.mark.parametrize(
@@ -243,6 +244,7 @@ def test_no_workload_has_one() -> None:
         assert not [line for line in page.read_text().splitlines() if has_password(line)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -343,7 +345,7 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
     reader.start()
     with output_file.written_file(pipe, force=False) as descriptor:
         os.write(descriptor, b"text")
-    reader.join(30)
+    reader.join(HANG_S)
     assert read == [b"text"]
     with output_file.written_file(os.devnull, force=False) as descriptor:
         os.write(descriptor, b"text")

@@ -72,6 +72,48 @@ def test_lines_of_a_text_are_no_keys(tmp_path: Path) -> None:
     assert (top.line_of("b"), top.section("t").line_of("c")) == (5, 7)
 
 
+def test_quotes_in_a_comment_begin_no_text(tmp_path: Path) -> None:
+    top = written(tmp_path, '# """ and \'\'\'\na = 1 # """\n[t] # """\nb = "# \'\'\'"\nc = 1\n')
+    assert (top.line_of("a"), top.column_of("a")) == (2, 5)
+    table = top.section("t")
+    assert (table.line_of("b"), table.column_of("b"), table.line_of("c")) == (4, 6, 5)
+
+
+def test_each_table_of_a_list_in_brackets_has_its_own_line(tmp_path: Path) -> None:
+    top = written(
+        tmp_path,
+        'steps = [\n  { do = "load" },\n  # { do = 1 }\n'
+        '  { do = "drive", "a b" = { rate = 2, "é" = "ü", "more" = 7 } }, { do = 3 },\n]\nc = 1\n',
+    )
+    load, drive, last = top.sections("steps")
+    assert [one.line_of("do") for one in (load, drive, last)] == [2, 4, 4]
+    assert [one.column_of("do") for one in (load, drive, last)] == [11, 11, 73]
+    inner = drive.section("a b")
+    assert (inner.column_of("rate"), inner.column_of("é"), inner.column_of("more")) == (36, 46, 59)
+    assert top.line_of("c") == 6
+    with pytest.raises(ExperimentError, match=r"x is missing in \[steps\]") as caught:
+        last.text("x")
+    assert caught.value.line == 4
+
+
+def test_what_is_wrong_in_a_list_is_placed_at_its_element(tmp_path: Path) -> None:
+    text = 'a = [\n  1,\n  [2,\n   3],\n]\nb = [\n  "x", # ]\n  1_0.50,\n]\n'
+    top = written(tmp_path, text)
+    for key, line, found in (("a", 3, "[2, 3]"), ("b", 8, "1_0.50")):
+        with pytest.raises(ExperimentError) as caught:
+            top.texts(key) if key == "b" else top.wholes(key, quantities.CLIENTS)
+        assert (caught.value.line, f"{key}: {found}: " in caught.value.message) == (line, True)
+
+
+def test_a_table_without_a_heading_begins_where_something_in_it_does(tmp_path: Path) -> None:
+    top = written(tmp_path, "x = 1\n[[a.b]]\nc.d = 99999999999999999999\n[a]\ne = 1\n")
+    table = top.section("a").sections("b")[0]
+    assert (top.line_of("a"), top.line_of("f"), table.line_of("c")) == (4, 0, 3)
+    with pytest.raises(ExperimentError) as caught:
+        table.section("c").whole("d", quantities.CLIENTS)
+    assert caught.value.line == 3
+
+
 def test_true_is_no_number(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="whole number"):
         written(tmp_path, "clients = [1, true]\n").wholes("clients", quantities.CLIENTS)

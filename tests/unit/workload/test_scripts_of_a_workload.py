@@ -405,8 +405,8 @@ def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
         ('stagger = "stagger_s"', 'stagger = "size"', 28, "not a float"),
         ("at_once = 3", "at_once = 0", 30, "from 1 to"),
         ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),
-        ('test = "fast"', 'test = "fsat"', 43, "invalid value"),
-        ('unit = "min"', 'unit = "hour"', 43, "invalid value"),
+        ('test = "fast"', 'test = "fsat"', 45, "invalid value"),
+        ('unit = "min"', 'unit = "hour"', 44, "invalid value"),
         ("[series.table]", "[series.fast]", 41, "a series and a test"),
     ],
 )

@@ -16,7 +16,7 @@ from assay.drive.document import document_of
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
-from assay.judge import client_service
+from assay.judge import service_levels
 from assay.judge.result_checks import STATEMENT_LIMIT
 from assay.plan import plan
 from assay.plan.drives import drives
@@ -403,7 +403,7 @@ def _observation(**of_look: int) -> Observation:
 
 def _found(workload: reader.Workload, observation: Observation) -> DerivedValue:
     metrics = list(workload.derived.values())
-    (found,) = client_service.derived_values(metrics, observation, {}, workload.schema.file)
+    (found,) = service_levels.derived_values(metrics, observation, {}, workload.schema.file)
     return found
 
 

@@ -191,7 +191,7 @@ def _read(folder: Path, readme: str, file: str = "README.md") -> reader.Workload
 
 
 def test_the_table_below_the_heading_is_read(tmp_path: Path) -> None:
-    (sheet,) = _read(tmp_path, README).for_record()["sheets"]
+    (sheet,) = _read(tmp_path, README).for_record().sheets
     assert sheet["columns"] == ["", "here", "there"]
     assert sheet["rows"] == [["a | b", "yes", "no"], ["c", "", "2"]]
 
@@ -226,8 +226,8 @@ def test_a_mistake_is_placed(
 def test_how_far_tpcc_is_from_the_standard_is_in_its_reports(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     record = invented.experiment(tmp_path / "r.sqlite", planned, 20.0)
-    kept = reader.read("tpcc").for_record()["sheets"]
-    record = replace(record, workload={**record.workload, "sheets": kept})
+    kept = reader.read("tpcc").for_record().sheets
+    record = replace(record, workload=replace(record.workload, sheets=kept))
     (section,) = [one for one in build(record).sections if one.title.startswith("How far")]
     (table,) = section.tables
     assert [column.title for column in table.columns[1:4]] == ["TPC-C", "here", "HammerDB 6.0"]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from assay import registry
 from assay.contracts.dialects import Partitioning
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.errors import ArgumentError, AssayError, ExperimentError, ScriptError
@@ -188,6 +189,23 @@ def test_a_file_of_another_language_holds_the_statements_for_it(tmp_path: Path) 
     assert "data.json" not in workload.texts
 
 
+def test_a_script_may_be_of_another_language_with_the_same_text(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, WORKLOAD + '[same_text]\ncql = ["two"]\n')
+    (folder / "two.sql").write_text('select "a" from t {scan};\n')
+    workload = reader.read(str(folder))
+    cql = registry.system("cassandra").dialect
+    assert [workload.is_spoken(name, cql) for name in ("one", "two")] == [False, True]
+    assert workload.script_for("two", cql).text == "select a from t allow filtering;\n"
+    wrong = {"cql": "no script or check is called 'too'", "json": "two has a text of its own"}
+    (folder / "two.json").write_text('{"count": "t"};\n')
+    for language, complaint in wrong.items():
+        name = "too" if language == "cql" else "two"
+        text = WORKLOAD + f'[same_text]\n{language} = ["{name}"]\n'
+        (folder / "workload.toml").write_text(text)
+        with pytest.raises(ExperimentError, match=complaint):
+            reader.read(str(folder))
+
+
 def test_a_file_of_another_language_alone_is_a_script_where_a_test_names_it(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, WORKLOAD.replace('["*.sql"]', '["one.sql", "find*.json"]'))
     (folder / "find_all.json").write_text('{"find": "t"};\n')
@@ -213,6 +231,9 @@ def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -
     scripts = workload.scripts_for(workload.test("all"), Spoken("duckdb"))
     assert [one.name for one in scripts] == ["day_9", "day_10", "day_11"]
     assert scripts[1].text == "-- 10 days\nselect 10;\n"
+    words = INSTANCES + '[instances]\n"day_{instance}" = ["first", "last"]\n'
+    (folder / "workload.toml").write_text(words)
+    assert reader.read(str(folder)).test("all").scripts == ("day_first", "day_last")
     assert scripts[1].path == "day_{instance}.sql"
 
 
@@ -222,6 +243,7 @@ def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -
         ("", "nothing says for which"),
         ('[instances]\n"day_{instance}" = "9..8"\n', "no range"),
         ('[instances]\n"day_{instance}" = "1..9999"\n', "no range"),
+        ('[instances]\n"day_{instance}" = ["first", "a/b"]\n', "no range"),
         ('[instances]\n"dya_{instance}" = "1..2"\n', "stands for several"),
         ('[instances]\n"one" = "1..2"\n', "stands for several"),
     ],

@@ -202,7 +202,9 @@ impl ArrayDisk {
                     id,
                     start_ns,
                     end_ns,
-                } => self.part_ended(id, start_ns, end_ns, events),
+                } => {
+                    self.part_ended(id, start_ns, end_ns, events);
+                }
             }
         }
     }

@@ -7,13 +7,13 @@ use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
 use assay_drivers::registry::{AnyWire, DRIVERS};
 use assay_drivers::servers::{AnyServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ErrorClass, Keep, Progress, Request, ServerEvent, SystemError, Wire as _,
+    Answer, ErrorClass, Keep, Progress, Request, ServerEvent, SystemError, Wire as _,
     WireServer as _,
 };
 use assay_values::{Piece, Row, Value};
 
 use crate::fuzz::wire::{server_of, wire_of};
-use crate::support::{named, pieces};
+use crate::support::{named, native, pieces};
 
 /// Both sides of one session, and the bytes in transit.
 pub struct Session {
@@ -137,11 +137,7 @@ impl Session {
     }
 
     fn load(&mut self, text: &str, rows: i64) -> Answer {
-        let request = Request::Bulk {
-            text,
-            form: BulkForm::Native,
-            types: &[],
-        };
+        let request = native(text);
         self.wire
             .request(&request, &mut self.to_server)
             .expect("the protocol can express it");

@@ -10,5 +10,6 @@ mod msql;
 mod mysql;
 mod null;
 mod postgresql;
+mod server;
 mod sqlite;
 mod support;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{local, named, pieces, text};
+use crate::support::{local, named, native, pieces, text};
 use assay_drivers::null::NullConnection;
-use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Keep, Request, SystemError};
+use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request, SystemError};
 use assay_values::Row;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
@@ -23,11 +23,7 @@ fn timed(session: &mut NullConnection) -> Duration {
 
 fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
     let insert = format!("INSERT INTO \"{table}\" (a) VALUES (?)");
-    let request = Request::Bulk {
-        text: &insert,
-        form: BulkForm::Native,
-        types: &[],
-    };
+    let request = native(&insert);
     let mut answer = Answer::default();
     session
         .request(&request, &mut answer)

@@ -3,15 +3,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_drivers::{
-    Answer, Blocking, BulkForm, Keep, LocalOptions, Progress, Request, SystemError, Wire,
+    Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Progress, Request, SystemError,
+    Wire,
 };
-use assay_values::{ColumnType, Piece, Row};
+use assay_values::{ColumnType, Piece, Row, Value};
 
 /// A `?` within quotes is text.
 pub fn pieces(marked: &str) -> Vec<Piece> {
@@ -31,6 +33,15 @@ pub fn pieces(marked: &str) -> Vec<Piece> {
     }
     pieces.push(Piece::Text(text.into()));
     pieces
+}
+
+/// Begins a load in the protocol's own form, into columns of any types.
+pub fn native(text: &str) -> Request<'_> {
+    Request::Bulk {
+        text,
+        form: BulkForm::Native,
+        types: &[],
+    }
 }
 
 /// Options by their names.
@@ -88,6 +99,16 @@ pub fn text(session: &mut impl Blocking, sql: &str) -> Answer {
     ask(session, &Request::Text(sql))
 }
 
+pub fn prepare(session: &mut impl Blocking, id: u32, marked: &str) {
+    let pieces = &pieces(marked);
+    let answer = ask(session, &Request::Prepare { id, pieces });
+    assert_eq!(answer.error, None, "{marked}");
+}
+
+pub fn execute(session: &mut impl Blocking, id: u32, parameters: &[Value]) -> Answer {
+    ask(session, &Request::Execute { id, parameters })
+}
+
 /// Executes a statement without an error; returns how many rows it changed.
 pub fn done(session: &mut impl Blocking, sql: &str) -> u64 {
     let answer = text(session, sql);
@@ -119,6 +140,9 @@ pub fn refused(wire: &mut impl Wire, bytes: &[u8]) -> SystemError {
     error
 }
 
+/// How long a server may send nothing before a test fails.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// What one side did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -128,98 +152,186 @@ pub enum Event {
     Said(String),
 }
 
-enum Peer {
-    Server(TcpStream),
-    Recording(VecDeque<Event>),
+/// A connection, or what stands for one.
+pub trait Socket: Read + Write + Send {}
+impl<T: Read + Write + Send> Socket for T {}
+
+/// Replays the server's side, `cut` bytes at a time, and checks the client's side.
+pub struct Replay {
+    events: VecDeque<Event>,
+    cut: usize,
 }
 
+impl Replay {
+    pub fn new(events: &[Event], cut: usize) -> Self {
+        let bytes = events
+            .iter()
+            .filter(|event| !matches!(event, Event::Said(_)));
+        Self {
+            events: bytes.cloned().collect(),
+            cut,
+        }
+    }
+
+    /// Up to `count` bytes of what the client sends next, or else of what the server does.
+    fn take(&mut self, of_client: bool, count: usize) -> Vec<u8> {
+        let taken = match self.events.front_mut() {
+            Some(Event::Sent(bytes)) if of_client => {
+                bytes.drain(..count.min(bytes.len())).collect()
+            }
+            Some(Event::Received(bytes)) if !of_client => {
+                bytes.drain(..count.min(bytes.len())).collect()
+            }
+            None => Vec::new(),
+            other => panic!("it is the other side's turn: {other:?}"),
+        };
+        if let Some(Event::Sent(rest) | Event::Received(rest)) = self.events.front()
+            && rest.is_empty()
+        {
+            self.events.pop_front();
+        }
+        taken
+    }
+}
+
+impl Read for Replay {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let taken = self.take(false, self.cut.min(buffer.len()));
+        buffer[..taken.len()].copy_from_slice(&taken);
+        Ok(taken.len())
+    }
+}
+
+impl Write for Replay {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        let expected = self.take(true, buffer.len());
+        assert_eq!(expected, buffer[..expected.len()]);
+        Ok(expected.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+pub fn tcp(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    (stream.set_read_timeout(Some(SILENCE))).expect("a socket has time-outs");
+    stream
+}
+
+pub fn unix(path: &Path) -> UnixStream {
+    let stream = UnixStream::connect(path).expect("the server listens");
+    (stream.set_read_timeout(Some(SILENCE))).expect("a socket has time-outs");
+    stream
+}
+
+/// A wire driver on a blocking socket.
 pub struct Client<W> {
     pub wire: W,
-    peer: Peer,
-    input: Vec<u8>,
+    pub out: Vec<u8>,
     pub events: Vec<Event>,
+    /// Whether the bytes of both sides are among the events.
+    pub is_recorded: bool,
+    socket: Box<dyn Socket>,
+    input: Vec<u8>,
 }
 
 impl<W: Wire> Client<W> {
+    /// Over TCP, at `host:port`.
     pub fn to_server(address: &str, wire: W) -> Result<Self, SystemError> {
-        let stream = TcpStream::connect(address).expect("the server listens");
-        (stream.set_read_timeout(Some(Duration::from_secs(60)))).expect("a socket has time-outs");
-        Self::open(Peer::Server(stream), wire)
+        Self::open(tcp(address), wire)
+    }
+
+    /// At a Unix socket.
+    pub fn to_socket(path: &Path, wire: W) -> Result<Self, SystemError> {
+        Self::open(unix(path), wire)
     }
 
     pub fn to_recording(events: &[Event], wire: W) -> Result<Self, SystemError> {
-        let said = |event: &Event| matches!(event, Event::Said(_));
-        let bytes = events.iter().filter(|event| !said(event)).cloned();
-        Self::open(Peer::Recording(bytes.collect()), wire)
+        Self::open(Replay::new(events, usize::MAX), wire)
     }
 
-    fn open(peer: Peer, wire: W) -> Result<Self, SystemError> {
-        let mut client = Self {
-            wire,
-            peer,
-            input: Vec::new(),
-            events: Vec::new(),
-        };
-        let mut out = Vec::new();
-        client.wire.connected(&mut out);
-        client.send(&out);
-        let progress = client.progress(&mut Answer::default())?;
-        assert_eq!(progress, Progress::Ready);
+    pub fn open(socket: impl Socket + 'static, wire: W) -> Result<Self, SystemError> {
+        let mut client = Self::new(socket, wire);
+        client.wire.connected(&mut client.out);
+        assert_eq!(client.progress(&mut Answer::default())?, Progress::Ready);
         Ok(client)
     }
 
-    pub fn send(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
+    pub fn new(socket: impl Socket + 'static, wire: W) -> Self {
+        Self {
+            wire,
+            out: Vec::new(),
+            events: Vec::new(),
+            is_recorded: true,
+            socket: Box::new(socket),
+            input: Vec::new(),
+        }
+    }
+
+    pub fn send(&mut self) {
+        if self.out.is_empty() {
             return;
         }
-        match &mut self.peer {
-            Peer::Server(stream) => stream.write_all(bytes).expect("the server reads"),
-            Peer::Recording(events) => {
-                assert_eq!(events.pop_front(), Some(Event::Sent(bytes.to_vec())));
-            }
+        let _ = self.socket.write_all(&self.out); // an error is reported by the next read
+        let bytes = std::mem::take(&mut self.out);
+        if self.is_recorded {
+            self.events.push(Event::Sent(bytes));
         }
-        self.events.push(Event::Sent(bytes.to_vec()));
     }
 
-    fn hear(&mut self) {
-        let bytes = match &mut self.peer {
-            Peer::Server(stream) => {
-                let mut bytes = vec![0; 1 << 16];
-                let count = stream.read(&mut bytes).expect("the server answers");
-                assert_ne!(count, 0, "the server closed the connection");
-                bytes.truncate(count);
-                bytes
+    fn hear(&mut self) -> Result<(), SystemError> {
+        let lost = |message: &str| SystemError::new(ErrorClass::LostConnection, "", message);
+        let mut bytes = vec![0; 1 << 16];
+        let count = loop {
+            match self.socket.read(&mut bytes) {
+                Ok(0) => return Err(lost("the server closed the connection")),
+                Ok(count) => break count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(lost(&error.to_string())),
             }
-            Peer::Recording(events) => match events.pop_front() {
-                Some(Event::Received(bytes)) => bytes,
-                other => panic!("expected bytes of the server, recorded was {other:?}"),
-            },
         };
+        bytes.truncate(count);
         self.input.extend_from_slice(&bytes);
-        self.events.push(Event::Received(bytes));
+        if self.is_recorded {
+            self.events.push(Event::Received(bytes));
+        }
+        Ok(())
     }
 
-    /// Reads until the driver wants something else than bytes.
+    /// Sends the driver's bytes and reads until it wants something else than bytes.
     pub fn progress(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
         loop {
-            let mut out = Vec::new();
-            let (used, progress) = self.wire.receive(&self.input, &mut out, answer)?;
+            self.send();
+            let (used, progress) = self.wire.receive(&self.input, &mut self.out, answer)?;
             self.input.drain(..used);
-            self.send(&out);
             if progress != Progress::NeedMore {
+                self.send();
                 return Ok(progress);
             }
-            self.hear();
+            if self.out.is_empty() {
+                self.hear()?;
+            }
         }
+    }
+
+    /// # Errors
+    /// Where the request cannot be expressed, or the session ends.
+    pub fn try_ask(&mut self, request: &Request<'_>, keep: Keep) -> Result<Answer, SystemError> {
+        let mut answer = Answer::new(keep);
+        self.wire.request(request, &mut self.out)?;
+        assert_eq!(self.progress(&mut answer)?, Progress::Ready);
+        Ok(answer)
     }
 
     pub fn ask(&mut self, request: &Request<'_>) -> Answer {
-        let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-        if let Err(error) = self.wire.request(request, &mut out) {
+        let mut answer = Answer::new(Keep::Rows);
+        if let Err(error) = self.wire.request(request, &mut self.out) {
+            self.out.clear();
             answer.error = Some(error);
             return answer;
         }
-        self.send(&out);
         let progress = self.progress(&mut answer).expect("the session goes on");
         assert_eq!(progress, Progress::Ready);
         answer
@@ -229,48 +341,49 @@ impl<W: Wire> Client<W> {
         &mut self,
         text: &str,
         types: &[ColumnType],
-        rows: impl Iterator<Item = Row>,
+        rows: impl IntoIterator<Item = Row>,
     ) -> Answer {
-        let request = Request::Bulk {
-            text,
-            form: BulkForm::Native,
-            types,
-        };
-        let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-        if let Err(error) = self.wire.request(&request, &mut out) {
+        let form = BulkForm::Native;
+        self.load_as(&Request::Bulk { text, form, types }, rows, None)
+    }
+
+    /// Runs a bulk load and sends its rows as the engine does, in pieces of 64 KiB.
+    pub fn load_as(
+        &mut self,
+        bulk: &Request<'_>,
+        rows: impl IntoIterator<Item = Row>,
+        abort: Option<&str>,
+    ) -> Answer {
+        const OPEN: &str = "the session goes on";
+        let mut answer = Answer::new(Keep::Rows);
+        if let Err(error) = self.wire.request(bulk, &mut self.out) {
+            self.out.clear();
             answer.error = Some(error);
             return answer;
         }
-        self.send(&out);
-        if self.progress(&mut answer).expect("the session goes on") == Progress::Ready {
+        if self.progress(&mut answer).expect(OPEN) == Progress::Ready {
             return answer;
         }
-        out.clear();
         for row in rows {
-            if self.wire.bulk_row(&row, &mut out).is_break() {
-                self.send(&out);
-                self.progress(&mut answer).expect("the session goes on");
+            if self.wire.bulk_row(&row, &mut self.out).is_break() {
+                self.progress(&mut answer).expect(OPEN);
                 return answer;
             }
-            if self.wire.bulk_is_full() {
-                self.send(&out);
-                out.clear();
-                while self.wire.bulk_is_full() {
-                    self.hear();
-                    let (used, progress) = (self.wire)
-                        .receive(&self.input, &mut out, &mut answer)
-                        .expect("the session goes on");
-                    self.input.drain(..used);
-                    if progress == Progress::Ready {
-                        return answer;
-                    }
+            if self.out.len() > 64 * 1024 || self.wire.bulk_is_full() {
+                self.send();
+            }
+            while self.wire.bulk_is_full() {
+                self.hear().expect(OPEN);
+                let received = self.wire.receive(&self.input, &mut self.out, &mut answer);
+                let (used, progress) = received.expect(OPEN);
+                self.input.drain(..used);
+                if progress == Progress::Ready {
+                    return answer;
                 }
             }
         }
-        self.wire.bulk_end(None, &mut out);
-        self.send(&out);
-        let progress = self.progress(&mut answer).expect("the session goes on");
-        assert_eq!(progress, Progress::Ready);
+        self.wire.bulk_end(abort, &mut self.out);
+        assert_eq!(self.progress(&mut answer).expect(OPEN), Progress::Ready);
         answer
     }
 

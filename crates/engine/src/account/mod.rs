@@ -43,7 +43,7 @@ pub use statement_answers::{
     StatementAnswers, rows_of, stages,
 };
 pub use thread_recorder::{
-    End, EndState, SessionServer, SessionServers, SharedLog, StatementLog, ThreadRecorder,
+    Counts, End, EndState, SessionServer, SessionServers, SharedLog, StatementLog, ThreadRecorder,
     ThreadStatements, Worktime,
 };
 pub use transaction_log::{

@@ -12,10 +12,21 @@ use crate::observation::{Outcome, Outcomes, ServerReport};
 /// The records of one thread. Others share the buffer and the aggregator, and with many threads the statement log.
 #[derive(Debug)]
 pub struct ThreadRecorder {
-    /// Measured transactions that were started, or were due and skipped; by transaction type.
-    pub scheduled: Vec<u64>,
-    /// Attempts at measured transactions; by transaction type.
-    pub attempts: Vec<u64>,
+    pub counts: Counts,
+    /// What is counted by statement.
+    pub statement_log: ThreadStatements,
+    /// `None`: single transactions are not written.
+    pub transaction_log: Option<ThreadLog>,
+    buffer: Arc<SampleBuffer>,
+    aggregator: Arc<Mutex<Aggregator>>,
+    began_ns: u64,
+}
+
+/// What is counted of the clients of one thread, or of several.
+#[derive(Debug)]
+pub struct Counts {
+    /// By transaction type: attempts at measured transactions, and how many were started, or were due and skipped.
+    pub begun: Vec<Outcomes>,
     /// Transactions that began in the warm-up; by transaction type.
     pub warm_up: Vec<Outcomes>,
     /// Statements of measured transactions that were answered.
@@ -25,8 +36,6 @@ pub struct ThreadRecorder {
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
     pub errors: ErrorLog,
-    /// What is counted by statement.
-    pub statement_log: ThreadStatements,
     /// By transaction type, where answers are summed.
     pub answer_sums: Vec<AnswerSum>,
     /// By group: the transactions whose answers are compared.
@@ -46,11 +55,76 @@ pub struct ThreadRecorder {
     pub prepared_again: u64,
     /// Counters of the drivers, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
-    /// `None`: single transactions are not written.
-    pub transaction_log: Option<ThreadLog>,
-    buffer: Arc<SampleBuffer>,
-    aggregator: Arc<Mutex<Aggregator>>,
-    began_ns: u64,
+}
+
+impl Counts {
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            begun: vec![Outcomes::default(); layout.types.len()],
+            warm_up: vec![Outcomes::default(); layout.types.len()],
+            statements: 0,
+            servers: SessionServers::default(),
+            reconnects: 0,
+            errors: ErrorLog::default(),
+            answer_sums: vec![AnswerSum::default(); layout.types.len()],
+            completed: vec![Completed::default(); layout.groups.len()],
+            ends: Vec::new(),
+            waits: Waits::new(layout.types.len()),
+            abandoned: 0,
+            cancelled: 0,
+            partly_durable: 0,
+            not_retried: 0,
+            prepared_again: 0,
+            counters: BTreeMap::new(),
+        }
+    }
+
+    /// Adds those of another thread. It names each field, so that none is forgotten.
+    pub fn merge(&mut self, other: Self) {
+        let Self {
+            begun,
+            warm_up,
+            statements,
+            servers,
+            reconnects,
+            errors,
+            answer_sums,
+            completed,
+            ends,
+            waits,
+            abandoned,
+            cancelled,
+            partly_durable,
+            not_retried,
+            prepared_again,
+            counters,
+        } = other;
+        let sums = [&mut self.begun, &mut self.warm_up].into_iter().flatten();
+        for (sum, added) in sums.zip(begun.iter().chain(&warm_up)) {
+            sum.add(added);
+        }
+        for (sum, added) in self.answer_sums.iter_mut().zip(&answer_sums) {
+            sum.merge(added);
+        }
+        for (sum, added) in self.completed.iter_mut().zip(&completed) {
+            sum.merge(added);
+        }
+        for (name, count) in counters {
+            *self.counters.entry(name).or_default() += count;
+        }
+        self.servers.merge(servers);
+        self.errors.merge(errors);
+        self.waits.merge(waits);
+        self.ends.extend(ends);
+        self.statements += statements;
+        self.reconnects += reconnects;
+        self.abandoned += abandoned;
+        self.cancelled += cancelled;
+        self.partly_durable += partly_durable;
+        self.not_retried += not_retried;
+        self.prepared_again += prepared_again;
+    }
 }
 
 /// How a client ended.
@@ -90,24 +164,8 @@ impl ThreadRecorder {
         transaction_log: Option<ThreadLog>,
     ) -> Self {
         Self {
-            scheduled: vec![0; layout.types.len()],
-            attempts: vec![0; layout.types.len()],
-            warm_up: vec![Outcomes::default(); layout.types.len()],
-            statements: 0,
-            servers: SessionServers::default(),
-            reconnects: 0,
-            errors: ErrorLog::default(),
+            counts: Counts::new(layout),
             statement_log,
-            answer_sums: vec![AnswerSum::default(); layout.types.len()],
-            completed: vec![Completed::default(); layout.groups.len()],
-            ends: Vec::new(),
-            waits: Waits::new(layout.types.len()),
-            abandoned: 0,
-            cancelled: 0,
-            partly_durable: 0,
-            not_retried: 0,
-            prepared_again: 0,
-            counters: BTreeMap::new(),
             transaction_log,
             buffer,
             aggregator,
@@ -132,7 +190,7 @@ impl ThreadRecorder {
         end_ns: u64,
         (latency_ns, service_ns): (u64, u64),
     ) {
-        self.buffer.statements.set(self.statements);
+        self.buffer.statements.set(self.counts.statements);
         self.put(Sample {
             unit: Unit::Transaction(transaction_type, outcome),
             end_ns,
@@ -143,7 +201,7 @@ impl ThreadRecorder {
 
     /// A transaction that began in the warm-up has ended.
     pub fn warmed_up(&mut self, transaction_type: u32, outcome: Outcome) {
-        self.warm_up[transaction_type as usize].count(outcome);
+        self.counts.warm_up[transaction_type as usize].count(outcome);
     }
 
     /// A measured arrival, already counted as scheduled, will not be started.

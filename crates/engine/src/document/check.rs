@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::EngineError;
 use crate::document::drive::DriveDocument;
-use crate::document::group::{GroupDocument, Order, ReadDocument, StopDocument};
-use crate::document::pace::{ArrivalDocument, RetriesDocument};
+use crate::document::group::{ClientsDocument, GroupDocument, Order, StopDocument};
+use crate::document::pace::ArrivalDocument;
 
 /// The cards of a deck: one is shuffled for each client, or for each transaction of a shared list.
 const MOST_CARDS: u64 = 10_000;
@@ -22,10 +22,10 @@ impl DriveDocument {
             if self.scripts.is_empty() {
                 return wrong("scripts", "expected at least one script");
             }
-            if self.order.is_none() {
+            if self.work.order.is_none() {
                 return wrong("order", "expected `sequence`, `mix` or `deck`, or `groups`");
             }
-            if self.clients.is_none() {
+            if self.work.clients.is_none() {
                 return wrong("clients", "expected the number of clients, or `groups`");
             }
             return GroupDocument::only(self).check(self, "");
@@ -33,7 +33,7 @@ impl DriveDocument {
         if groups.is_empty() {
             return wrong("groups", "expected at least one group");
         }
-        if let Some(key) = self.of_one_group() {
+        if let Some(key) = self.work.present() {
             return wrong(key, "expected this key in each of the `groups`");
         }
         for (place, group) in groups.iter().enumerate() {
@@ -56,7 +56,7 @@ impl DriveDocument {
                     "expected the name of another group, which ends by itself",
                 );
             }
-            if group.arrival != ArrivalDocument::Closed {
+            if group.work.arrival != ArrivalDocument::Closed {
                 return wrong(
                     &format!("groups[{place}].ends_with"),
                     "an open loop ends by its arrivals; expected none",
@@ -71,32 +71,13 @@ impl DriveDocument {
                 "expected at most one group with deferred arrivals, beside one that queues them",
             );
         }
-        let clients = groups.iter().map(|group| u64::from(group.of_clients()));
+        let clients = groups
+            .iter()
+            .map(|group| u64::from(group.work.of_clients()));
         if clients.sum::<u64>() > u64::from(u32::MAX) {
             return wrong("groups", "expected at most 4294967295 clients in total");
         }
         Ok(())
-    }
-
-    /// A key that is present although it belongs to a group.
-    fn of_one_group(&self) -> Option<&'static str> {
-        let stop = &self.stop;
-        let limits = [stop.passes, stop.transactions, stop.queue];
-        [
-            (self.order.is_some(), "order"),
-            (self.clients.is_some(), "clients"),
-            (self.first_client > 0, "first_client"),
-            (self.of_clients.is_some(), "of_clients"),
-            (self.read != ReadDocument::default(), "read"),
-            (self.arrival != ArrivalDocument::Closed, "arrival"),
-            (self.think_time.is_some(), "think_time"),
-            (self.keying_time.is_some(), "keying_time"),
-            (self.latency_limit_s.is_some(), "latency_limit_s"),
-            (self.retries != RetriesDocument::default(), "retries"),
-            (limits.iter().any(Option::is_some), "stop"),
-        ]
-        .into_iter()
-        .find_map(|(is_here, key)| is_here.then_some(key))
     }
 }
 
@@ -109,20 +90,13 @@ impl GroupDocument {
                 .map(|script| script.name.clone())
                 .collect(),
             weights: BTreeMap::new(),
-            order: document.order.unwrap_or_default(),
-            clients: document.clients.unwrap_or_default(),
-            first_client: document.first_client,
-            of_clients: document.of_clients,
-            read: document.read.clone(),
-            arrival: document.arrival.clone(),
-            think_time: document.think_time,
-            keying_time: document.keying_time,
-            latency_limit_s: document.latency_limit_s,
-            retries: document.retries.clone(),
             ends_with: None,
-            stop: StopDocument {
-                duration_s: None,
-                ..document.stop
+            work: ClientsDocument {
+                stop: StopDocument {
+                    duration_s: None,
+                    ..document.work.stop
+                },
+                ..document.work.clone()
             },
         }
     }
@@ -134,14 +108,18 @@ impl GroupDocument {
                 "the drive document, key `{at}{key}`: {expected}"
             )))
         };
-        let stop = &self.stop;
+        let work = &self.work;
+        let stop = &work.stop;
         if self.scripts.is_empty() {
             return wrong("scripts", "expected at least one script");
         }
-        if self.clients == 0 {
+        let Some(clients) = work.clients else {
+            return wrong("clients", "expected the number of clients");
+        };
+        if clients == 0 {
             return wrong("clients", "expected at least 1, found 0");
         }
-        if u64::from(self.of_clients()) < u64::from(self.first_client) + u64::from(self.clients) {
+        if u64::from(work.of_clients()) < u64::from(work.first_client) + u64::from(clients) {
             return wrong(
                 "of_clients",
                 "expected at least `first_client` + `clients`: these clients are a part of them",
@@ -150,7 +128,7 @@ impl GroupDocument {
         if let Some(deployment) = &document.deployment
             && !deployment.endpoints.is_empty()
             && (self.scripts.iter()).any(|script| {
-                let read = self.read.of(script);
+                let read = work.read.of(script);
                 !(deployment.endpoints.iter()).any(|one| read.uses(one.is_replica))
             })
         {
@@ -173,7 +151,7 @@ impl GroupDocument {
             || stop.queue.is_some()
             || self.ends_with.is_some()
             || self.is_deferred();
-        if !has_limit && document.stop.duration_s.is_none() {
+        if !has_limit && document.work.stop.duration_s.is_none() {
             return wrong(
                 "stop",
                 "expected one of `passes`, `transactions`, `queue`, `duration_s`",
@@ -188,7 +166,7 @@ impl GroupDocument {
                 "the clients share one list of transactions; expected no `passes` and no `transactions`",
             );
         }
-        if self.order != Order::Sequence {
+        if work.order() != Order::Sequence {
             if stop.passes.is_some() {
                 return wrong(
                     "stop.passes",
@@ -204,28 +182,21 @@ impl GroupDocument {
             if total == 0 {
                 return wrong("scripts", "expected one weight above 0 for a mix");
             }
-            if self.order == Order::Deck && total > MOST_CARDS {
+            if work.order() == Order::Deck && total > MOST_CARDS {
                 let expected =
                     format!("expected at most {MOST_CARDS} cards in a deck, found {total}");
                 return wrong("weights", &expected);
             }
         }
-        if self.arrival != ArrivalDocument::Closed {
+        if work.arrival != ArrivalDocument::Closed {
             if stop.passes.is_some() {
                 return wrong(
                     "stop.passes",
                     "an open loop has no passes; expected `transactions` or `duration_s`",
                 );
             }
-            if self.think_time.is_some() || self.keying_time.is_some() {
-                return wrong(
-                    if self.think_time.is_some() {
-                        "think_time"
-                    } else {
-                        "keying_time"
-                    },
-                    "an open loop has no pauses; expected none",
-                );
+            if let Some(pause) = work.pause() {
+                return wrong(pause, "an open loop has no pauses; expected none");
             }
         }
         self.check_names(document, at)
@@ -248,7 +219,7 @@ impl GroupDocument {
         if let Some(name) = (self.weights.keys()).find(|name| !self.scripts.contains(name)) {
             return unknown("weights", name);
         }
-        if let Some(name) = (self.read.scripts()).find(|name| !self.scripts.contains(name)) {
+        if let Some(name) = (self.work.read.scripts()).find(|name| !self.scripts.contains(name)) {
             return unknown("read", name);
         }
         Ok(())

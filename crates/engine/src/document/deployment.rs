@@ -15,19 +15,14 @@ pub struct DeploymentDocument {
     /// A name of the registry of drivers.
     pub driver: String,
     /// Path of a Unix socket.
-    #[serde(default)]
     pub unix: Option<String>,
     /// The name or address of the server's machine; absent for a Unix socket or a file.
-    #[serde(default)]
     pub host: Option<String>,
     /// The server's TCP port.
-    #[serde(default)]
     pub port: Option<u16>,
     /// Where `host` is, an IP address: it is not looked up, and a certificate is still checked for `host`.
-    #[serde(default)]
     pub host_address: Option<String>,
     /// A database file, for systems in this process.
-    #[serde(default)]
     pub file: Option<String>,
     /// Where the clients of a run connect, each a whole deployment document: client *c* uses endpoint *c* modulo their
     /// number, of those that its group reads at. Absent: this deployment, which everything other than clients uses as
@@ -35,7 +30,6 @@ pub struct DeploymentDocument {
     #[serde(default, deserialize_with = "endpoints")]
     pub endpoints: Vec<DeploymentDocument>,
     /// Of an endpoint: its name in the observation; absent: its address.
-    #[serde(default)]
     pub name: Option<String>,
     /// Of an endpoint: whether it repeats what another one does, and takes no writes itself.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -44,7 +38,6 @@ pub struct DeploymentDocument {
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
     /// The user's password, if there is one.
-    #[serde(default)]
     pub password: Option<Password>,
     /// The database that sessions use; empty where the system has none.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -53,20 +46,16 @@ pub struct DeploymentDocument {
     #[serde(default, deserialize_with = "null_is_default")]
     pub tls: TlsMode,
     /// PEM file of the authorities that `verify-ca` and `verify` trust; absent: those of this machine.
-    #[serde(default)]
     pub ca_file: Option<String>,
     /// PEM files of the client's own certificate and its key, for a server that requires one.
-    #[serde(default)]
     pub cert_file: Option<String>,
     /// The file of the client certificate's private key, in PEM form.
-    #[serde(default)]
     pub key_file: Option<String>,
     /// Statements that each new session runs before anything else.
     #[serde(default, deserialize_with = "null_is_default")]
     pub session_statements: Vec<String>,
     /// What each session of a run's clients is asked once it is open, before the measurement: a row of the
     /// server's address, its role, and its id of the session.
-    #[serde(default)]
     pub server_query: Option<String>,
     #[serde(default, deserialize_with = "null_is_default")]
     connect_timeout_s: ConnectTimeout,

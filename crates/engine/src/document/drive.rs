@@ -6,23 +6,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assay_script::{Lexer, LiteralStyle, Reached};
+use assay_values::Value;
 use assay_values::json::of_json;
-use assay_values::{Distribution, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::EngineError;
 use crate::document::deployment::DeploymentDocument;
-use crate::document::group::{GroupDocument, Order, ReadDocument, StopDocument};
-use crate::document::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
-use crate::document::reading::{null_is_default, optional_seconds, parse, seconds};
+use crate::document::group::{ClientsDocument, GroupDocument};
+use crate::document::pace::ReconnectDocument;
+use crate::document::reading::{flattened, null_is_default, optional_seconds, parse, seconds};
 
 /// What the engine is to run: scripts, clients, pace and end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriveDocument {
     /// Absent if scripts are only explained.
-    #[serde(default)]
     pub deployment: Option<DeploymentDocument>,
     /// The scripts, each one transaction type.
     pub scripts: Vec<ScriptDocument>,
@@ -50,25 +49,11 @@ pub struct DriveDocument {
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
-    /// Clients that do different work at the same time; absent: the keys `order`, `clients`, `arrival`,
-    /// `think_time`, `keying_time`, `latency_limit_s`, `read`, `retries` and `stop` define one group of all scripts.
-    #[serde(default)]
+    /// Clients that do different work at the same time; absent: `work` is that of one group of all scripts.
     pub groups: Option<Vec<GroupDocument>>,
-    /// The order in which clients run the scripts; required without `groups`.
-    #[serde(default)]
-    pub order: Option<Order>,
-    /// Clients in this process.
-    #[serde(default)]
-    pub clients: Option<u32>,
-    /// The number of this process's first client among `of_clients`.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub first_client: u32,
-    /// The clients of all processes together; absent: `first_client + clients`.
-    #[serde(default)]
-    pub of_clients: Option<u32>,
-    /// Which endpoints the scripts are sent to, where there are several.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub read: ReadDocument,
+    /// With `groups`, only `stop.duration_s`; without them, `order` and `clients` are required.
+    #[serde(flatten, deserialize_with = "flattened")]
+    pub work: ClientsDocument,
     /// OS threads, at most one for each client; 0: one for each processor. A blocking driver always has a
     /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -79,18 +64,6 @@ pub struct DriveDocument {
     /// Whether values may only be bound: with `simple`, scripts with values are then rejected.
     #[serde(default, deserialize_with = "null_is_default")]
     pub requires_bound_values: bool,
-    /// With `groups`, only its `duration_s`.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub stop: StopDocument,
-    /// When transactions begin.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub arrival: ArrivalDocument,
-    /// A client's pause after each transaction, in a closed loop.
-    #[serde(default, deserialize_with = "distribution")]
-    pub think_time: Option<Distribution>,
-    /// A client's pause before each transaction, in a closed loop.
-    #[serde(default, deserialize_with = "distribution")]
-    pub keying_time: Option<Distribution>,
     /// In a closed loop clients start evenly spread over it, in an open loop the rate grows from zero to the
     /// offered rate; the warm-up follows it.
     #[serde(default, deserialize_with = "seconds")]
@@ -102,12 +75,6 @@ pub struct DriveDocument {
     /// their outcome is `unknown`.
     #[serde(default = "ten_seconds", deserialize_with = "seconds")]
     pub drain_s: Duration,
-    /// A longer latency is `late`; an arrival of an open loop that could not start within it is `skipped`.
-    #[serde(default, deserialize_with = "optional_seconds")]
-    pub latency_limit_s: Option<Duration>,
-    /// Which failed transactions are retried.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub retries: RetriesDocument,
     /// Whether clients reconnect after a loss, and for how long they try.
     #[serde(default, deserialize_with = "null_is_default")]
     pub reconnect: ReconnectDocument,
@@ -141,7 +108,6 @@ pub struct DriveDocument {
     #[serde(default, deserialize_with = "null_is_default")]
     pub leaves_parts: bool,
     /// Where single transactions are written; absent: they are not.
-    #[serde(default)]
     pub log: Option<LogDocument>,
     /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
@@ -204,7 +170,7 @@ impl DriveDocument {
     /// The clients of all groups in this process.
     #[must_use]
     pub fn all_clients(&self) -> u32 {
-        self.groups().iter().map(|group| group.clients).sum()
+        self.groups().iter().map(|group| group.work.count()).sum()
     }
 
     /// The script with that name.

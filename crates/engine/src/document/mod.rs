@@ -11,7 +11,7 @@ mod serve;
 
 pub use deployment::{DeploymentDocument, Password, TlsMode};
 pub use drive::{DriveDocument, LogDocument, Protocol, ScriptDocument, SharedNumbersDocument};
-pub use group::{GroupDocument, Order, Read, StopDocument};
+pub use group::{ClientsDocument, GroupDocument, Order, Read, StopDocument};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::{DelayDocument, ServeDocument};

@@ -51,7 +51,6 @@ pub struct RateStep {
     /// Per second; 0: none.
     pub per_s: f64,
     /// What it rises or falls to evenly until the next step; absent: it is even.
-    #[serde(default)]
     pub to_per_s: Option<f64>,
 }
 

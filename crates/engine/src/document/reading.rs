@@ -11,18 +11,37 @@ use crate::EngineError;
 pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, EngineError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let key = error.path().to_string();
-        let place = if key == "." {
+        let message = error.inner().to_string();
+        let (inner, message) = message.split_once(INNER_KEY).unwrap_or(("", &message));
+        let outer = error.path().to_string();
+        let keys = [outer.as_str(), inner]
+            .into_iter()
+            .filter(|key| !["", "."].contains(key));
+        let key = keys.collect::<Vec<_>>().join(".");
+        let place = if key.is_empty() {
             String::new()
         } else {
             format!(", key `{key}`")
         };
-        EngineError::Document(format!("{what}{place}: {}", error.inner()))
+        EngineError::Document(format!("{what}{place}: {message}"))
     })?;
     reader.end().map_err(|error| {
         EngineError::Document(format!("{what}: after the end of the document: {error}"))
     })?;
     Ok(document)
+}
+
+/// In a message: what is before it is the key.
+const INNER_KEY: char = '\u{1f}';
+
+/// Reads a struct whose keys are among those of another one. Its errors name the key, which serde forgets there.
+pub(super) fn flattened<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    reader: D,
+) -> Result<T, D::Error> {
+    serde_path_to_error::deserialize(reader).map_err(|error| {
+        let key = error.path().to_string();
+        serde::de::Error::custom(format!("{key}{INNER_KEY}{}", error.inner()))
+    })
 }
 
 /// Reads null like an absent key: as the type's default.

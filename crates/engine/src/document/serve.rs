@@ -15,13 +15,10 @@ pub struct ServeDocument {
     /// A name of the registry of servers.
     pub protocol: String,
     /// Path of a Unix socket, which must not exist yet.
-    #[serde(default)]
     pub unix: Option<String>,
     /// An address of this machine; absent: 127.0.0.1.
-    #[serde(default)]
     pub host: Option<String>,
     /// 0: a free port.
-    #[serde(default)]
     pub port: Option<u16>,
     /// OS threads; 0: one for each processor, at most four.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -46,13 +43,10 @@ impl ServeDocument {
 #[serde(deny_unknown_fields)]
 pub struct DelayDocument {
     /// Path of the server's Unix socket.
-    #[serde(default)]
     pub unix: Option<String>,
     /// Its name or IP address.
-    #[serde(default)]
     pub host: Option<String>,
     /// Its port.
-    #[serde(default)]
     pub port: Option<u16>,
     /// Where the proxy listens, on 127.0.0.1; 0: a free port.
     #[serde(default)]

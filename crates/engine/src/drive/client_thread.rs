@@ -51,7 +51,10 @@ pub fn run(
                 Readiness::Ready
             }
             Err(OpenError::Refused(error)) => {
-                recorder.errors.count(&error, None, shared.clock.now_ns());
+                recorder
+                    .counts
+                    .errors
+                    .count(&error, None, shared.clock.now_ns());
                 Readiness::Refused
             }
             Err(OpenError::Failed(failure)) => Readiness::Failed(failure),
@@ -82,7 +85,7 @@ pub fn run(
             worker.run(place)
         }
         Start::Cancelled => {
-            recorder.ends.push(End {
+            recorder.counts.ends.push(End {
                 client: number,
                 at_ns: 0,
                 passes: 0,
@@ -151,7 +154,7 @@ impl ClientThread<'_> {
                         // Each statement may be short and the script endless.
                         Ok(()) if self.draining(now_ns) == Draining::TooLong => {
                             client.abandoned(now_ns, &mut self.recorder);
-                            self.recorder.cancelled += 1;
+                            self.recorder.counts.cancelled += 1;
                             break;
                         }
                         Ok(()) => {
@@ -159,7 +162,7 @@ impl ClientThread<'_> {
                         }
                         Err(CallError::Abandoned) => {
                             client.abandoned(now_ns, &mut self.recorder);
-                            self.recorder.cancelled += 1;
+                            self.recorder.counts.cancelled += 1;
                             break;
                         }
                         Err(CallError::Lost(error)) => {
@@ -182,7 +185,7 @@ impl ClientThread<'_> {
                 }
                 Next::Abandoned => {
                     client.abandoned(clock.now_ns(), &mut self.recorder);
-                    self.recorder.cancelled += 1;
+                    self.recorder.counts.cancelled += 1;
                     break;
                 }
                 Next::Connect => {
@@ -327,7 +330,8 @@ impl ClientThread<'_> {
 
     /// Takes back an arrival that never was due: it is not counted as scheduled.
     fn give_back(&mut self, due: Arrival) {
-        self.recorder.scheduled[due.next.transaction_type as usize] -= u64::from(due.is_measured);
+        self.recorder.counts.begun[due.next.transaction_type as usize].scheduled -=
+            u64::from(due.is_measured);
     }
 
     fn call(
@@ -382,7 +386,7 @@ impl ClientThread<'_> {
             }
             if draining == Draining::TooLong {
                 client.abandoned(now_ns, &mut self.recorder);
-                self.recorder.cancelled += 1;
+                self.recorder.counts.cancelled += 1;
                 return false;
             }
             if now_ns >= until_ns {
@@ -453,7 +457,7 @@ impl Counters {
 
     pub fn record_in(self, recorder: &mut ThreadRecorder) {
         for (name, count) in self.sums {
-            *recorder.counters.entry(name).or_default() += count;
+            *recorder.counts.counters.entry(name).or_default() += count;
         }
     }
 }

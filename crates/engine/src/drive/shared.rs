@@ -192,7 +192,7 @@ impl Shared {
     #[must_use]
     pub fn take_number(&self, group: &Group, is_measured: bool) -> Option<u64> {
         let queue = &self.queues[group.number as usize];
-        let end = group.queue.unwrap_or(0);
+        let end = group.work.stop.queue.unwrap_or(0);
         if !is_measured {
             let taken = queue.taken_in_warm_up.fetch_add(1, Ordering::Relaxed);
             return Some(end.saturating_add(group.number_of(taken)));
@@ -207,7 +207,7 @@ impl Shared {
         let taken = self.queues[group.number as usize]
             .taken
             .load(Ordering::Relaxed);
-        group.number_of(taken) >= group.queue.unwrap_or(0)
+        group.number_of(taken) >= group.work.stop.queue.unwrap_or(0)
     }
 
     /// To be called once for each client, when it ends.

@@ -2,21 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::drive;
 use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::quiet::on_a_quiet_machine;
-use crate::support::{
-    at_once, document, null_deployment, observe, outcomes, parsed, refused_document,
-};
+use crate::support::{document, driven, null_deployment, outcomes, refused_document, watched};
 
 #[test]
 fn pauses_between_transactions_are_not_part_of_any_latency() {
     on_a_quiet_machine(|| {
         let timed = |text: &str, more: Value| {
             let deployment = null_deployment(text, json!({ "delay": "constant:2ms" }));
-            let run = observe(&document(deployment, &[text], more));
+            let run = driven(deployment, &[text], more);
             let times = &run.transactions[0].latency;
             (
                 run.elapsed_ns,
@@ -56,14 +53,14 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
 #[test]
 fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
     let elapsed = |seed: u64| {
-        let run = observe(&document(
+        let run = driven(
             null_deployment("think", json!({})),
             &["SELECT 1;"],
             json!({
                 "think_time": "uniform:0ms..40ms", "seed": seed, "clients": 2,
                 "stop": { "transactions": 20 },
             }),
-        ));
+        );
         run.client_ends
             .iter()
             .map(|end| end.elapsed_ns / 10_000_000)
@@ -85,11 +82,11 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
         "ramp",
         json!({ "delay": "constant:5ms", "fail": "data@#1" }),
     );
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 4, "ramp_up_s": 0.6, "warm_up_s": 0.1, "stop": { "duration_s": 0.3 } }),
-    ));
+    );
     assert!(run.errors.is_empty(), "{:?}", run.errors);
     assert!(run.outcomes.ok > 0);
 
@@ -102,15 +99,10 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
         json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
     );
     let mut reports = Vec::new();
-    let run = drive(
-        &parsed(&two_clients),
-        &mut |progress| {
-            reports.push((progress.elapsed_s, progress.clients_running));
-            ControlFlow::Continue(())
-        },
-        &mut at_once,
-    )
-    .unwrap();
+    let run = watched(&two_clients, |progress| {
+        reports.push((progress.elapsed_s, progress.clients_running));
+        ControlFlow::Continue(())
+    });
     assert_eq!(outcomes(&run), (0, 0, 0, 0));
     let alone = reports.iter().filter(|(_, running)| *running == 1).count();
     assert!(alone >= 2, "{reports:?}");
@@ -178,7 +170,7 @@ fn there_is_a_thread_for_each_processor_or_the_number_asked_for_and_never_more_t
                     "clients": clients, "threads": asked, "protocol": "prepared",
                     "stop": { "transactions": 20 },
                 });
-                let run = observe(&document(deployment, &["SELECT 1;"], more));
+                let run = driven(deployment, &["SELECT 1;"], more);
                 assert_eq!(
                     (run.threads, run.outcomes.ok),
                     (used, u64::from(clients) * 20)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::quiet::on_a_quiet_machine;
-use crate::support::{document, null_deployment, observe, refused};
+use crate::support::{document, driven, null_deployment, observe, refused};
 
 /// `callers` run A, which queues B twice, for the `workers`.
 fn deferring(deployment: Value, a: &str, b: &str, callers: Value, workers: Value) -> Value {
@@ -41,7 +41,7 @@ fn each_is_run_once_with_its_values_on_any_thread() {
     let create = "CREATE TABLE found (a int);";
     let insert = "INSERT INTO found VALUES (:a);";
     let deployment = || json!({ "driver": "sqlite", "file": file });
-    observe(&document(deployment(), &[create], json!({})));
+    driven(deployment(), &[create], json!({}));
     let run = observe(&deferring(
         deployment(),
         TWICE,
@@ -58,7 +58,7 @@ fn each_is_run_once_with_its_values_on_any_thread() {
     let values = "\\set a -1\nSELECT count(*) FROM found WHERE a = 0;\n\\expect value 20\n\
                   SELECT count(*) FROM found WHERE a = 1;\n\\expect value 20\n\
                   SELECT count(*) FROM found WHERE a = 100;\n\\expect value 40";
-    let counted = observe(&document(deployment(), &[values], json!({})));
+    let counted = driven(deployment(), &[values], json!({}));
     assert_eq!(counted.outcomes.ok, 1, "{:?}", counted.errors);
     // In event loops, with more threads than workers.
     for clients in [1, 3] {

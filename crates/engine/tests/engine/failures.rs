@@ -2,22 +2,22 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{EngineError, drive, probe};
+use assay_engine::{EngineError, probe};
 use serde_json::json;
 
 use crate::serve::served;
 use crate::support::{
-    at_once, check, document, ended, null_deployment, observe, outcomes, parsed, refused, the_error,
+    document, driven, ended, null_deployment, observe, outcomes, refused, the_error, watched,
 };
 
 #[test]
 fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
     let deployment = null_deployment("fail", json!({ "fail": "deadlock@#3" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1; UPDATE t SET a = 1;"],
         json!({ "clients": 2, "stop": { "passes": 5 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (8, 0, 2, 0));
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("deadlock", 2));
@@ -37,7 +37,7 @@ fn a_script_that_never_reaches_its_statement_ends_with_the_run() {
     let text = "\\set x text(4000000, 4000000)\n\\for i in 1..9000000\n\\set y concat(:x, 1)\n\\endfor\nSELECT 1;";
     let ends = |deployment| {
         let more = json!({ "clients": 2, "stop": { "duration_s": 0.2 }, "drain_s": 0.1 });
-        let run = observe(&document(deployment, &[text], more));
+        let run = driven(deployment, &[text], more);
         // Nothing was sent, so it is known that they had no effect.
         assert_eq!(outcomes(&run), (0, 0, 2, 0));
     };
@@ -51,11 +51,7 @@ fn a_failure_in_an_open_transaction_is_rolled_back() {
     // third: if that were the BEGIN of the next transaction, its outcome would be unknown.
     let deployment = null_deployment("rollback", json!({ "fail": "constraint@#2", "lose": "#3" }));
     let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-    let run = observe(&document(
-        deployment,
-        &[text],
-        json!({ "stop": { "passes": 5 } }),
-    ));
+    let run = driven(deployment, &[text], json!({ "stop": { "passes": 5 } }));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
     assert_eq!(classes, ["constraint", "lost connection"]);
@@ -66,11 +62,11 @@ fn a_failure_in_an_open_transaction_is_rolled_back() {
 fn with_a_session_for_each_transaction_one_that_is_rolled_back_is_closed_too() {
     let options = json!({ "fail": "constraint@#2", "refuse_after": "1" });
     let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-    let run = observe(&document(
+    let run = driven(
         null_deployment("closed", options),
         &[text],
         json!({ "connect_each_transaction": true, "stop": { "passes": 3 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (0, 0, 3, 0));
     assert_eq!(
         (the_error(&run).class, the_error(&run).count),
@@ -83,11 +79,7 @@ fn an_abort_is_rolled_back_and_is_no_failure() {
     // Without the rollback, BEGIN would be the third statement, and the fourth the update.
     let deployment = null_deployment("abort", json!({ "fail": "data@#4" }));
     let text = "BEGIN; UPDATE t SET a = 1;\n\\abort\n";
-    let run = observe(&document(
-        deployment,
-        &[text],
-        json!({ "stop": { "passes": 3 } }),
-    ));
+    let run = driven(deployment, &[text], json!({ "stop": { "passes": 3 } }));
     assert_eq!(outcomes(&run), (0, 2, 1, 0));
     assert_eq!(the_error(&run).class, "data");
 }
@@ -107,11 +99,7 @@ fn after_an_abort_the_pauses_that_end_the_script_are_made() {
         ("SELECT 1;\n\\think 20 ms\n", (3, 0, 0, 0)),
     ] {
         let deployment = null_deployment(text, json!({}));
-        let run = observe(&document(
-            deployment,
-            &[text],
-            json!({ "stop": { "passes": 3 } }),
-        ));
+        let run = driven(deployment, &[text], json!({ "stop": { "passes": 3 } }));
         assert_eq!(outcomes(&run), outcome);
         // The last pause is cut off by the end of the run.
         assert!(run.elapsed_ns >= 2 * 20_000_000, "{}", run.elapsed_ns);
@@ -125,7 +113,7 @@ fn an_expectation_that_is_not_met_is_a_failure() {
         "SELECT 1;\n\\expect rows 3\n",
         "SELECT 1;\n\\expect rows 4\n",
     ];
-    let run = observe(&document(deployment, &scripts, json!({})));
+    let run = driven(deployment, &scripts, json!({}));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     let error = the_error(&run);
     assert_eq!(
@@ -175,11 +163,7 @@ fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue(
 #[test]
 fn with_one_client_refused_nothing_is_driven() {
     let deployment = null_deployment("refuse", json!({ "refuse_after": "3" }));
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 5 }),
-    ));
+    let run = driven(deployment, &["SELECT 1;"], json!({ "clients": 5 }));
     assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(run.outcomes.scheduled, 0);
     assert_eq!((ended(&run, "refused"), ended(&run, "interrupted")), (2, 3));
@@ -215,11 +199,11 @@ fn a_probe_finds_the_first_session_that_is_refused() {
 #[test]
 fn a_statement_that_takes_too_long_ends_its_client() {
     let deployment = null_deployment("timeout", json!({ "stall": "600s@#3" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "statement_timeout_s": 0.2, "stop": { "passes": 10 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (4, 0, 0, 2));
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("timeout", 2));
@@ -238,11 +222,11 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 #[test]
 fn a_statement_over_its_limit_is_cancelled_and_its_client_goes_on() {
     let deployment = null_deployment("limit", json!({ "stall": "600s@#3" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "statement_limit_s": 0.2, "stop": { "passes": 5 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (8, 0, 2, 0));
     let error = the_error(&run);
     assert_eq!(
@@ -258,11 +242,11 @@ fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
         "wrong",
         json!({ "fail": "syntax@1", "delay": "constant:5ms" }),
     );
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELEKT 1;"],
         json!({ "clients": 2, "stop": { "duration_s": 3600 } }),
-    ));
+    );
     assert_eq!(
         (run.ended_by.word(), ended(&run, "failed")),
         ("all clients failed", 2)
@@ -280,16 +264,10 @@ fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "duration_s": 3600 } }),
     );
-    let run = drive(
-        &parsed(&asked),
-        &mut |progress| match progress.done {
-            0 => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        },
-        &mut at_once,
-    )
-    .unwrap();
-    check(&run);
+    let run = watched(&asked, |progress| match progress.done {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    });
     assert_eq!(
         (run.ended_by.word(), ended(&run, "interrupted")),
         ("interrupted", 3)
@@ -306,16 +284,10 @@ fn an_interrupt_does_not_wait_for_an_endless_statement() {
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "passes": 9 } }),
     );
-    let run = drive(
-        &parsed(&asked),
-        &mut |progress| match progress.done {
-            3 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        },
-        &mut at_once,
-    )
-    .unwrap();
-    check(&run);
+    let run = watched(&asked, |progress| match progress.done {
+        3 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
     assert_eq!(
         (run.ended_by.word(), ended(&run, "interrupted")),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use assay_engine::{GroupReport, Observation};
 use serde_json::{Value, json};
 
-use crate::support::{Values, document, null_deployment, observe, refused_document};
+use crate::support::{Values, document, driven, null_deployment, observe, refused_document};
 
 /// A document of two scripts, `A` and `B`, with these groups.
 fn grouped(deployment: Value, groups: Value, more: Value) -> Value {
@@ -88,11 +88,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
 #[test]
 fn a_document_without_groups_has_one() {
     let deployment = null_deployment("one group", json!({}));
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 3 }),
-    ));
+    let run = driven(deployment, &["SELECT 1;"], json!({ "clients": 3 }));
     let [only] = &run.groups[..] else {
         panic!("{:?}", run.groups)
     };
@@ -166,7 +162,7 @@ fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_numb
         let mut more = more;
         more["clients"] = json!(clients);
         more["allow_shell"] = json!(true);
-        let run = observe(&document(deployment, &[&script, &script], more));
+        let run = driven(deployment, &[&script, &script], more);
         (values.sorted(), run)
     };
     for order in ["sequence", "mix"] {

@@ -3,9 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
-#[path = "../../../drivers/tests/drivers/mysql/server.rs"]
-#[expect(dead_code, reason = "the drivers' tests use the rest")]
-mod mysql_server;
 mod support;
 
 mod closed_loop;

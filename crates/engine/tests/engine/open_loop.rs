@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::quiet::on_a_quiet_machine;
-use crate::support::{document, null_deployment, observe, refused_document};
+use crate::support::{document, driven, null_deployment, observe, refused_document};
 
 fn at_rate(kind: &str, per_s: u32) -> Value {
     json!({ "kind": kind, "offered_rate_per_s": per_s })
@@ -23,14 +23,14 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
     on_a_quiet_machine(|| {
         for kind in ["constant", "poisson"] {
             let deployment = null_deployment(kind, json!({ "delay": "constant:2ms" }));
-            let run = observe(&document(
+            let run = driven(
                 deployment,
                 &["SELECT 1;"],
                 json!({
                     "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
                     "stop": { "duration_s": 1.0 },
                 }),
-            ));
+            );
             if kind == "constant" {
                 assert_eq!(run.outcomes.scheduled, 200);
             } else {
@@ -62,11 +62,11 @@ fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
             "open stall",
             json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
         );
-        let run = observe(&document(
+        let run = driven(
             deployment,
             &["SELECT 1;"],
             json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
-        ));
+        );
         let ok = the_ok(&run);
         assert_eq!(ok.count, 300);
         assert!(ok.latency.p99_ns.unwrap() > 600_000_000, "{ok:?}");
@@ -85,14 +85,14 @@ fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it
             "limit",
             json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
         );
-        let run = observe(&document(
+        let run = driven(
             deployment,
             &["SELECT 1;", "SELECT 2;"],
             json!({
                 "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
                 "stop": { "transactions": 200 },
             }),
-        ));
+        );
         let outcomes = &run.outcomes;
         assert_eq!(outcomes.scheduled, 200);
         // Of the 80 that came meanwhile, those of the last 200 ms can still start.
@@ -117,13 +117,13 @@ fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
     on_a_quiet_machine(|| {
         let deployment = null_deployment("overload", json!({ "delay": "constant:50ms" }));
         for clients in [1, 2] {
-            let run = observe(&document(
+            let run = driven(
                 deployment.clone(),
                 &["SELECT 1;"],
                 json!({
                     "clients": clients, "arrival": at_rate("constant", 200), "stop": { "duration_s": 0.5 },
                 }),
-            ));
+            );
             let outcomes = &run.outcomes;
             assert_eq!(outcomes.scheduled, 100);
             assert!(outcomes.ok <= 11 * clients, "{outcomes:?}");
@@ -151,14 +151,14 @@ fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
     on_a_quiet_machine(|| {
         // The warm-up leaves 400 transactions: five times what the measurement can run.
         let deployment = null_deployment("warm backlog", json!({ "delay": "constant:10ms" }));
-        let run = observe(&document(
+        let run = driven(
             deployment,
             &["SELECT 1;"],
             json!({
                 "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
                 "stop": { "duration_s": 0.8 },
             }),
-        ));
+        );
         assert_eq!(run.outcomes.scheduled, 400);
         assert!(run.outcomes.ok >= 30, "{:?}", run.outcomes);
         assert!(the_ok(&run).schedule_lag.as_ref().unwrap().min_ns < 200_000_000);
@@ -210,7 +210,7 @@ fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
             "stop": { "transactions": 10 },
         });
         served("postgresql", json!({}), |deployment| {
-            let run = observe(&document(deployment, &[slow, "SELECT 2;"], more.clone()));
+            let run = driven(deployment, &[slow, "SELECT 2;"], more.clone());
             assert_eq!((run.threads, run.outcomes.ok), (threads, 40));
             let lag = run.all_ok.schedule_lag.as_ref().unwrap();
             // With its own clients only, each of the 20 slow ones would wait 40 ms longer than the one before: the last
@@ -232,7 +232,7 @@ fn the_first_free_client_on_any_thread_takes_the_backlog() {
         "stop": { "transactions": 20 }, "latency_limit_s": 5.0,
     });
     served("postgresql", json!({}), |deployment| {
-        let run = observe(&document(deployment, &[slow], more));
+        let run = driven(deployment, &[slow], more);
         assert_eq!((run.outcomes.ok, run.outcomes.skipped), (80, 0));
         // Eight of 80 take half a second: four clients would need one second, and each has a thread.
         let lag = run.all_ok.schedule_lag.as_ref().unwrap();

@@ -8,28 +8,28 @@ use serde_json::{Value, json};
 use crate::serve::served;
 use crate::support::rows::Counting;
 use crate::support::server::Server;
-use crate::support::{document, null_deployment, observe, outcomes, the_error};
+use crate::support::{driven, null_deployment, outcomes, the_error};
 
 const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\nSELECT count(*) FROM t;\nCOMMIT;\n\\endpipeline\n";
 
 #[test]
 fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     let deployment = null_deployment("pipeline", json!({}));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &[TEXT],
         json!({ "protocol": "prepared", "stop": { "passes": 3 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (3, 0, 0, 0));
     assert_eq!(run.statements, 12);
 
     // Statements after the error are not executed; the transaction is rolled back.
     let deployment = null_deployment("pipeline error", json!({ "fail": "constraint@#2" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &[TEXT],
         json!({ "protocol": "extended", "stop": { "passes": 2 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     assert_eq!(run.statements, 3 + 4);
     assert_eq!(the_error(&run).class, "constraint");
@@ -41,7 +41,7 @@ fn on_a_server(texts: &[&str], protocol: &str) -> Option<(Server, Observation)> 
     let more = json!({
         "clients": 3, "protocol": protocol, "per_statement": true, "stop": { "passes": 5 },
     });
-    let run = observe(&document(server.deployment(), texts, more));
+    let run = driven(server.deployment(), texts, more);
     Some((server, run))
 }
 
@@ -129,7 +129,7 @@ fn a_pipeline_whose_commit_fails_is_no_ok_transaction() {
         ("simple", &texts[1]),
     ] {
         let more = json!({ "protocol": protocol, "stop": { "passes": 400 } });
-        let run = observe(&document(server.deployment(), &[text], more));
+        let run = driven(server.deployment(), &[text], more);
         assert_eq!(outcomes(&run), (0, 0, 400, 0), "{protocol}, {text}");
         let error = the_error(&run);
         assert_eq!(
@@ -189,7 +189,7 @@ fn a_pipeline_is_answered_in_order_and_page_by_page() {
         deployment["options"] = json!({ "page_size": "10" });
         for protocol in ["extended", "prepared"] {
             let more = json!({ "clients": 3, "protocol": protocol, "stop": { "passes": 5 } });
-            let run = observe(&document(deployment.clone(), &[script], more));
+            let run = driven(deployment.clone(), &[script], more);
             assert_eq!(outcomes(&run), (15, 0, 0, 0), "{protocol}");
             assert_eq!(run.statements, 30, "{protocol}");
         }

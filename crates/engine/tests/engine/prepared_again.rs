@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::scripted::{Asked, Scripted, complete, error, message, ready};
 use crate::support::server::Server;
-use crate::support::{document, observe, outcomes, the_error};
+use crate::support::{driven, outcomes, the_error};
 
 #[test]
 fn a_change_of_the_schema_under_load_fails_no_statement_outside_a_transaction() {
@@ -20,7 +20,7 @@ fn a_change_of_the_schema_under_load_fails_no_statement_outside_a_transaction() 
         "DEALLOCATE ALL;",
     ];
     let more = json!({ "protocol": "prepared", "stop": { "passes": 4 } });
-    let run = observe(&document(server.deployment(), &texts, more));
+    let run = driven(server.deployment(), &texts, more);
     assert_eq!(outcomes(&run), (12, 0, 0, 0), "{:?}", run.errors);
     // Not in the first pass; in the others both are to be prepared again, which is done once.
     assert_eq!(run.prepared_again, 3);
@@ -39,7 +39,7 @@ fn within_a_transaction_that_one_fails_and_the_next_is_served() {
         "ALTER TABLE t ADD COLUMN IF NOT EXISTS b int;",
     ];
     let more = json!({ "protocol": "prepared", "stop": { "passes": 4 } });
-    let run = observe(&document(server.deployment(), &texts, more));
+    let run = driven(server.deployment(), &texts, more);
     assert_eq!(outcomes(&run), (7, 0, 1, 0), "{:?}", run.errors);
     assert_eq!(the_error(&run).code, "0A000");
     assert_eq!(run.prepared_again, 1);
@@ -49,7 +49,7 @@ fn within_a_transaction_that_one_fails_and_the_next_is_served() {
                 \\endpipeline\n";
     let texts = [text, "ALTER TABLE t ADD COLUMN IF NOT EXISTS c int;"];
     let more = json!({ "protocol": "prepared", "stop": { "passes": 4 } });
-    let run = observe(&document(server.deployment(), &texts, more));
+    let run = driven(server.deployment(), &texts, more);
     assert_eq!(outcomes(&run), (7, 0, 1, 0), "{:?}", run.errors);
     assert_eq!(run.prepared_again, 1);
     assert_eq!(server.value("SELECT n FROM t"), "6");
@@ -72,11 +72,7 @@ fn a_statement_is_executed_once_more_and_not_more_often() {
         }
     });
     let more = json!({ "protocol": "prepared", "stop": { "passes": 2 } });
-    let run = observe(&document(
-        server.deployment(),
-        &["UPDATE t SET a = 1;"],
-        more,
-    ));
+    let run = driven(server.deployment(), &["UPDATE t SET a = 1;"], more);
     assert_eq!(outcomes(&run), (0, 0, 2, 0));
     assert_eq!(
         (the_error(&run).class, the_error(&run).count),
@@ -107,7 +103,7 @@ fn an_error_of_the_end_of_a_pipeline_is_that_of_the_transaction() {
     let more = json!({
         "protocol": "extended", "retries": { "most": 1 }, "digest": true, "sum_answers": true,
     });
-    let run = observe(&document(server.deployment(), &[text], more));
+    let run = driven(server.deployment(), &[text], more);
     assert_eq!(outcomes(&run), (1, 0, 0, 0), "{:?}", run.errors);
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (2, 1));
     let error = the_error(&run);
@@ -132,11 +128,7 @@ fn the_limit_of_a_statement_ends_with_its_session() {
     let more = json!({
         "statement_limit_s": 0.2, "reconnect": { "after_loss": true }, "stop": { "passes": 3 },
     });
-    let run = observe(&document(
-        server.deployment(),
-        &["UPDATE t SET a = 1;"],
-        more,
-    ));
+    let run = driven(server.deployment(), &["UPDATE t SET a = 1;"], more);
     assert_eq!(outcomes(&run), (1, 0, 1, 1), "{:?}", run.errors);
     let mut classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
     classes.sort_unstable();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::quiet::on_a_quiet_machine;
 use crate::support::server::Server;
-use crate::support::{document, null_deployment, observe, outcomes, the_error};
+use crate::support::{driven, null_deployment, outcomes, the_error};
 
 const TRANSFER: &str = "BEGIN; UPDATE t SET a = 1; COMMIT;";
 
@@ -18,11 +18,11 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
             "retry",
             json!({ "delay": "constant:20ms", "fail": "deadlock@#2" }),
         );
-        let run = observe(&document(
+        let run = driven(
             deployment,
             &[TRANSFER],
             json!({ "clients": 2, "retries": { "most": 1 }, "stop": { "passes": 4 } }),
-        ));
+        );
         assert_eq!(outcomes(&run), (8, 0, 0, 0));
         assert_eq!((run.outcomes.attempts, run.outcomes.retries), (10, 2));
         assert_eq!(run.statements, 8 * 3 + 2 * 3);
@@ -44,11 +44,11 @@ fn retries_are_limited_to_a_number_and_to_the_given_classes() {
     let deployment =
         |class: &str| null_deployment(class, json!({ "fail": format!("{class}@1.0") }));
     let run = |class: &str, retries| {
-        observe(&document(
+        driven(
             deployment(class),
             &["UPDATE t SET a = 1;"],
             json!({ "retries": retries, "stop": { "passes": 3 } }),
-        ))
+        )
     };
     let deadlocks = run("deadlock", json!({ "most": 2 }));
     assert_eq!(outcomes(&deadlocks), (0, 0, 3, 0));
@@ -98,11 +98,11 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
         "INSERT INTO t VALUES (1, 0);".to_owned(),
     ];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &texts,
         json!({ "clients": 4, "threads": 2, "retries": { "most": 100 }, "stop": { "passes": 8 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (64, 0, 32, 0));
     assert!(run.outcomes.retries > 0, "{:?}", run.outcomes);
     let of = |class: &'static str| run.errors.iter().filter(move |error| error.class == class);
@@ -121,7 +121,7 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
 fn retried(name: &str, text: &str, fail: &str) -> Observation {
     let deployment = null_deployment(name, json!({ "fail": fail }));
     let more = json!({ "retries": { "most": 3 }, "stop": { "passes": 3 } });
-    observe(&document(deployment, &[text], more))
+    driven(deployment, &[text], more)
 }
 
 /// Statements outside a transaction: the first is durable when the second meets a deadlock.

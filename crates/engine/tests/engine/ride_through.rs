@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::quiet::on_a_quiet_machine;
 use crate::support::server::Server;
-use crate::support::{document, ended, null_deployment, observe, outcomes, the_error};
+use crate::support::{document, driven, ended, null_deployment, observe, outcomes, the_error};
 
 /// Runs while the server crashes after `crash_s`, and is restarted after `start_s`, if given.
 fn while_it_crashes(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<Observation> {
@@ -123,13 +123,13 @@ fn with_a_session_for_each_transaction_a_run_survives_without_reconnecting() {
 #[test]
 fn a_client_whose_session_was_lost_reconnects_and_continues() {
     let deployment = null_deployment("return", json!({ "lose": "#5" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({
             "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
         }),
-    ));
+    );
     // Each session runs four transactions and loses the fifth; the last one runs two.
     assert_eq!(outcomes(&run), (20, 0, 0, 4));
     assert_eq!((run.reconnects, ended(&run, "done")), (4, 2));
@@ -142,7 +142,7 @@ fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
     for (lost_at, expected) in [(1, (0, 0, 1, 0)), (2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
         let deployment = null_deployment("undone", json!({ "lose": format!("#{lost_at}") }));
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-        let run = observe(&document(deployment, &[text], json!({})));
+        let run = driven(deployment, &[text], json!({}));
         assert_eq!(outcomes(&run), expected, "lost at statement {lost_at}");
         assert_eq!(run.client_ends[0].state.word(), "lost");
     }
@@ -152,11 +152,11 @@ fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
 fn each_transaction_may_have_its_own_session() {
     // In a shared session the second statement would fail.
     let deployment = null_deployment("own", json!({ "fail": "data@#2" }));
-    let run = observe(&document(
+    let run = driven(
         deployment.clone(),
         &["SELECT 1;"],
         json!({ "clients": 3, "connect_each_transaction": true, "stop": { "passes": 20 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (60, 0, 0, 0));
     assert_eq!(run.reconnects, 0);
 
@@ -179,7 +179,7 @@ fn each_transaction_may_have_its_own_session() {
 #[test]
 fn in_an_open_loop_arrivals_wait_for_clients_to_reconnect() {
     let deployment = null_deployment("open loss", json!({ "lose": "#10" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({
@@ -187,7 +187,7 @@ fn in_an_open_loop_arrivals_wait_for_clients_to_reconnect() {
             "arrival": { "kind": "constant", "offered_rate_per_s": 200 },
             "stop": { "transactions": 50 },
         }),
-    ));
+    );
     assert_eq!((run.outcomes.scheduled, run.outcomes.skipped), (100, 0));
     assert_eq!(run.outcomes.ok, 100 - run.outcomes.unknown);
     assert!(run.outcomes.unknown >= 9, "{:?}", run.outcomes);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_engine::{DeploymentDocument, ServeDocument, Served, Session, null_protocols_in, serve};
 use serde_json::{Value, json};
 
-use crate::support::{document, observe, outcomes};
+use crate::support::{driven, outcomes};
 
 /// Ends the server also when a test fails, which waits for its thread.
 struct EndOnDrop<'a>(&'a AtomicBool);
@@ -65,7 +65,7 @@ fn every_statement_of_many_clients_is_answered() {
                 let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
                                "protocol": "prepared" });
                 let script = "\\set id random(1, 9)\nSELECT a FROM t WHERE id = :id;\n";
-                let observation = observe(&document(deployment, &[script], more));
+                let observation = driven(deployment, &[script], more);
                 assert_eq!(outcomes(&observation), (2000, 0, 0, 0), "{protocol}");
             },
         );
@@ -122,20 +122,10 @@ fn a_client_that_disconnects_in_a_long_statement_frees_its_place() {
         let options = json!({ "delay": "constant:60s", "refuse_after": "1" });
         served(protocol, options, |deployment| {
             let impatient = json!({ "statement_timeout_s": 0.1, "stop": { "transactions": 1 } });
-            let observation = observe(&document(
-                deployment.clone(),
-                &["SELECT 1"],
-                impatient.clone(),
-            ));
+            let observation = driven(deployment.clone(), &["SELECT 1"], impatient.clone());
             assert_eq!(outcomes(&observation).3, 1, "{protocol}: unknown");
             // The server needs a moment to notice that the client has disconnected.
-            let again = || {
-                observe(&document(
-                    deployment.clone(),
-                    &["SELECT 1"],
-                    impatient.clone(),
-                ))
-            };
+            let again = || driven(deployment.clone(), &["SELECT 1"], impatient.clone());
             let is_accepted = std::iter::repeat_with(again)
                 .take(100)
                 .any(|again| again.ended_by.word() == observation.ended_by.word());

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{document, observe, ok_count, outcomes, the_error};
+use crate::support::{document, driven, ok_count, outcomes, the_error};
 
 #[test]
 fn a_server_is_driven_by_an_event_loop() {
@@ -32,11 +32,11 @@ fn a_server_is_driven_by_an_event_loop() {
 
 fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
     let text = "\\set id random(1, 1000)\nSELECT n FROM t WHERE id = :id;\n\\expect rows 1\n";
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &[text],
         json!({ "clients": 32, "threads": 2, "protocol": "prepared", "stop": { "passes": 200 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (6400, 0, 0, 0));
     assert_eq!((run.threads, run.ended_by.word()), (2, "stop"));
     // Answers to a statement with parameters are not compared.
@@ -54,11 +54,11 @@ fn every_ok_update_is_in_the_database(server: &Server) {
         "\\set id random(1, 1000)\nBEGIN;\nUPDATE t SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
     for protocol in ["simple", "extended", "prepared"] {
         server.session().execute("UPDATE t SET n = 0").unwrap();
-        let run = observe(&document(
+        let run = driven(
             server.deployment(),
             &[text],
             json!({ "clients": 8, "protocol": protocol, "stop": { "transactions": 100 } }),
-        ));
+        );
         assert_eq!(outcomes(&run), (800, 0, 0, 0));
         assert_eq!(server.value("SELECT sum(n) FROM t"), "800");
     }
@@ -69,11 +69,11 @@ fn sleeps_on_either_side_are_in_the_latency(server: &Server) {
         "SELECT pg_sleep(0.02);",
         "SELECT 1;\n\\sleep 15 ms\nSELECT 2;",
     ];
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &scripts,
         json!({ "clients": 20, "threads": 2, "stop": { "passes": 10 } }),
-    ));
+    );
     assert_eq!(["A", "B"].map(|name| ok_count(&run, name)), [200, 200]);
     assert!(run.transactions[0].latency.min_ns >= 20_000_000);
     assert!(run.transactions[1].latency.min_ns >= 15_000_000);
@@ -87,11 +87,11 @@ fn a_failed_transaction_is_rolled_back(server: &Server) {
         "UPDATE t SET n = 1 WHERE id = 2;",
         "BEGIN;\nUPDATE t SET n = 1 WHERE id = 3;\n\\abort\n",
     ];
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &scripts,
         json!({ "stop": { "passes": 5 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (5, 5, 5, 0));
     let error = the_error(&run);
     assert_eq!(
@@ -105,11 +105,11 @@ fn a_failed_transaction_is_rolled_back(server: &Server) {
 fn large_answers_agree_among_clients(server: &Server) {
     // Rows of all sizes, so that messages are split anywhere; 20 MB for each answer.
     let text = "SELECT i, repeat('x', i % 1500) FROM generate_series(1, 25000) i;";
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &[text],
         json!({ "clients": 4, "threads": 2, "digest": true, "stop": { "passes": 3 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (12, 0, 0, 0));
     let result = &run.results[0];
     assert_eq!(
@@ -132,22 +132,18 @@ fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Serve
 }
 
 fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
-    let run = observe(&document(
-        server.deployment(),
-        &["COPY t FROM STDIN;"],
-        json!({}),
-    ));
+    let run = driven(server.deployment(), &["COPY t FROM STDIN;"], json!({}));
     assert_eq!(outcomes(&run).0, 0);
     assert_eq!(run.errors.len(), 1, "{:?}", run.errors);
 }
 
 fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
     let scripts = ["SELECT 1;", "SELECT pg_sleep(600);"];
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &scripts,
         json!({ "clients": 3, "statement_timeout_s": 0.3 }),
-    ));
+    );
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
     assert_eq!(
         (the_error(&run).class, run.ended_by.word()),
@@ -157,11 +153,11 @@ fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
 
 fn a_statement_over_its_limit_is_cancelled(server: &Server) {
     let scripts = ["SELECT pg_sleep(600);", "SELECT 1;"];
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &scripts,
         json!({ "clients": 3, "statement_limit_s": 0.3 }),
-    ));
+    );
     assert_eq!(outcomes(&run), (3, 0, 3, 0));
     assert_eq!(
         (the_error(&run).class, run.ended_by.word()),

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{DeploymentDocument, Session, drive, probe};
+use assay_engine::{DeploymentDocument, Session, probe};
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{at_once, check, document, ended, observe, parsed, the_error};
+use crate::support::{document, driven, ended, the_error, watched};
 
 #[test]
 fn a_server_that_crashes_ends_the_run_as_lost() {
@@ -19,19 +19,13 @@ fn a_server_that_crashes_ends_the_run_as_lost() {
         json!({ "clients": 16, "threads": 2, "stop": { "duration_s": 600 } }),
     );
     let mut is_alive = true;
-    let run = drive(
-        &parsed(&crashing),
-        &mut |progress| {
-            if progress.done > 100 && is_alive {
-                server.crash();
-                is_alive = false;
-            }
-            ControlFlow::Continue(())
-        },
-        &mut at_once,
-    )
-    .unwrap();
-    check(&run);
+    let run = watched(&crashing, |progress| {
+        if progress.done > 100 && is_alive {
+            server.crash();
+            is_alive = false;
+        }
+        ControlFlow::Continue(())
+    });
     assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 16));
     assert!(run.outcomes.ok > 100);
     // Transactions that waited for an answer have an unknown outcome.
@@ -54,11 +48,11 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
     let Some(server) = Server::start(&["max_connections=20"]) else {
         return;
     };
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &["SELECT 1;"],
         json!({ "clients": 40, "threads": 2, "stop": { "passes": 5 } }),
-    ));
+    );
     assert_eq!(
         (run.ended_by.word(), run.outcomes.scheduled),
         ("refused", 0)
@@ -86,11 +80,7 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
 fn an_address_without_a_server_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let deployment = json!({ "driver": "postgresql", "unix": folder.path().join("socket") });
-    let run = observe(&document(
-        deployment.clone(),
-        &["SELECT 1;"],
-        json!({ "clients": 3 }),
-    ));
+    let run = driven(deployment.clone(), &["SELECT 1;"], json!({ "clients": 3 }));
     assert_eq!(run.ended_by.word(), "refused");
     let error = &run.errors[0];
     assert_eq!(error.class, "connection refused");
@@ -111,11 +101,7 @@ fn connecting_to_a_silent_server_times_out() {
         "driver": "postgresql", "host": "localhost", "connect_timeout_s": 0.3,
         "port": listener.local_addr().unwrap().port(),
     });
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 2 }),
-    ));
+    let run = driven(deployment, &["SELECT 1;"], json!({ "clients": 2 }));
     assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(the_error(&run).class, "timeout");
     assert!(run.connect_ns >= 300_000_000);
@@ -126,11 +112,11 @@ fn statements_of_abandoned_transactions_are_cancelled_on_the_server() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let run = observe(&document(
+    let run = driven(
         server.deployment(),
         &["SELECT pg_sleep(600);"],
         json!({ "clients": 3, "threads": 2, "stop": { "duration_s": 0.2 }, "drain_s": 0.2 }),
-    ));
+    );
     let unfinished = run.unfinished.unwrap();
     assert_eq!((unfinished.transactions, unfinished.cancelled), (3, 3));
 }

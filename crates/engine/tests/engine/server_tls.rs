@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::server::{Server, give_to_server};
-use crate::support::{document, observe, outcomes};
+use crate::support::{driven, outcomes};
 
 #[test]
 fn sessions_are_encrypted_as_requested() {
@@ -81,11 +81,11 @@ fn sessions_are_encrypted_as_requested() {
 
     // Answers larger than a TLS record, for many clients in one event loop.
     let text = "SELECT repeat('x', i) FROM generate_series(1, 1000) i;\n\\expect rows 1000\n";
-    let run = observe(&document(
+    let run = driven(
         trusted,
         &[text],
         json!({ "clients": 8, "threads": 2, "digest": true, "stop": { "passes": 5 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (40, 0, 0, 0));
     assert_eq!(run.results[0].differing, 0);
 }
@@ -130,7 +130,7 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
             };
             let more = json!({ "lexer": language, "clients": 2, "stop": { "passes": 5 } });
             let trusted = deployment("verify", "localhost", port);
-            let run = observe(&document(trusted, &[statement], more));
+            let run = driven(trusted, &[statement], more);
             assert_eq!(
                 outcomes(&run),
                 (10, 0, 0, 0),

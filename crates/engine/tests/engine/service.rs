@@ -5,12 +5,12 @@ use assay_engine::Observation;
 use serde_json::{Value, json};
 
 use crate::support::quiet::on_a_quiet_machine;
-use crate::support::{document, null_deployment, observe};
+use crate::support::{driven, null_deployment};
 
 const S: u64 = 1_000_000_000;
 
 fn run(name: &str, options: Value, text: &str, more: Value) -> Observation {
-    observe(&document(null_deployment(name, options), &[text], more))
+    driven(null_deployment(name, options), &[text], more)
 }
 
 #[test]

@@ -7,11 +7,11 @@ use assay_engine::{DriveDocument, EngineError, Observation, drive};
 use serde_json::{Value, json};
 
 use crate::serve::served;
-use crate::support::{Values, check, document, null_deployment, observe, parsed};
+use crate::support::{Values, check, document, driven, null_deployment, observe, parsed};
 
 /// Every value that the clients of these parts drew, and the observation of each part. Each part is (first
 /// client, clients); the parts run at the same time, as in several processes.
-fn driven(
+fn in_parts(
     deployment: &Value,
     parts: &[(u32, u32)],
     more: &Value,
@@ -55,9 +55,9 @@ fn one_process_with_8_clients_and_four_with_2_draw_the_same() {
             "postgresql",
             json!({ "delay": "constant:3ms" }),
             |deployment| {
-                let (alone, whole) = driven(&deployment, &[(0, 8)], &more);
+                let (alone, whole) = in_parts(&deployment, &[(0, 8)], &more);
                 let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
-                let (together, parts) = driven(&deployment, &four, &more);
+                let (together, parts) = in_parts(&deployment, &four, &more);
                 assert_eq!(alone.len(), 64, "{more}");
                 assert_eq!(together, alone, "{more}");
                 // On a server with known delays every transaction takes at least as long.
@@ -142,7 +142,7 @@ fn clients_use_the_endpoints_in_turn_by_their_numbers() {
             deployment.as_object_mut().unwrap().remove("unix");
             // Clients 2 to 6 of ten: 4 is the only one with remainder 1.
             let more = json!({ "clients": 5, "first_client": 2, "of_clients": 10 });
-            let run = observe(&document(deployment, &["SELECT 1;"], more));
+            let run = driven(deployment, &["SELECT 1;"], more);
             assert_eq!(run.outcomes.ok, 5);
         })
         .sessions;
@@ -169,7 +169,7 @@ fn scripts_go_to_the_endpoints_that_they_read_at() {
                     "stop": { "transactions": 50 },
                 });
                 let scripts = ["SELECT 1;", "SELECT 2; SELECT 3; SELECT 4;"];
-                let run = observe(&document(deployment, &scripts, more));
+                let run = driven(deployment, &scripts, more);
                 assert_eq!(run.outcomes.ok, 150);
                 let [at_first, at_second] = &run.groups[0].endpoints[..] else {
                     panic!("there are two")

@@ -5,10 +5,9 @@ use assay_drivers::registry::DRIVERS;
 use assay_engine::{Certainty, DeploymentDocument, Session, null_protocols_in};
 use serde_json::{Value, json};
 
-use crate::mysql_server::Server as MariaDb;
 use crate::serve::served;
 use crate::support::server::Server;
-use crate::support::{document, null_deployment, observe, outcomes, the_error};
+use crate::support::{document, driven, null_deployment, observe, outcomes, the_error};
 
 /// Statements that look like the end of a transaction and are not.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
@@ -45,11 +44,11 @@ fn is_rolled_back(deployment: &Value, statement: &str) {
     }
     let texts = failing(statement);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let run = observe(&document(
+    let run = driven(
         deployment.clone(),
         &texts,
         json!({ "stop": { "passes": 3 } }),
-    ));
+    );
     assert_eq!(
         outcomes(&run),
         (3, 0, 3, 0),
@@ -91,7 +90,7 @@ fn leaves_a_part(deployment: &Value, statement: &str) {
         execute(deployment, "DELETE FROM u");
         let text = format!("{statement}{end}");
         let again = json!({ "retries": { "most": 2, "classes": ["constraint", "data"] } });
-        let run = observe(&document(deployment.clone(), &[&text], again));
+        let run = driven(deployment.clone(), &[&text], again);
         assert_eq!(outcomes(&run), expected, "{text}: {:?}", run.errors);
         let is_part = u64::from(attempts == 1);
         assert_eq!((run.partly_durable, run.not_retried), (is_part, is_part));
@@ -161,7 +160,7 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     let before = count(&deployment, "u");
     for protocol in ["simple", "extended", "prepared"] {
         let more = json!({ "protocol": protocol });
-        let run = observe(&document(deployment.clone(), &[text], more));
+        let run = driven(deployment.clone(), &[text], more);
         assert_eq!(outcomes(&run), (0, 0, 1, 0), "{protocol}");
         assert!(the_error(&run).message.contains("answered ROLLBACK"));
     }
@@ -185,7 +184,7 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     }
     // Within a transaction the server refuses COMMIT.
     let text = "BEGIN; INSERT INTO u VALUES (1); CALL half(); COMMIT;";
-    let run = observe(&document(deployment.clone(), &[text], json!({})));
+    let run = driven(deployment.clone(), &[text], json!({}));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
 
     // Commits by the driver work, and errors of the commit are errors of a statement.
@@ -200,11 +199,11 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     ];
     for protocol in ["extended", "prepared"] {
         execute(&deployment, "DELETE FROM late");
-        let run = observe(&document(
+        let run = driven(
             deployment.clone(),
             &scripts,
             json!({ "protocol": protocol }),
-        ));
+        );
         assert_eq!(outcomes(&run), (3, 0, 0, 0), "{:?}", run.errors);
         assert_eq!(count(&deployment, "late"), "2");
     }
@@ -212,11 +211,10 @@ fn postgresql_reports_whether_a_transaction_is_open() {
 
 #[test]
 fn mariadb_reports_whether_a_transaction_is_open() {
-    let server = match MariaDb::mariadb() {
-        Ok(server) => server,
-        Err(reason) => return eprintln!("skipped: {reason}"),
+    let Some(server) = Server::mariadb() else {
+        return;
     };
-    let deployment = |database: &str| json!({ "driver": "mysql", "unix": server.socket(), "user": "root", "database": database });
+    let deployment = |database: &str| json!({ "driver": "mysql", "unix": server.socket, "user": "root", "database": database });
     execute(&deployment(""), "CREATE DATABASE test");
     let deployment = deployment("test");
     tables(&deployment);
@@ -239,7 +237,7 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         "\\begin\nINSERT INTO t VALUES (1);\nCALL finish();\n",
         "\\begin\nINSERT INTO t VALUES (2);\nCALL finish();\nINSERT INTO t VALUES (2);\n",
     ];
-    let run = observe(&document(deployment.clone(), &scripts, json!({})));
+    let run = driven(deployment.clone(), &scripts, json!({}));
     assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
     assert_eq!(count(&deployment, "t"), "2");
 
@@ -255,17 +253,17 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     for (table, expected) in [("plain", (0, 0, 0, 1)), ("u", (0, 0, 1, 0))] {
         let text =
             format!("BEGIN; INSERT INTO {table} VALUES (1); INSERT INTO t VALUES (1); COMMIT;");
-        let run = observe(&document(deployment.clone(), &[&text], again.clone()));
+        let run = driven(deployment.clone(), &[&text], again.clone());
         assert_eq!(outcomes(&run), expected, "{table}");
         let is_left = u64::from(table == "plain");
         assert_eq!((run.partly_durable, run.not_retried), (is_left, is_left));
     }
     assert_eq!(count(&deployment, "plain"), "1");
-    let run = observe(&document(
+    let run = driven(
         deployment.clone(),
         &["BEGIN; INSERT INTO plain VALUES (2);\n\\abort\n"],
         json!({}),
-    ));
+    );
     assert_eq!((outcomes(&run), run.partly_durable), ((0, 0, 0, 1), 1));
     // Outside a transaction the answer does not say it: the database is known to have such tables.
     execute(
@@ -274,7 +272,7 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     );
     let text = "INSERT INTO plain_key VALUES (1), (1);\n\\atomic\n";
     let known = json!({ "leaves_parts": true, "retries": again["retries"] });
-    let run = observe(&document(deployment.clone(), &[text], known));
+    let run = driven(deployment.clone(), &[text], known);
     assert_eq!((outcomes(&run), run.outcomes.attempts), ((0, 0, 0, 1), 1));
     assert_eq!(count(&deployment, "plain_key"), "1");
 
@@ -289,7 +287,7 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     {
         let text = format!("BEGIN;\nINSERT INTO t VALUES (1{number});\n{end};\nCOMMIT;\n");
         let retries = json!({ "retries": { "most": 2, "classes": ["constraint", "other"] } });
-        let run = observe(&document(deployment.clone(), &[&text], retries));
+        let run = driven(deployment.clone(), &[&text], retries);
         assert_eq!(outcomes(&run), (0, 0, 0, 1), "{text}: {:?}", run.errors);
         assert_eq!(
             (run.outcomes.attempts, run.partly_durable),
@@ -323,11 +321,7 @@ fn the_null_systems_report_it_as_well() {
     let check = |deployment: Value| {
         let texts = failing(NO_ENDS[0]);
         let text = texts[0].replacen("INSERT INTO t VALUES (1);\n", "", 1);
-        let run = observe(&document(
-            deployment,
-            &[&text],
-            json!({ "stop": { "passes": 5 } }),
-        ));
+        let run = driven(deployment, &[&text], json!({ "stop": { "passes": 5 } }));
         assert_eq!(outcomes(&run), (0, 0, 1, 0), "{:?}", run.errors);
         let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
         assert_eq!(classes, ["data", "lost connection"]);
@@ -345,7 +339,7 @@ fn an_unknown_statement_is_never_retried() {
     let again =
         json!({ "retries": { "most": 5, "classes": ["timeout"] }, "stop": { "passes": 2 } });
     let deployment = null_deployment("unknown", options);
-    let run = observe(&document(deployment, &["UPDATE t SET a = 1;"], again));
+    let run = driven(deployment, &["UPDATE t SET a = 1;"], again);
     assert_eq!(outcomes(&run), (1, 0, 0, 1));
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 1));
     let errors: Vec<_> = (run.errors.iter())
@@ -366,7 +360,7 @@ fn an_unknown_statement_is_never_retried() {
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
         for protocol in protocols_with_transactions() {
             served(protocol, options.clone(), |deployment| {
-                let run = observe(&document(deployment, &[text], json!({})));
+                let run = driven(deployment, &[text], json!({}));
                 assert_eq!(outcomes(&run), expected, "{protocol}, at {statement}");
             });
         }
@@ -376,7 +370,7 @@ fn an_unknown_statement_is_never_retried() {
     for protocol in null_protocols_in("sql") {
         served(protocol, json!({ "unknown": "timeout@#1" }), |deployment| {
             let again = json!({ "retries": { "most": 5, "classes": ["timeout"] } });
-            let run = observe(&document(deployment, &["UPDATE t SET a = 1;"], again));
+            let run = driven(deployment, &["UPDATE t SET a = 1;"], again);
             assert_eq!(outcomes(&run), (0, 0, 0, 1), "{protocol}");
             assert_eq!(run.outcomes.attempts, 1, "{protocol}");
         });
@@ -416,11 +410,11 @@ SELECT count(*) FROM kinds WHERE d = :d AND 1 = :is_kept;
     for protocol in ["prepared", "extended"] {
         let clear = document(deployment.clone(), &["DELETE FROM kinds;"], json!({}));
         assert_eq!(outcomes(&observe(&clear)), (1, 0, 0, 0));
-        let run = observe(&document(
+        let run = driven(
             deployment.clone(),
             &[&text],
             json!({ "protocol": protocol, "stop": { "passes": 3 } }),
-        ));
+        );
         assert_eq!(
             outcomes(&run),
             (3, 0, 0, 0),

@@ -3,11 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{Observation, drive};
 use serde_json::json;
 
 use crate::support::{
-    at_once, check, document, null_deployment, observe, ok_count, outcomes, parsed, the_error,
+    document, driven, null_deployment, observe, ok_count, outcomes, the_error, watched,
 };
 
 /// Three digits: a percentile may be this much below the true value.
@@ -20,11 +19,11 @@ fn at_least(found_ns: u64, true_ns: u64) -> bool {
 #[test]
 fn a_known_delay_is_in_every_percentile() {
     let deployment = null_deployment("delay", json!({ "delay": "constant:3ms" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;", "SELECT 1; SELECT 2;"],
         json!({ "clients": 2, "stop": { "passes": 20 } }),
-    ));
+    );
     let [one, two] = &run.transactions[..] else {
         panic!("{:#?}", run.transactions)
     };
@@ -75,11 +74,11 @@ fn a_stall_is_in_the_maximum_and_not_in_the_median() {
         "stall",
         json!({ "delay": "constant:1ms", "stall": "1.2s@#30" }),
     );
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "stop": { "passes": 60 } }),
-    ));
+    );
     let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 1_201_000_000, "{times:?}");
     assert!(times.p50_ns.unwrap() < times.max_ns / 2, "{times:?}");
@@ -97,11 +96,11 @@ fn all_clients_begin_together_and_see_the_same_stall() {
         "shared stall",
         json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }),
     );
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 8, "stop": { "duration_s": 1.5 } }),
-    ));
+    );
     let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 400_000_000, "{times:?}");
     assert!(
@@ -116,11 +115,11 @@ fn all_clients_begin_together_and_see_the_same_stall() {
 fn every_script_runs_once_a_pass_and_in_order() {
     // The second statement of each session fails: it must be that of B.
     let deployment = null_deployment("order", json!({ "fail": "data@#2" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;", "SELECT 2;", "SELECT 3;"],
         json!({ "clients": 3, "stop": { "passes": 2 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (15, 0, 3, 0));
     assert_eq!(["A", "B", "C"].map(|name| ok_count(&run, name)), [6, 3, 6]);
     let error = the_error(&run);
@@ -167,11 +166,11 @@ fn warm_up_is_not_measured() {
         "warm-up",
         json!({ "delay": "constant:1ms", "fail": "data@#1", "stall": "200ms@#1" }),
     );
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "warm_up_s": 0.5, "stop": { "passes": 10 } }),
-    ));
+    );
     assert_eq!(outcomes(&run), (20, 0, 0, 0));
     assert!(run.errors.is_empty(), "{:?}", run.errors);
     assert_eq!(run.passes.as_ref().unwrap().count, 20);
@@ -180,11 +179,11 @@ fn warm_up_is_not_measured() {
 #[test]
 fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
     let deployment = null_deployment("duration", json!({ "delay": "constant:40ms" }));
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "stop": { "duration_s": 0.5 } }),
-    ));
+    );
     // A transaction running at the end is finished, and counts.
     assert!(run.elapsed_ns >= 500_000_000);
     assert_eq!(outcomes(&run).3, 0);
@@ -200,11 +199,11 @@ fn different_answers_are_reported() {
         "CREATE TABLE t (n int);",
         "SELECT 1;",
     ];
-    let run = observe(&document(
+    let run = driven(
         deployment,
         &scripts,
         json!({ "digest": true, "stop": { "passes": 3 } }),
-    ));
+    );
     let of = |name: &str| {
         run.results
             .iter()
@@ -239,16 +238,10 @@ fn what_clients_have_done_so_far_grows_to_what_they_did() {
         json!({ "clients": 2, "warm_up_s": 0.3, "stop": { "duration_s": 2.4 } }),
     );
     let mut found = Vec::new();
-    let run: Observation = drive(
-        &parsed(&asked),
-        &mut |progress| {
-            found.extend(progress.so_far.clone());
-            ControlFlow::Continue(())
-        },
-        &mut at_once,
-    )
-    .unwrap();
-    check(&run);
+    let run = watched(&asked, |progress| {
+        found.extend(progress.so_far.clone());
+        ControlFlow::Continue(())
+    });
     assert!((1..=2).contains(&found.len()), "once a second: {found:?}");
     let ended: u64 = run.client_ends.iter().map(|end| end.transactions).sum();
     for one in &found {
@@ -276,16 +269,10 @@ fn progress_counts_up_to_the_total_of_the_observation() {
         json!({ "clients": 2, "stop": { "passes": 100 } }),
     );
     let mut reports = Vec::new();
-    let run: Observation = drive(
-        &parsed(&asked),
-        &mut |progress| {
-            reports.push(progress.clone());
-            ControlFlow::Continue(())
-        },
-        &mut at_once,
-    )
-    .unwrap();
-    check(&run);
+    let run = watched(&asked, |progress| {
+        reports.push(progress.clone());
+        ControlFlow::Continue(())
+    });
     assert!(!reports.is_empty());
     assert!(
         reports

@@ -168,7 +168,9 @@ impl<'a> Emitter<'_, 'a> {
             Command::Pause {
                 duration,
                 is_part_of_latency,
-            } => self.pause(at, duration, is_part_of_latency)?,
+            } => {
+                self.pause(at, duration, is_part_of_latency)?;
+            }
             Command::Begin { level } => self.begin(at, &level)?,
             Command::Commit => self.operation(at, StatementKind::Commit, "\\commit")?,
             Command::StartPipeline if self.options.values != Values::Bound => {

@@ -2,6 +2,8 @@
 
 use crate::support::compiled;
 use assay_script::{STATEMENT_CLASSES, reference};
+use assay_values::ErrorClass;
+use std::collections::BTreeSet;
 
 #[test]
 fn explain_shows_every_instruction_and_every_statement_as_it_is_sent() {
@@ -126,75 +128,17 @@ fn the_reference_lists_the_whole_language() {
             "{found}"
         );
     };
-    for command in [
-        "abort",
-        "aset",
-        "begin",
-        "elif",
-        "else",
-        "endfor",
-        "endif",
-        "endpipeline",
-        "expect",
-        "for",
-        "gset",
-        "if",
-        "keying",
-        "set",
-        "setshell",
-        "shell",
-        "sleep",
-        "startpipeline",
-        "syncpipeline",
-        "think",
-    ] {
+    let commands = "abort aset begin elif else endfor endif endpipeline expect for gset if keying set \
+        setshell shell sleep startpipeline syncpipeline think";
+    for command in commands.split_whitespace() {
         row(&format!("\\{command}"));
     }
-    for function in [
-        "abs",
-        "concat",
-        "constant",
-        "date",
-        "debug",
-        "digits",
-        "double",
-        "exp",
-        "exponential",
-        "format",
-        "greatest",
-        "hash",
-        "hash_fnv1a",
-        "hash_murmur2",
-        "hash_text",
-        "hash_consistent",
-        "int",
-        "is_sealed",
-        "lastname",
-        "least",
-        "ln",
-        "lower",
-        "mod",
-        "normal_quantile",
-        "now",
-        "numeral",
-        "nurand",
-        "permute",
-        "pi",
-        "pick",
-        "pow",
-        "power",
-        "random",
-        "random_exponential",
-        "random_gaussian",
-        "random_zipfian",
-        "sealed",
-        "sqrt",
-        "substr",
-        "text",
-        "timestamp",
-        "uniform",
-        "upper",
-    ] {
+    let functions = "abs concat constant date debug digits double exp exponential format greatest hash \
+        hash_fnv1a hash_murmur2 hash_text hash_consistent int is_sealed lastname least ln \
+        lower mod normal_quantile now numeral nurand permute pi pick pow power random \
+        random_exponential random_gaussian random_zipfian sealed sqrt substr text timestamp \
+        uniform upper";
+    for function in functions.split_whitespace() {
         row(function);
     }
     let explained =
@@ -235,4 +179,23 @@ fn the_compiler_knows_every_row_of_the_reference() {
         assert!(!message.is_some_and(is_unknown), "{usage}");
     }
     assert!(tried >= 24, "{tried}");
+}
+
+#[test]
+fn only_classes_of_statement_errors_may_be_expected() {
+    // What another client's statement does is nothing that a script expects.
+    let own = [
+        ErrorClass::Expectation,
+        ErrorClass::Script,
+        ErrorClass::WrongStatement,
+    ];
+    let statement: BTreeSet<&str> = ErrorClass::ALL
+        .into_iter()
+        .filter(|class| !class.ends_the_session() && !own.contains(class))
+        .map(ErrorClass::word)
+        .collect();
+    assert_eq!(
+        STATEMENT_CLASSES.iter().copied().collect::<BTreeSet<_>>(),
+        statement
+    );
 }

@@ -3,12 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod bad_scripts;
-mod classes;
 mod documents;
 mod explain;
 mod expressions;
 mod functions;
-mod numbered;
 mod pgbench;
 mod pgbench_scripts;
 mod random_scripts;

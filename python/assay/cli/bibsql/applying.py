@@ -111,7 +111,7 @@ class Target(Struct, frozen=True):
     def login_error(self, user: str, password: str) -> str:
         """Why this user cannot log in from here; empty: the session was opened."""
         try:
-            with session(replace(self.deployment.address, user=user, password=password)):
+            with session(structs.replace(self.deployment.address, user=user, password=password)):
                 return ""
         except AssayError as error:
             return error.message
@@ -217,7 +217,7 @@ def _with_limit(address: Address, dialect: Dialect, wait_s: float) -> Address:
     if not isinstance(dialect, LimitsWaiting):
         return address
     first = (*address.session_statements, *dialect.limit_waiting(wait_s))
-    return replace(address, session_statements=first)
+    return structs.replace(address, session_statements=first)
 
 
 def _with_bulk_form(parsed: Parsed, options: Mapping[str, str]) -> Mapping[str, str]:

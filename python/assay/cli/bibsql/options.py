@@ -290,7 +290,7 @@ def kept_rows_error(files: Iterable[str]) -> RunFailed:
 
 
 def say_problems(
-    problems: Problems, given: Collection[str], changed: Iterable[Path] | None = None
+    problems: Problems, given: Collection[str], changed: Iterable[Path] | None
 ) -> None:
     """What was wrong and did not stop the program: the first of it, and how much there is.
     ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names only

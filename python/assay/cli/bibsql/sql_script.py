@@ -51,7 +51,7 @@ def script_document(
     deletes = [] if update is None else update.script_deletes(workload, server)
     source = BibDocument(
         files=tuple(files),
-        encoding=_one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
+        encoding=_encoding(parsed.last("encoding") or ENCODINGS[0]),
         keep_going="keep-going" in parsed.given,
         strict="strict" in parsed.given,
         replicas=_replicas(parsed),
@@ -144,9 +144,9 @@ def _number(parsed: Parsed, name: str) -> int:
         raise ArgumentError(f"--{name}: {error}") from None
 
 
-def _one_of(name: str, word: str) -> str:
+def _encoding(word: str) -> str:
     if word.lower() not in ENCODINGS:
-        raise unknown(name, word, ENCODINGS)
+        raise unknown("encoding", word, ENCODINGS)
     return word.lower()
 
 

@@ -11,7 +11,7 @@ from assay.cli.options.shared_options import NumberType, format_option, records_
 from assay.cli.output import rows
 from assay.cli.process import say, status_at_least
 from assay.errors import ArgumentError
-from assay.experiment import setting_values as client_words
+from assay.experiment import setting_values
 from assay.experiment.choices.checked_choices import split
 from assay.lab import calibration
 from assay.provision.undo.ledger import clear_leftovers
@@ -77,7 +77,7 @@ def command(
             raise ArgumentError(
                 f"unknown protocol {word!r}", hint=did_you_mean(word, calibration.protocols())
             )
-    numbers = client_words.client_counts(clients)
+    numbers = setting_values.client_counts(clients)
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
     facts = machine()

@@ -97,7 +97,6 @@ def command(
     from assay.cli.options import experiment_references
     from assay.cli.output.report_output import insist_on_readable
     from assay.comparison import conditions
-    from assay.comparison import conditions as fail_conditions
 
     if form not in ("json", "csv"):
         insist_on_readable(form, hint=f"assay compare … --format {form} > comparison.{form}")
@@ -109,11 +108,11 @@ def command(
             sides.append(comparison.side(name, experiment_references.title(found, records), found))
     left, right = sides[0], sides[1] if len(sides) > 1 else None
     made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
-    judged = fail_conditions.judge_conditions(made, asked, despite=despite)
+    judged = conditions.judge_conditions(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
     _insist_on_cells(made, (a, b) if b is not None and not between else None)
     for one in asked:
-        if fail_conditions.may_mean_ratio(one, judged):
+        if conditions.may_mean_ratio(one, judged):
             say(
                 f"warning: {one.text} is about the value of B itself; for its ratio to A write "
                 f"'{one.text}x'"
@@ -126,15 +125,14 @@ def command(
 
 def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, detail: bool) -> None:
     from assay import registry
-    from assay.report import comparison_document
-    from assay.report import comparison_report as report
+    from assay.report import comparison_document, comparison_report
 
     if form == "json":
         comparison_document.write_json(made, judged, sys.stdout)
     elif form == "csv":
         comparison_document.write_csv(made, sys.stdout)
     else:
-        registry.report_form(form)(report.build(made, judged), sys.stdout, detail=detail)
+        registry.report_form(form)(comparison_report.build(made, judged), sys.stdout, detail=detail)
     sys.stdout.flush()
 
 

@@ -15,7 +15,7 @@ from assay.cli.output import rows
 from assay.cli.process import say
 from assay.contracts.factors import PROTOCOL
 from assay.drive.prepare import explained, scripts_of_all, sent_statements
-from assay.experiment import from_command_line as command_line
+from assay.experiment import from_command_line
 from assay.lab.refusal import why_lacking
 from assay.plan import Plan, PlannedRun, plan
 from assay.text.terminal import for_terminal, visible, visible_lines
@@ -28,7 +28,7 @@ COLUMNS = ("system", "script", "path", "text")
 @click.command("explain", cls=Grouped)
 @experiment_options
 @format_option((*rows.FORMS, "sql"))
-def command(words: command_line.Words, form: str) -> None:
+def command(words: from_command_line.Words, form: str) -> None:
     """Print the instructions and statements of each client, without running them.
 
     Shows the instruction list that the engine compiles from each script, followed
@@ -41,7 +41,7 @@ def command(words: command_line.Words, form: str) -> None:
       assay explain bibsql --on mariadb
       assay explain bibsql --on postgresql --format sql > sanity-checks.sql
     """
-    experiment, workload = command_line.experiment(words)
+    experiment, workload = from_command_line.experiment(words)
     first_runs = _first_runs(plan(experiment, workload))
     if form == "sql":
         for run in first_runs:

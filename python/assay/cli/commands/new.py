@@ -21,7 +21,7 @@ from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.output.inventory import storage_rows, system_rows
 from assay.cli.process import say, say_error
 from assay.errors import ArgumentError, AssayError
-from assay.experiment import from_command_line as command_line
+from assay.experiment import from_command_line
 from assay.experiment.choices import checked_choices, identity, written_systems
 from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.origin import patterns
@@ -33,7 +33,7 @@ from assay.workload.parameters import Parameter
 
 _DEFAULT_STORAGE = "here"
 
-_Said = Callable[[str], command_line.Words]
+_Said = Callable[[str], from_command_line.Words]
 """An answer → the words that are known with it. Raises `AssayError` where it is wrong."""
 
 
@@ -110,7 +110,7 @@ class _Answers:
         self.is_asked = is_asked
         self._given = given
 
-    def all(self) -> command_line.Words:
+    def all(self) -> from_command_line.Words:
         words = self._answered(_of_systems(self._asks("on")))
         words = self._answered(_of_tests(words, self._asks("test")))
         for option, question_of in _OF_THE_TEST.items():
@@ -125,7 +125,7 @@ class _Answers:
     def _asks(self, option: str) -> bool:
         return self.is_asked and self._given[option] is None
 
-    def _answered(self, question: _Question) -> command_line.Words:
+    def _answered(self, question: _Question) -> from_command_line.Words:
         """With the answer. A wrong one is asked again, an option that is wrong is refused."""
         answer = self._given[question.option]
         if answer is None and not self.is_asked:
@@ -148,7 +148,7 @@ class _Answers:
 
 
 def _of_systems(shows_choices: bool) -> _Question:
-    def said(answer: str) -> command_line.Words:
+    def said(answer: str) -> from_command_line.Words:
         checked_choices.system_choices((answer,))
         if without_secrets(answer) != answer:
             raise ArgumentError(
@@ -156,7 +156,7 @@ def _of_systems(shows_choices: bool) -> _Question:
                 hint="leave it out, and put it where the system's own clients look for it: a file, "
                 "or an environment variable",
             )
-        return command_line.Words("", on=(answer,))
+        return from_command_line.Words("", on=(answer,))
 
     return _Question(
         "on",
@@ -175,8 +175,8 @@ def _availability() -> Iterator[str]:
         yield f"  {availability}: {', '.join(systems)}"
 
 
-def _of_tests(words: command_line.Words, shows_choices: bool) -> _Question:
-    def said(answer: str) -> command_line.Words:
+def _of_tests(words: from_command_line.Words, shows_choices: bool) -> _Question:
+    def said(answer: str) -> from_command_line.Words:
         return _checked(structs.replace(words, target=answer))
 
     choices = []
@@ -186,12 +186,12 @@ def _of_tests(words: command_line.Words, shows_choices: bool) -> _Question:
     return _Question("test", "Test (WORKLOAD, or WORKLOAD.TEST)", None, said, tuple(choices))
 
 
-def _of_size(words: command_line.Words) -> _Question | None:
+def _of_size(words: from_command_line.Words) -> _Question | None:
     parameter = _size_of(words)
     if parameter is None:
         return None
 
-    def said(answer: str) -> command_line.Words:
+    def said(answer: str) -> from_command_line.Words:
         values = ",".join(part.strip() for part in answer.split(","))
         return _checked(structs.replace(words, set=(f"{parameter.name}={values}",)))
 
@@ -200,13 +200,13 @@ def _of_size(words: command_line.Words) -> _Question | None:
     )
 
 
-def _size_of(words: command_line.Words) -> Parameter | None:
-    _, workload = command_line.asked(words)
+def _size_of(words: from_command_line.Words) -> Parameter | None:
+    _, workload = from_command_line.asked(words)
     return workload.size
 
 
-def _of_storage(words: command_line.Words) -> _Question:
-    def said(answer: str) -> command_line.Words:
+def _of_storage(words: from_command_line.Words) -> _Question:
+    def said(answer: str) -> from_command_line.Words:
         return _checked(structs.replace(words, storage=(answer,)))
 
     choices = (
@@ -216,13 +216,13 @@ def _of_storage(words: command_line.Words) -> _Question:
     return _Question("storage", "Storage", _DEFAULT_STORAGE, said, choices)
 
 
-def _of_clients(words: command_line.Words) -> _Question | None:
+def _of_clients(words: from_command_line.Words) -> _Question | None:
     """None: the test itself says who works."""
 
-    def said(answer: str) -> command_line.Words:
+    def said(answer: str) -> from_command_line.Words:
         return _checked(structs.replace(words, clients=answer))
 
-    usual = plan_here(*command_line.asked(words)).runs[0].cell.clients
+    usual = plan_here(*from_command_line.asked(words)).runs[0].cell.clients
     try:
         said(str(usual))
     except AssayError:
@@ -230,16 +230,16 @@ def _of_clients(words: command_line.Words) -> _Question | None:
     return _Question("clients", "Users (clients at the same time)", str(usual), said)
 
 
-_OF_THE_TEST: Mapping[str, Callable[[command_line.Words], _Question | None]] = {
+_OF_THE_TEST: Mapping[str, Callable[[from_command_line.Words], _Question | None]] = {
     "size": _of_size,
     "storage": _of_storage,
     "clients": _of_clients,
 }
 
 
-def _checked(words: command_line.Words) -> command_line.Words:
+def _checked(words: from_command_line.Words) -> from_command_line.Words:
     """Raises `AssayError` where they are wrong, or no run of them could take place anywhere."""
-    experiment, workload = command_line.asked(words)
+    experiment, workload = from_command_line.asked(words)
     if words.target:
         checked = preflight(workload, plan_here(experiment, workload), patterns(words))
         if not checked.expressible and (refusals := [*checked.refusals.values()]):
@@ -287,9 +287,9 @@ def _mask() -> int:
 _IN_BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
-def experiment_text_of_words(words: command_line.Words, folder: Path) -> str:
+def experiment_text_of_words(words: from_command_line.Words, folder: Path) -> str:
     """``folder``: that of the file."""
-    experiment, _ = command_line.asked(words)
+    experiment, _ = from_command_line.asked(words)
     if experiment.is_ad_hoc:
         # Behind commas in one text each script is measured; a list is a mix.
         scripts = [

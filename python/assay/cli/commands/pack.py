@@ -127,7 +127,6 @@ def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> 
     """The experiment file and what it names, which are read back to see that they plan the same
     runs."""
     from assay.record.capsule import capsule_file, named_files
-    from assay.record.capsule import named_files as input_files
 
     found = named_files.named_files(record, with_input=with_input)
     for name in (*found.texts, *found.inputs):
@@ -135,7 +134,7 @@ def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> 
     for name, text in found.texts.items():
         (folder / name).write_bytes(text.encode())
     for name, file in found.inputs.items():
-        input_files.copy_input(file, folder / name)
+        named_files.copy_input(file, folder / name)
     (folder / capsule_file.EXPERIMENT_FOLDER).mkdir(exist_ok=True)
     names = [*found.texts, *found.inputs, capsule_file.EXPERIMENT]
     try:
@@ -165,24 +164,21 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     """Raises `ArgumentError` where the file plans others than these: other cells, repetitions or
     seeds. It is planned and not looked for on this machine, since it may have been run on
     another, whose optional levels were left out."""
-    from assay.contracts.documents import convert
-    from assay.contracts.experiment import LeftOut
-    from assay.experiment import from_command_line as command_line
+    from assay.experiment import from_command_line
     from assay.lab import refusal
     from assay.plan import plan
     from assay.record.capsule import named_files
     from assay.text.units import counted
 
     asked = record.experiment
-    words = command_line.Words(
+    words = from_command_line.Words(
         target=str(file),
-        quick=bool(asked.get("is_quick")),
+        quick=asked.is_quick,
     )
-    experiment, workload = command_line.asked(words)
+    experiment, workload = from_command_line.asked(words)
     if experiment.input_paths:
         named_files.insist_on_the_same_input(record, experiment, workload)
-    left_out = convert(asked.get("left_out", []), tuple[LeftOut, ...], "left_out")
-    experiment = replace(refusal.spelled_experiment(experiment), left_out=left_out)
+    experiment = replace(refusal.spelled_experiment(experiment), left_out=asked.left_out)
     planned = plan(experiment, workload).runs
     known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
     lost = [

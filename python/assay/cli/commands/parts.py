@@ -16,7 +16,7 @@ from assay.drive import generators
 from assay.drive.generators import KeptPart, MergedParts
 from assay.errors import InputError
 from assay.judge.statistics import samples
-from assay.lab.driving import folder_of_parts
+from assay.lab.measurement import folder_of_parts
 from assay.text import units
 
 _LISTED = ("file", "run", "generator", "began", *OUTCOMES)

@@ -28,8 +28,7 @@ from assay.comparison.goals import CONFIRMED
 from assay.contracts.factors import PROTOCOL, VARIED_LEVELS, Scalar
 from assay.contracts.recorded import Command
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
-from assay.experiment import Experiment, SystemChoice, quick
-from assay.experiment import from_command_line as command_line
+from assay.experiment import Experiment, SystemChoice, from_command_line, quick
 from assay.experiment.origin import command_of, patterns
 from assay.lab.goal_search import first_trials, level_of
 from assay.lab.preflight import Preflight, one_line, preflight
@@ -72,7 +71,7 @@ _ONLY_IF_SAID = ("group_clients", *VARIED_LEVELS, "state")
 @progress_option
 @records_option
 def command(
-    words: command_line.Words,
+    words: from_command_line.Words,
     is_new: bool,
     loading: Loading,
     first_use: FirstUse,
@@ -103,7 +102,7 @@ def command(
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
       assay plan experiment.toml
     """
-    experiment, workload = command_line.asked(words)
+    experiment, workload = from_command_line.asked(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
     whole = plan_here(experiment, workload)

@@ -20,8 +20,8 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import DEFAULT_S, Probe, measure
-from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED, probe
+from assay.probe import measure
+from assay.probe.measure import DEFAULT_S, HOW_TO_INSTALL, NOT_INSTALLED, Probe, probe
 from assay.provision.running_system import directory_on
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record.metrics import resources

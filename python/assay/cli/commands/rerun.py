@@ -37,7 +37,7 @@ from assay.load.dataset import Loading
 from assay.plan.values import Patterns, narrowed_plan
 from assay.probe.measure import FirstUse
 from assay.record import ExperimentRecord
-from assay.report import comparison_report as tables
+from assay.report import comparison_report
 from assay.report.gallery import facts_of, outcomes
 from assay.text import units
 from assay.text.secrets import HIDDEN
@@ -120,7 +120,7 @@ def command(
     ):
         words = Words(
             target="",
-            quick=quick or bool(before.experiment.get("is_quick")),
+            quick=quick or before.experiment.is_quick,
             on=on,
             storage=storage,
             log_storage=log_storage,
@@ -172,7 +172,7 @@ def command(
 
 def _only(before: ExperimentRecord, words: Words) -> Patterns:
     """Of the packed experiment, as far as it fits what is run now; or those that were given."""
-    from assay.experiment import from_command_line as command_line
+    from assay.experiment import from_command_line
     from assay.experiment.origin import patterns
     from assay.plan import values
 
@@ -180,7 +180,7 @@ def _only(before: ExperimentRecord, words: Words) -> Patterns:
         return patterns(words)
     if not (words.on or words.storage):
         return before.only
-    return values.patterns_of_use(plan_here(*command_line.experiment(words)), before.only)
+    return values.patterns_of_use(plan_here(*from_command_line.experiment(words)), before.only)
 
 
 def _say_only(before: ExperimentRecord, words: Words, chosen: Patterns) -> None:
@@ -198,7 +198,7 @@ def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, wor
     from assay.record.capsule import capsule_file, named_files
 
     asked = before.experiment
-    inputs = asked.get("input_paths", [])
+    inputs = asked.input_paths
     of_input = f"{capsule_file.EXPERIMENT_FOLDER}/{named_files.INPUT_FOLDER}/"
     is_in_it = any(name.startswith(of_input) for name in capsule.manifest.members)
     if inputs and not words.input and not is_in_it:
@@ -207,7 +207,7 @@ def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, wor
             "has the digest of input files, not the files",
             hint="name them: --input PATH",
         )
-    servers = [one["url"] for one in asked.get("systems", []) if one.get("url")]
+    servers = [one.url for one in asked.systems if one.url]
     if servers and not words.on:
         raise ArgumentError(
             f"it was run on a server or file by URL, {', '.join(map(str, servers))}: a capsule "
@@ -217,9 +217,9 @@ def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, wor
 
 
 def _named(before: ExperimentRecord) -> Iterator[str]:
-    for one in before.experiment.get("systems", []):
+    for one in before.experiment.systems:
         # A hint is copied, and a hidden password would be sent as it stands.
-        yield str(one.get("url") or one["name"]).replace(f":{HIDDEN}@", "@")
+        yield (one.url or one.name).replace(f":{HIDDEN}@", "@")
 
 
 def say_what_is_not_compared(
@@ -239,11 +239,11 @@ def say_what_is_not_compared(
         return
     why = (
         "; --quick is another experiment than the one that was packed: leave it out to compare both"
-        if experiment.is_quick and not before.experiment.get("is_quick")
+        if experiment.is_quick and not before.experiment.is_quick
         else ""
     )
     if other == cells:
-        claims = ", only which claims of the paper hold" if before.workload.get("claims") else ""
+        claims = ", only which claims of the paper hold" if before.workload.claims else ""
         none = f"none of the {len(cells)} cells to be run is"
         if len(cells) == 1:
             none = "the cell to be run is not"
@@ -275,7 +275,7 @@ def print_compared(
     if between:
         made = comparison.compare(*sides, between=between)
     sys.stdout.write("\n")
-    registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
+    registry.report_form("table")(comparison_report.build(made, []), sys.stdout, detail=detail)
     for line in (*_verdicts(made), *_load(before, after), *_claims(before, after)):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -324,7 +324,7 @@ def _load(before: ExperimentRecord, after: ExperimentRecord) -> Iterator[str]:
 
 
 def _is_quicker(before: ExperimentRecord, after: ExperimentRecord) -> bool:
-    return bool(after.experiment.get("is_quick")) > bool(before.experiment.get("is_quick"))
+    return after.experiment.is_quick > before.experiment.is_quick
 
 
 def _claims(before: ExperimentRecord, after: ExperimentRecord) -> Iterator[str]:

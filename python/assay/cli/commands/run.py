@@ -26,7 +26,7 @@ from assay.cli.process import say, status_at_least
 from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
-from assay.experiment import from_command_line as command_line
+from assay.experiment import from_command_line
 from assay.experiment.origin import command_of, patterns
 from assay.load.dataset import Loading
 from assay.probe.measure import FirstUse
@@ -35,7 +35,7 @@ from assay.text import units
 if TYPE_CHECKING:
     from assay.contracts.events import Event
     from assay.contracts.experiment import Experiment
-    from assay.experiment import from_command_line as command_line
+    from assay.experiment import from_command_line
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @progress_option
 @records_option
 def command(
-    words: command_line.Words,
+    words: from_command_line.Words,
     is_new: bool,
     loading: Loading,
     first_use: FirstUse,
@@ -112,7 +112,7 @@ def command(
 
 
 def measured(
-    words: command_line.Words,
+    words: from_command_line.Words,
     loading: Loading,
     first_use: FirstUse,
     progress_s: float,
@@ -124,7 +124,7 @@ def measured(
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
 
-    experiment, workload = command_line.experiment(words)
+    experiment, workload = from_command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
     insist(experiment, workload)
@@ -197,7 +197,7 @@ class _UnderWay:
             yield f"the same command again continues this experiment{again}"
 
 
-def confine(experiment: Experiment, words: command_line.Words) -> None:
+def confine(experiment: Experiment, words: from_command_line.Words) -> None:
     """What is run is a capsule's, which may be anyone's. Raises `ArgumentError` where it allows its
     scripts what the user has not, `SystemUnderTestError` where this machine cannot confine it."""
     from assay.provision import confinement
@@ -208,7 +208,7 @@ def confine(experiment: Experiment, words: command_line.Words) -> None:
     confinement.begin(needs_network=needs_network, readable=(cache.cache_folder(),))
 
 
-def _insist_on_reach(experiment: Experiment, words: command_line.Words) -> None:
+def _insist_on_reach(experiment: Experiment, words: from_command_line.Words) -> None:
     """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
     from assay.experiment import origin
     from assay.record.capsule import unpacking
@@ -219,7 +219,7 @@ def _insist_on_reach(experiment: Experiment, words: command_line.Words) -> None:
         unpacking.insist_on_no_program(experiment, words, folder)
 
 
-def insist_on_shell(experiment: Experiment, words: command_line.Words) -> None:
+def insist_on_shell(experiment: Experiment, words: from_command_line.Words) -> None:
     """Raises `ArgumentError` where a capsule allows its scripts what the user has not."""
     of_tests = [one.get("driving", {}) for one in experiment.of_tests.values()]
     is_allowed = any(one.get("allow_shell") for one in (experiment.driving, *of_tests))
@@ -281,7 +281,7 @@ def _say_logged(kept: ExperimentRecord) -> None:
         took = units.short_duration(sum(one.cpu_ns for one in logs) / 1e9)
         of_share = "" if logs[-1].sample == 1 else f", {units.percent(logs[-1].sample)} of them"
         say(
-            f"{written}{of_share} in {kept.experiment['log']}: {size} as CSV, written in {took} of "
+            f"{written}{of_share} in {kept.experiment.log}: {size} as CSV, written in {took} of "
             "CPU time"
         )
 

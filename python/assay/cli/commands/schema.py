@@ -120,8 +120,8 @@ def _variants(keys: Keys, path: tuple[str, ...], helps: Mapping[str, str]) -> Js
 def _value(key: Key, path: tuple[str, ...], helps: Mapping[str, str]) -> JsonSchema:
     """What may stand there, as any of several schemas."""
     shapes = [_kind(kind) for kind in key.each]
-    if key.below is not None:
-        below = _table(key.below, path, helps)
+    if key.table is not None:
+        below = _table(key.table, path, helps)
         shapes.append({"type": "array", "items": below} if key.is_list else below)
     flat: list[JsonSchema] = []
     for shape in shapes:

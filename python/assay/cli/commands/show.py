@@ -19,13 +19,21 @@ from assay.text import units
 from assay.text.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from assay.record import ExperimentRecord
+    from assay.record import ExperimentRecord, Run
+    from assay.record.runs.reading import KeptDocuments
 
 _RUN = re.compile(r"(?:run[ :]?)?(\d{1,30})", re.IGNORECASE)
 _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 _OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
-_TYPED = ("deployment", "data")
-"""Parts of the documents that are shown."""
+_OF_PLAN: Mapping[str, tuple[str, ...]] = {
+    "experiment_id": ("position",),
+    "workload": ("test",),
+    "is_ad_hoc": ("system",),
+    "storage": ("clients", "parameters", "repetition", "seed"),
+    "verdict_reason": ("scripts_given", "driving", "server_machine", "group_clients", "levels"),
+    "exit_status": ("in_place_of",),
+}
+"""Field of a run → what is shown behind it of the planned run."""
 LONG = 100
 """Longest value in a table, in characters."""
 
@@ -61,8 +69,8 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
             kept = store.find(f"run {number}")
             _summarize(kept, records)
             return
-        record = _without_copies(msgspec.to_builtins(store.run(number), enc_hook=str))
-        record = _without_passwords(record)
+        record = _everything(store.run(number), store.documents(number))
+        record = _without_passwords(_without_copies(record))
     if form == "json":
         rows.write_json(_with_exact_seeds(record), sys.stdout)
         return
@@ -113,6 +121,26 @@ def _number(run: str, store: Any) -> int:
     return int(named[1])
 
 
+def _everything(run: Run, kept: KeptDocuments) -> dict[str, Any]:
+    """What is recorded, by its names; documents are shown as they are on record."""
+    found: dict[str, Any] = {}
+    for name in run.__struct_fields__:
+        match name:
+            case "planned" | "data":
+                continue
+            case "deployment":
+                found["cell"] = kept.cell
+                continue
+            case "drive":
+                found["deployment_document"] = kept.deployment
+                found["dataset"] = [None, *kept.datasets.values()][-1]
+        for shown in (name, *_OF_PLAN.get(name, ())):
+            found[shown] = msgspec.to_builtins(getattr(run, shown), enc_hook=str)
+    for step in found["steps"]:
+        step["dataset"] = kept.datasets.get(step["position"])
+    return found
+
+
 def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
     """The record without those values of its steps that equal the run's own."""
     steps = [
@@ -123,11 +151,10 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
         }
         for step in record["steps"]
     ]
-    shown = {name: value for name, value in record.items() if name not in _TYPED}
-    if record["driving"]:  # an older Assay knew fewer settings
-        kept = record["cell"].get("driving") or {}
-        shown["driving"] = {name: one for name, one in record["driving"].items() if name in kept}
-    return {**shown, "steps": steps}
+    # An older Assay knew fewer settings.
+    kept = record["cell"].get("driving") or {}
+    driving = {name: one for name, one in record["driving"].items() if name in kept}
+    return {**record, "driving": driving, "steps": steps}
 
 
 def _without_passwords(value: Any) -> Any:

@@ -89,7 +89,6 @@ def command(
     from assay.cli.output.report_output import write_charts
     from assay.comparison.trend import trends
     from assay.report import trend
-    from assay.report import trend as report
 
     found = trends(_runs(cells, records, last), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
@@ -101,14 +100,14 @@ def command(
             hint="`assay list runs` shows what is recorded",
         )
     if charts is not None:
-        count = write_charts(report.build(found, records), charts, force=force)
+        count = write_charts(trend.build(found, records), charts, force=force)
         say(f"{counted(count, 'chart')} in {charts}")
     if form == "json":
         trend.write_json(found, sys.stdout)
     elif form == "csv":
         trend.write_csv(found, sys.stdout)
     else:
-        registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
+        registry.report_form(form)(trend.build(found, records), sys.stdout, detail=True)
 
 
 def _runs(cells: Sequence[str], records: Sequence[Path], last: int | None) -> list[tuple[str, Run]]:

@@ -73,7 +73,7 @@ def title(experiments: list[ExperimentRecord], records: Path) -> str:
     numbers = ", ".join(str(one.id) for one in experiments)
     word = "experiment" if len(experiments) == 1 else "experiments"
     first = experiments[0]
-    name = first.title or str(first.workload.get("name", ""))
+    name = first.title or first.workload.name
     # One run of several: two of them would be the same experiment on both sides.
     runs = [run.id for one in experiments for run in one.runs if len(one.runs) < one.runs_planned]
     if len(runs) == len(experiments):

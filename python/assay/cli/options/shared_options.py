@@ -31,7 +31,6 @@ from assay.contracts.setting import (
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.experiment.choices.storage_words import erased_devices
-from assay.experiment.setting_mistakes import as_written
 from assay.experiment.settings_catalogue import (
     DATASETS,
     DEFAULT_FILE_NAME,
@@ -43,9 +42,9 @@ from assay.experiment.settings_catalogue import (
     VERIFY,
     Words,
 )
+from assay.experiment.settings_validation import as_written
 from assay.load.dataset import Loading
-from assay.probe import DEFAULT_S
-from assay.probe.measure import FirstUse
+from assay.probe.measure import DEFAULT_S, FirstUse
 from assay.text import quantities
 from assay.text.quantities import Quantity, shown
 

@@ -81,7 +81,7 @@ def sentence(error: click.UsageError) -> str:
             error.option_name, [one for param in params for one in param.opts]
         ):
             return f"there is no option {error.option_name}; {meant}"
-        from assay.experiment.setting_mistakes import setting_known_as
+        from assay.experiment.settings_validation import setting_known_as
 
         setting = setting_known_as(error.option_name.removeprefix("--"))
         if setting is not None and any(setting.option in param.opts for param in params):

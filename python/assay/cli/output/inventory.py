@@ -24,7 +24,7 @@ from assay.errors import SystemUnderTestError
 from assay.provision.install import cache
 
 
-def system_rows(*, with_versions: bool = False) -> list[Row]:
+def system_rows(*, with_versions: bool) -> list[Row]:
     """In alphabetical order, without plugins that break their contract; then the known members of
     families. ``with_versions``: also every version that is here."""
     families = [registry.family(name) for name in registry.families()]

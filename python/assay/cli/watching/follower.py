@@ -171,7 +171,7 @@ class Passed(Struct):
 
     def _add(self, second: ShownSecond) -> None:
         self.numbers.append(second.second)
-        self.texts.append(msgspec.json.encode(second).decode())
+        self.texts.append(msgspec.json.encode(second.document).decode())
 
     def read_on(self, reader: Reader) -> None:
         if not self.is_whole:

@@ -12,6 +12,7 @@ from assay.contracts.documents import Shape
 from assay.contracts.observation.field_merge import PARTS, WHOLE, Keyed, merged, none, same
 from assay.contracts.observation.transactions import (
     AllOk,
+    BegunOutcomes,
     ErrorReport,
     Outcomes,
     Passes,
@@ -87,7 +88,12 @@ def longest(queues: Sequence[int | None]) -> int | None:
     return max(known, default=None)
 
 
-class EndpointReport(Shape, frozen=True):
+ONE_OF_EACH_ERROR = merged(
+    Keyed(("class_", "code", "certainty", "transaction"), first="first_at_ns")
+)
+
+
+class EndpointReport(BegunOutcomes, frozen=True, kw_only=True):
     """What the clients of one group did at one of several endpoints."""
 
     name: Annotated[str, merged(same)]
@@ -96,38 +102,31 @@ class EndpointReport(Shape, frozen=True):
     clients: Annotated[int, merged(sum, later=same)]
     throughput_per_s: Annotated[float, merged(WHOLE)]
     """Transactions that ended ok there, by the time of the whole group."""
-    ok: Annotated[int, merged(sum)]
-    aborted: Annotated[int, merged(sum)]
-    failed: Annotated[int, merged(sum)]
-    unknown: Annotated[int, merged(sum)]
-    late: Annotated[int, merged(sum)]
-    retries: Annotated[int, merged(sum)]
     all_ok: Annotated[AllOk, merged(PARTS)]
-    errors: Annotated[
-        tuple[ErrorReport, ...],
-        merged(Keyed(("class_", "code", "certainty", "transaction"), first="first_at_ns")),
-    ]
+    errors: Annotated[tuple[ErrorReport, ...], ONE_OF_EACH_ERROR]
 
 
-class GroupReport(Shape, frozen=True):
-    """Clients that run the same scripts at the same pace. The name is empty where the drive
-    document names no group."""
+class DrivenClients(Shape, frozen=True):
+    """Clients, and what became of their transactions."""
 
-    name: Annotated[str, merged(same)]
     clients: Annotated[int, merged(sum, later=same)]
     arrival: Annotated[Arrival, merged(arrival_of_all, later=same)]
     elapsed_ns: Annotated[int, merged(max, later=sum)]
-    throughput_per_s: Annotated[float, merged(WHOLE)]
-    """Of its own time (`until_s`): those of several groups add up where all worked to the end."""
     outcomes: Annotated[Outcomes, merged(PARTS)]
     outcomes_by_transaction: Annotated[tuple[TransactionOutcomes, ...], merged(Keyed(("name",)))]
     transactions: Annotated[tuple[TransactionReport, ...], merged(Keyed(("name", "outcome")))]
     all_ok: Annotated[AllOk, merged(PARTS)]
     passes: Annotated[Passes | None, merged(PARTS, later=none)]
-    errors: Annotated[
-        tuple[ErrorReport, ...],
-        merged(Keyed(("class_", "code", "certainty", "transaction"), first="first_at_ns")),
-    ]
+    errors: Annotated[tuple[ErrorReport, ...], ONE_OF_EACH_ERROR]
+
+
+class GroupReport(DrivenClients, frozen=True, kw_only=True):
+    """Clients that run the same scripts at the same pace. The name is empty where the drive
+    document names no group."""
+
+    name: Annotated[str, merged(same)]
+    throughput_per_s: Annotated[float, merged(WHOLE)]
+    """Of its own time (`until_s`): those of several groups add up where all worked to the end."""
     longest_queue: Annotated[int | None, merged(longest)] = None
     """Of clients that run what others defer: the most that waited at once; None: others."""
     endpoints: Annotated[tuple[EndpointReport, ...], merged(Keyed(("name",)))] = ()

@@ -4,20 +4,21 @@ caches that it found."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar, Generic, TypeVar
 
 import msgspec
 
 from assay.contracts.documents import Shape
 from assay.contracts.observation.field_merge import (
     WHOLE,
+    FieldMerge,
     greatest_or_none,
     least_or_none,
     merged,
     same,
     sum_or_none,
 )
-from assay.contracts.observation.transactions import EncodedHistogram
+from assay.contracts.observation.transactions import BegunOutcomes, EncodedHistogram
 
 TICK_NS = 10_000_000
 """In which the kernel reports the CPU time of processes (``USER_HZ`` is 100)."""
@@ -78,19 +79,40 @@ class ServerCost(Shape, frozen=True):
         return self.cpu_ns if self.cpu_ns >= TICK_NS else None
 
 
-class DeviceCost(Shape, frozen=True):
-    """What the whole device under the data did in the measurement. None: not counted."""
+Number = TypeVar("Number")
+
+
+class DeviceRequests(Shape, Generic[Number], frozen=True):
+    """What block devices were asked for. None: not counted."""
+
+    read_bytes: Number
+    written_bytes: Number
+    reads: Number | None = None
+    """Requests that were completed; the kernel merges adjacent ones."""
+    writes: Number | None = None
+    flushes: Number | None = None
+    """None: the device has no volatile cache, so the kernel sends it no flushes; or the kernel is
+    older than 5.5 and does not count them."""
+
+
+class DeviceCounts(DeviceRequests[int], frozen=True):
+    """As the kernel counts: since the machine was started, or the device made."""
+
+    fields_merge: ClassVar[FieldMerge] = merged(sum_or_none)
+    busy_ns: int | None = None
+    """Time with at least one request under way; of several devices the mean."""
+    queue_ns: int | None = None
+    """Time of all requests under way, summed: divided by the time that passed, the mean length of
+    the queue."""
+    empty_writes: int | None = None
+    """Those of ``writes`` that ask for a flush and carry no data; counted by
+    `assay.storages.device_counters.flush_requests`."""
+
+
+class DeviceCost(DeviceCounts, frozen=True, kw_only=True):
+    """What the whole device under the data did in the measurement."""
 
     device: Annotated[str, merged(same)]
-    read_bytes: Annotated[int, merged(sum_or_none)]
-    written_bytes: Annotated[int, merged(sum_or_none)]
-    reads: Annotated[int | None, merged(sum_or_none)] = None
-    writes: Annotated[int | None, merged(sum_or_none)] = None
-    flushes: Annotated[int | None, merged(sum_or_none)] = None
-    busy_ns: Annotated[int | None, merged(sum_or_none)] = None
-    queue_ns: Annotated[int | None, merged(sum_or_none)] = None
-    empty_writes: Annotated[int | None, merged(sum_or_none)] = None
-    """Those of ``writes`` that ask for a flush and carry no data. None: not counted."""
 
     @property
     def data_writes(self) -> int | None:
@@ -142,7 +164,7 @@ class MachineCost(Shape, frozen=True):
         return self.user_ns + self.system_ns + self.idle_ns + self.iowait_ns + self.steal_ns
 
 
-class MachineSecond(Shape, frozen=True):
+class MachineSecond(DeviceRequests[float | None], frozen=True, kw_only=True):
     """Per second. What is not known is left out."""
 
     second: int
@@ -155,10 +177,7 @@ class MachineSecond(Shape, frozen=True):
     """Of programs that are neither the client's nor the server's. While clients work, this and the
     server's are those that were sampled last; at the end, between the samples around the second."""
     device: str = ""
-    """The name of the whole device under the data, of which the next are."""
-    reads: float | None = None
-    writes: float | None = None
-    flushes: float | None = None
+    """The name of the whole device under the data, of which the requests are."""
     read_bytes: float | None = None
     written_bytes: float | None = None
     client_busy: float | None = None
@@ -168,19 +187,13 @@ class MachineSecond(Shape, frozen=True):
     """Of the server's processes."""
 
 
-class Interval(Shape, frozen=True):
+class Interval(BegunOutcomes, frozen=True, kw_only=True):
     """By the instant at which transactions ended. An observation of version 1 has percentiles and
     no distributions here."""
 
     second: Annotated[int, merged(same)]
     group: Annotated[str, merged(same)]
-    ok: Annotated[int, merged(sum)]
-    aborted: Annotated[int, merged(sum)]
-    failed: Annotated[int, merged(sum)]
-    unknown: Annotated[int, merged(sum)]
-    late: Annotated[int, merged(sum)]
     skipped: Annotated[int, merged(sum)]
-    retries: Annotated[int, merged(sum)]
     clients_connected: Annotated[int, merged(WHOLE)]
     latency: Annotated[EncodedHistogram | None, merged(WHOLE)]
     schedule_lag: Annotated[EncodedHistogram | None, merged(WHOLE)]

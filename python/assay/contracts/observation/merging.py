@@ -146,14 +146,18 @@ One = TypeVar("One", bound=Shape)
 
 @cache
 def rules(kind: type[Shape]) -> Mapping[str, FieldMerge]:
-    """Of each field that says it."""
+    """Of each field that says it, or whose class does for all of them (``fields_merge``)."""
     hints = get_type_hints(kind, include_extras=True)
-    return {
-        name: said
+    of_class = getattr(kind, "fields_merge", None)
+    said = {
+        name: next(filter(_is_merge, getattr(hints[name], "__metadata__", ())), of_class)
         for name in kind.__struct_fields__
-        for said in getattr(hints[name], "__metadata__", ())
-        if isinstance(said, FieldMerge)
     }
+    return {name: rule for name, rule in said.items() if rule is not None}
+
+
+def _is_merge(said: object) -> bool:
+    return isinstance(said, FieldMerge)
 
 
 def of_all(parts: Sequence[One], *, is_later: bool = False) -> One:
@@ -314,7 +318,7 @@ def empty_observation(clients: int, arrival: Arrival) -> Observation:
         threads=0,
         arrival=arrival,
         resolution=_RESOLUTION,
-        outcomes=Outcomes(0, 0, 0, 0, 0, 0, 0, 0, 0),
+        outcomes=Outcomes(**dict.fromkeys(Outcomes.__struct_fields__, 0)),
         outcomes_by_transaction=(),
         transactions=(),
         all_ok=AllOk(0, latency=no_latency, service_time=no_latency, schedule_lag=None),

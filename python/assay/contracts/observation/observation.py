@@ -6,13 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-from assay.contracts.documents import Shape
 from assay.contracts.observation.clients import (
     BOUND_NOT_KNOWN,
-    Arrival,
     CarriedOver,
     ClientEnd,
     ConnectReport,
+    DrivenClients,
     EndedBy,
     GeneratorReport,
     GroupReport,
@@ -26,7 +25,6 @@ from assay.contracts.observation.clients import (
     Standstill,
     TransactionsPerClient,
     Unfinished,
-    arrival_of_all,
     end_of_all,
     numbers_of_all,
     with_lost,
@@ -52,29 +50,23 @@ from assay.contracts.observation.field_merge import (
     counts,
     last,
     merged,
-    none,
     same,
     sum_or_none,
     union,
 )
 from assay.contracts.observation.transactions import (
-    AllOk,
     AnswerReport,
     AnswerSumReport,
     BegunLevelReport,
     DerivedValue,
-    ErrorReport,
     Headline,
     Latency,
     Outcomes,
-    Passes,
     PassTime,
     Resolution,
     ResponseLimit,
     ResultReport,
     StatementReport,
-    TransactionOutcomes,
-    TransactionReport,
     WarmUpOutcomes,
     result_of_all,
 )
@@ -83,33 +75,21 @@ VERSION = 3
 """Of the form of an observation; raised when a key changes its meaning."""
 
 
-class EngineObservation(Shape, frozen=True):
+class EngineObservation(DrivenClients, frozen=True, kw_only=True):
     """The observation as the engine returns it."""
 
     version: Annotated[int, merged(same)]
     started_unix_ns: Annotated[int, merged(min)]
-    elapsed_ns: Annotated[int, merged(max, later=sum)]
     drained_ns: Annotated[int, merged(max, later=sum)]
     connect_ns: Annotated[int, merged(max, later=sum)]
-    clients: Annotated[int, merged(sum, later=same)]
     threads: Annotated[int, merged(sum, later=max)]
-    arrival: Annotated[Arrival, merged(arrival_of_all, later=same)]
     resolution: Annotated[Resolution, merged(same)]
-    outcomes: Annotated[Outcomes, merged(PARTS)]
-    outcomes_by_transaction: Annotated[tuple[TransactionOutcomes, ...], merged(Keyed(("name",)))]
-    transactions: Annotated[tuple[TransactionReport, ...], merged(Keyed(("name", "outcome")))]
-    all_ok: Annotated[AllOk, merged(PARTS)]
-    passes: Annotated[Passes | None, merged(PARTS, later=none)]
     statements: Annotated[int, merged(sum)]
     per_statement: Annotated[
         tuple[StatementReport, ...], merged(Keyed(("transaction", "statement")))
     ]
     groups: Annotated[tuple[GroupReport, ...], merged(Keyed(("name",)))]
     intervals: Annotated[tuple[Interval, ...], merged(WHOLE)]
-    errors: Annotated[
-        tuple[ErrorReport, ...],
-        merged(Keyed(("class_", "code", "certainty", "transaction"), first="first_at_ns")),
-    ]
     client_ends: Annotated[tuple[ClientEnd, ...], merged(WHOLE)]
     transactions_per_client: Annotated[TransactionsPerClient, merged(WHOLE)]
     in_flight: Annotated[InFlight, merged(PARTS)]
@@ -154,7 +134,7 @@ class EngineObservation(Shape, frozen=True):
     """Where scripts name an isolation level, and a transaction was begun at it."""
 
 
-class Observation(EngineObservation, frozen=True):
+class Observation(EngineObservation, frozen=True, kw_only=True):
     """The engine's observation with measurements taken outside it; left out where not known."""
 
     server_cost: Annotated[ServerCost | None, merged(same, later=WHOLE)] = None
@@ -210,7 +190,7 @@ class Observation(EngineObservation, frozen=True):
     """The metrics that its workload derives for its test."""
 
     @property
-    def of_clients(self) -> EngineObservation | GroupReport:
+    def of_clients(self) -> DrivenClients:
         """What the transactions of the clients were, without those that they had queued for others
         (`GroupReport.is_deferred`): a delivery that is asked for and run is not two."""
         if not any(group.is_deferred for group in self.groups):

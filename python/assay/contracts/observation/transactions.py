@@ -105,19 +105,15 @@ OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 """Every scheduled transaction has one of them."""
 
 
-class Outcomes(Shape, frozen=True):
-    """``scheduled = ok + aborted + failed + unknown + skipped`` and
-    ``attempts = scheduled - skipped + retries``."""
+class BegunOutcomes(Shape, frozen=True):
+    """How many of the transactions that were begun ended in which way."""
 
-    scheduled: Annotated[int, merged(sum)]
     ok: Annotated[int, merged(sum)]
     aborted: Annotated[int, merged(sum)]
     failed: Annotated[int, merged(sum)]
     unknown: Annotated[int, merged(sum)]
-    skipped: Annotated[int, merged(sum)]
     late: Annotated[int, merged(sum)]
     retries: Annotated[int, merged(sum)]
-    attempts: Annotated[int, merged(sum)]
 
     @property
     def ended(self) -> int:
@@ -133,6 +129,15 @@ class Outcomes(Shape, frozen=True):
     def lost(self) -> int:
         """All that failed, or may have."""
         return self.failed + self.unknown
+
+
+class Outcomes(BegunOutcomes, frozen=True, kw_only=True):
+    """``scheduled = ok + aborted + failed + unknown + skipped`` and
+    ``attempts = scheduled - skipped + retries``."""
+
+    scheduled: Annotated[int, merged(sum)]
+    skipped: Annotated[int, merged(sum)]
+    attempts: Annotated[int, merged(sum)]
 
 
 class WarmUpOutcomes(Shape, frozen=True):

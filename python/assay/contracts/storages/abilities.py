@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.observation.costs import DeviceRequests
 from assay.contracts.plugins import (
     ContractBroken,
     half_an_ability,
@@ -147,21 +148,11 @@ class Fills(Protocol):
         ...
 
 
-class RequestCounts(Struct, frozen=True):
-    """How many a storage has answered since it was created."""
-
-    reads: int = 0
-    writes: int = 0
-    """Those that carry data."""
-    flushes: int = 0
-    """Those after which what was written is kept."""
-    read_bytes: int = 0
-    """Of all reads together."""
-    written_bytes: int = 0
-    """Of all writes together."""
+class RequestCounts(DeviceRequests[int], frozen=True, forbid_unknown_fields=False):
+    """What a storage has answered since it was created; ``writes``: those that carry data."""
 
 
-class Account(RequestCounts, frozen=True):
+class Account(RequestCounts, frozen=True, kw_only=True):
     """What a storage did since it was created."""
 
     file: Path | None = None

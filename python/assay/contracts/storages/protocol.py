@@ -1,5 +1,5 @@
-"""The contract of a storage: it is created, described and removed; the options that every storage
-has, and a limit of a control group by which a storage limits processes."""
+"""The contract of a storage: it is created, described and removed; its options, those that every
+storage has, and a limit of a control group by which a storage limits processes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, Final, Protocol, TypedDict
 from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.plugins import OptionSpec
+from assay.contracts.plugins import OptionSpec, option_values
 from assay.contracts.storage_facts import StorageFacts
-from assay.text.quantities import RTT_S
-from assay.text.units import exact_duration
+from assay.errors import ArgumentError
+from assay.text.quantities import RTT_S, STORAGE_BYTES
+from assay.text.units import exact_duration, option_word
 
 
 class PreparedStorage(Struct, frozen=True):
@@ -116,3 +117,27 @@ class GroupLimit(Struct, frozen=True):
 
     def lines(self, version: int) -> Lines:
         return self.version_1 if version == 1 else self.version_2
+
+
+def values(storage: Storage, choice: StorageChoice) -> dict[str, str]:
+    """Every option's value: the one chosen, else its default. Raises `ArgumentError` for an unknown
+    option and an invalid value."""
+    try:
+        return option_values(storage.option_specs, choice.options, f"the kind {storage.name!r}")
+    except ArgumentError as error:
+        raise ArgumentError(f"storage {choice.name!r}: {error.message}", hint=error.hint) from None
+
+
+SIZE: Final = OptionSpec(
+    name="size",
+    default="2G",
+    levels=(),
+    help="Size of the storage, in bytes or with a unit (512M, 20G).",
+    quantity=STORAGE_BYTES,
+    spelling=lambda word: option_word(size_bytes(word)),
+)
+
+
+def size_bytes(word: str) -> int:
+    """The bytes of a size that was checked."""
+    return int(STORAGE_BYTES.of_word(word))

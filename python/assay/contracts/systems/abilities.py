@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -18,6 +18,7 @@ from assay.contracts.plugins import protocols_of
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory, System
 from assay.env_vars import EnvVar
+from assay.text.keys import TEXT, in_file, named
 
 if TYPE_CHECKING:
     from assay.contracts.systems.protocol import Prefix, ReportInstalling
@@ -82,22 +83,25 @@ class VaryingCapabilities(Protocol):
         ...
 
 
+_TEXTS_BY_NAME = in_file((), below=named(TEXT))
+
+
 class Profile(Struct, frozen=True):
     """Settings of a private server that have a name together (``durable``)."""
 
     name: str
-    title: str
+    title: Annotated[str, in_file(TEXT)]
     """One line: what they are for, or where they are from."""
-    settings: Mapping[str, str]
-    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Annotated[Mapping[str, str], _TEXTS_BY_NAME]
+    options: Annotated[Mapping[str, str], _TEXTS_BY_NAME] = field(default_factory=dict)
     """Of the plugin."""
-    option_settings: Mapping[str, str] = field(default_factory=dict)
+    option_settings: Annotated[Mapping[str, str], _TEXTS_BY_NAME] = field(default_factory=dict)
     """Option → the server's setting for which it stands: where that is asked for, the option is
     left out."""
-    durability: str = ""
+    durability: Annotated[str, in_file(TEXT)] = ""
     """The class of its commits on any storage that can be written (`assay.contracts.durability`),
     also where it cannot be measured; empty: it depends on the storage."""
-    printed: Mapping[str, str] = field(default_factory=dict)
+    printed: Annotated[Mapping[str, str], _TEXTS_BY_NAME] = field(default_factory=dict)
     """Setting as a paper printed it → what stands for it here, of those that have another name
     today, or none."""
 

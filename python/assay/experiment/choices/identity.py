@@ -1,4 +1,4 @@
-"""Takes what a system or a storage is, as a choice or as a document; returns what identifies it,
+"""Takes what a system or a storage is; returns what identifies it,
 equal for equal ones, and a name for each, as short as no two different ones share."""
 
 from __future__ import annotations
@@ -32,62 +32,51 @@ nothing."""
 
 def identity_of_choice(choice: SystemChoice) -> str:
     """Equal for equal systems on equal machines."""
-    return identity_of_system(dataclasses.asdict(choice))
+    text = json.dumps(not_default(SystemChoice, identifying(choice)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def without_machine(choice: SystemChoice) -> str:
     """Equal for systems of one name, whatever the machine, and what a dialect file holds."""
-    plain = dataclasses.replace(choice, machine=ServerMachine(), dialect_content="")
-    return identity_of_choice(plain)
+    return identity_of_choice(replace(choice, machine=ServerMachine(), dialect_content=""))
 
 
-def identity_of_system(system: Mapping[str, Any]) -> str:
-    """Of the document of a system in a record."""
-    text = json.dumps(not_default(SystemChoice, identifying(system)), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def identifying(choice: SystemChoice) -> dict[str, Any]:
+    """What identifies a system, as plain data."""
 
+    def asked(given: Mapping[str, str]) -> dict[str, str]:
+        return {name: one for name, one in given.items() if name not in choice.at_default}
 
-def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the document of a system, what identifies it."""
-    no_change = set(system.get("at_default") or ())
-
-    def asked(part: str) -> dict[str, Any]:
-        given = system.get(part) or {}
-        return {name: value for name, value in given.items() if name not in no_change}
-
-    machine = dict(system.get("machine") or {})
-    if log_storage := machine.get("log_storage"):
-        machine["log_storage"] = identifying_storage(log_storage)
-    name = str(system.get("name"))
-    by_content = {"name": name.partition("+")[0]} if system.get("dialect_content") else {}
+    machine, storage, name = choice.machine, choice.stands_on, choice.name
+    of_machine = dataclasses.asdict(machine)
+    if machine.log_storage is not None:
+        of_machine["log_storage"] = identifying_storage(machine.log_storage)
+    system = dataclasses.asdict(choice)
     return {
         **{name: field for name, field in system.items() if name not in _NO_LEVELS},
-        **by_content,
-        "options": asked("options"),
-        "settings": asked("settings"),
-        "url": _plain_url(system.get("url"), name),
-        "machine": not_default(ServerMachine, machine),
-        "stands_on": identifying_storage(system["stands_on"]) if system.get("stands_on") else {},
+        "name": name.partition("+")[0] if choice.dialect_content else name,
+        "options": asked(choice.options),
+        "settings": asked(choice.settings),
+        "url": _plain_url(choice.url, name),
+        "machine": not_default(ServerMachine, of_machine),
+        "stands_on": identifying_storage(storage) if storage else {},
     }
 
 
 def identity_of_storage(choice: StorageChoice) -> str:
     """Equal for equal storages."""
-    return json.dumps(identifying_storage(dataclasses.asdict(choice)), sort_keys=True)
+    return json.dumps(identifying_storage(choice), sort_keys=True)
 
 
-def identifying_storage(storage: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the document of a storage, what identifies it: its name is how it would be written, but
-    that of a server by URL, of which nothing else is known."""
-    kind = str(storage.get("kind") or StorageChoice.kind)
-    no_change = _default_options(kind)
-    given = storage.get("options") or {}
-    options = {name: one for name, one in given.items() if no_change.get(name) != one}
-    plain = not_default(StorageChoice, {**storage, "options": options})
-    plain.pop("may_erase", None)
-    if kind != BY_URL:
-        fields = {name: value for name, value in plain.items() if name != "name"}
-        plain["name"] = written_storage(StorageChoice(**fields))
+def identifying_storage(choice: StorageChoice) -> dict[str, Any]:
+    """What identifies a storage, as plain data: its name is how it would be written, but that of a
+    server by URL, of which nothing else is known."""
+    no_change = _default_options(choice.kind)
+    options = {name: one for name, one in choice.options.items() if no_change.get(name) != one}
+    own = replace(choice, options=options, may_erase=False)
+    plain = not_default(StorageChoice, dataclasses.asdict(own))
+    if choice.kind != BY_URL:
+        plain["name"] = written_storage(own)
     return plain
 
 

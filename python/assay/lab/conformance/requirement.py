@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any, Literal
 
 from msgspec import Struct, structs
@@ -160,7 +159,7 @@ class Subject:
     @property
     def address(self) -> Address:
         """For sessions that do not wait for ever."""
-        return replace(self.deployment.address, answer_timeout_s=TIMEOUT_S)
+        return structs.replace(self.deployment.address, answer_timeout_s=TIMEOUT_S)
 
     def insist_on_a_private_server(self) -> None:
         """Raises `CannotBeTried` for a server that Assay did not start to stop."""

@@ -4,7 +4,8 @@ end, are lost and are cancelled as the engine's clients need it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec import structs
 
 from assay.contracts.deployment import Address
 from assay.contracts.dialects import Column, LongStatement, SingleRows, Table
@@ -290,7 +291,9 @@ def a_wrong_password_is_refused(subject: Subject) -> None:
     address = subject.deployment.address
     if not address.password:
         raise CannotBeTried("the URL has no password")
-    wrong = replace(address, password=f"{address.password}-not", connect_timeout_s=TIMEOUT_S)
+    wrong = structs.replace(
+        address, password=f"{address.password}-not", connect_timeout_s=TIMEOUT_S
+    )
     try:
         with session(wrong) as opened:
             opened.execute(subject.dialect.exists("verify_nothing"))
@@ -305,12 +308,12 @@ def a_wrong_password_is_refused(subject: Subject) -> None:
 def _nowhere(address: Address) -> Address:
     """The address with a socket, a folder or a port at which there is nothing."""
     if address.unix is not None:
-        return replace(address, unix=f"{address.unix}-not")
+        return structs.replace(address, unix=f"{address.unix}-not")
     if address.file is not None:
-        return replace(address, file=f"{address.file}-not/database")
+        return structs.replace(address, file=f"{address.file}-not/database")
     if address.host is None:
         raise CannotBeTried("the driver is given no socket, file or port that can be changed")
-    return replace(address, port=free_port(), connect_timeout_s=5.0)
+    return structs.replace(address, port=free_port(), connect_timeout_s=5.0)
 
 
 def _insist_on_ok(status: int, expected: int) -> None:

@@ -28,7 +28,7 @@ from assay.lab.pool import CommitDurability, Pool, PooledSystem
 from assay.load.dataset import SameData
 from assay.load.row_sources.protocol import ExperimentRows
 from assay.plan import PlannedRun
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.record import Store
 from assay.workload.values import Test, Workload
 

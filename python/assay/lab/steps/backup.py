@@ -4,7 +4,7 @@ restores the backup, and compares it with what was there."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Self
 
 from assay import registry
 from assay.contracts.dialects import SingleRows
@@ -22,10 +22,8 @@ from assay.workload.steps import Names, Step, common
 class StepWithWay(Step):
     """A step that makes a backup in the way that a parameter names."""
 
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),
-    )
-    needs: ClassVar[str] = "restart"
+    keys = (Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),)
+    needs = "restart"
     way: str = field(kw_only=True)
     """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
 
@@ -43,8 +41,8 @@ class StepWithWay(Step):
 class Backup(StepWithWay):
     """A backup while clients work, its restore, and the comparison of the two."""
 
-    do: ClassVar[str] = "backup"
-    changes_data: ClassVar[bool] = True
+    do = "backup"
+    changes_data = True
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system
@@ -81,8 +79,8 @@ def _way_of(section: TomlTable, names: Names) -> str:
 class MakeBackup(StepWithWay):
     """A backup that a later step restores."""
 
-    do: ClassVar[str] = "make_backup"
-    found_as: ClassVar[str] = "backup"
+    do = "make_backup"
+    found_as = "backup"
 
     def take(self, state: RunState) -> None:
         pooled, parameters = state.up(), state.planned.cell.parameters
@@ -102,12 +100,10 @@ class MakeBackup(StepWithWay):
 class RestoreBackup(Step):
     """Brings back what the system held when the backup was made."""
 
-    do: ClassVar[str] = "restore_backup"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("backup", TEXT, "The name of the step that made it.", is_required=True),
-    )
-    needs: ClassVar[str] = "restart"
-    changes_data: ClassVar[bool] = True
+    do = "restore_backup"
+    keys = (Key("backup", TEXT, "The name of the step that made it.", is_required=True),)
+    needs = "restart"
+    changes_data = True
     backup: str = field(kw_only=True)
 
     @classmethod

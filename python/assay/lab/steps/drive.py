@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -35,12 +35,12 @@ from assay.drive.substitutes import lacking_capabilities, other_isolation
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
-from assay.judge import client_service
+from assay.judge import service_levels
 from assay.judge.agreement import compare_digests, compare_results, what_is_asked
 from assay.judge.result_checks import Check, cancelled_types, check_answers, not_run
-from assay.judge.storage_evidence import durability_that_held
-from assay.lab import driving
-from assay.lab.driving import (
+from assay.judge.storage_checks import durability_that_held
+from assay.lab import measurement
+from assay.lab.measurement import (
     DrivenDocument,
     EarlyEnd,
     documents_of_parts,
@@ -52,11 +52,9 @@ from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
 from assay.record.runs.records import IS_RESULT
 from assay.text import units
-from assay.text.keys import Key
 from assay.text.toml_file import TomlTable
-from assay.workload.declared_steps import read_drive
-from assay.workload.file_keys import DRIVE_STEP
 from assay.workload.steps import Drive, Names, Step
+from assay.workload.tests import read_drive
 from assay.workload.values import Script, Workload
 
 if TYPE_CHECKING:
@@ -67,8 +65,6 @@ _DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
 
 class DriveStep(Drive):
     """`Drive` with its ``read`` and ``take``."""
-
-    keys: ClassVar[tuple[Key, ...] | None] = DRIVE_STEP
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
@@ -82,13 +78,13 @@ class DriveStep(Drive):
         expected = expected_rows(workload, state.request, scripts, state.planned.cell.parameters)
         if state.planned.cell.level(CLIENT_PROGRAM) == NATIVE:
             statements = _session_statements(state, planned)
-            driving.run_native_clients(state, self, planned, scripts, expected, statements)
+            measurement.run_native_clients(state, self, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
         measured: list[DrivenDocument] = []
         early_end = EarlyEnd(state, self)
         for part in documents_of_parts(state.test, planned, document):
-            cached = driving.prepare_caches(state, partial(_run_once, state, planned, part))
+            cached = measurement.prepare_caches(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
                 state.context.store.driving({**document.plain, **as_result})
@@ -108,7 +104,7 @@ class DriveStep(Drive):
             in_all,
             headline=test.headline,
             response_limits=test.response_limits,
-            derived=client_service.derived_values(of_test, in_all, constants, workload.schema.file),
+            derived=service_levels.derived_values(of_test, in_all, constants, workload.schema.file),
         )
         state.observed(self.label, observation)
         keep_samples(state, measured)
@@ -192,7 +188,7 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
         statements,
         pooled.why_it_died,
         state.context.stop,
-        driving.generators_of_cell(
+        measurement.generators_of_cell(
             planned.run.cell, pooled.deployment, state.context.store.run_id()
         ),
     )
@@ -249,7 +245,7 @@ def observe(
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
-                driving.generators_of_cell(cell, pooled.deployment, context.store.run_id()),
+                measurement.generators_of_cell(cell, pooled.deployment, context.store.run_id()),
             )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec.structs import replace
 
@@ -25,8 +25,8 @@ from assay.workload.steps import Step, earlier_of_key
 class Dump(Step):
     """Keeps the rows that a query returns, for a `Compare`."""
 
-    do: ClassVar[str] = "dump"
-    found_as: ClassVar[str] = "dump"
+    do = "dump"
+    found_as = "dump"
     script: Annotated[str, in_file(TEXT, "The script file that is run.", steps.script_of_key)] = (
         field(kw_only=True)
     )
@@ -82,7 +82,7 @@ def _answers(
 class Compare(Step):
     """Two dumps must hold the same rows in the same order."""
 
-    do: ClassVar[str] = "compare"
+    do = "compare"
     expected: Annotated[
         str, in_file(TEXT, "The dump with the rows that are expected.", earlier_of_key("dump"))
     ] = field(kw_only=True)

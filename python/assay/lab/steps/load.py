@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Dialect
@@ -20,7 +19,6 @@ from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import Asked, DataRequest, UpdatesRows, request_of
 from assay.plan import PlannedRun
 from assay.plan.drives import parameters_of
-from assay.text.keys import Key
 from assay.workload.steps import Step
 
 
@@ -28,10 +26,10 @@ from assay.workload.steps import Step
 class Load(Step):
     """Loads the data set of the run, counts its rows and runs its consistency checks."""
 
-    do: ClassVar[str] = "load"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
-    needs: ClassVar[str] = "tables"
-    loads: ClassVar[bool] = True
+    do = "load"
+    keys = ()
+    needs = "tables"
+    loads = True
 
     def take(self, state: RunState) -> None:
         """Raises `RunFailed` where a consistency check fails."""
@@ -43,7 +41,7 @@ class Load(Step):
 
 def keep(state: RunState, dataset: Dataset) -> None:
     """Records the data set that was loaded last."""
-    state.context.store.loaded(dataset.for_record())
+    state.context.store.loaded(dataset)
     state.request = dataset.request
 
 
@@ -133,11 +131,11 @@ class _RunSystem:
 class Update(Step):
     """Changes some input files, updates the rows to match, and compares them with a fresh load."""
 
-    do: ClassVar[str] = "update"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
-    changes_data: ClassVar[bool] = True
-    loads: ClassVar[bool] = True
-    updates_rows: ClassVar[bool] = True
+    do = "update"
+    keys = ()
+    changes_data = True
+    loads = True
+    updates_rows = True
 
     def take(self, state: RunState) -> None:
         """Keeps the time of the update, and whether the rows equal those of a fresh load."""

@@ -4,18 +4,18 @@ rows back; deletes all rows and inserts them again, and keeps the files' size af
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from assay import registry
 from assay.contracts.dialects import KeepsStatistics, Reclaims
 from assay.contracts.observation import SpaceReuseReport
 from assay.contracts.systems.abilities import Sized
 from assay.errors import Bug
-from assay.lab.driving import execute_on_tables
+from assay.lab.measurement import execute_on_tables
 from assay.lab.run_context.context import RunState
 from assay.load import load
 from assay.plan import PlannedRun
-from assay.text.keys import TEXT, Key, in_file
+from assay.text.keys import TEXT, in_file
 from assay.workload import steps
 from assay.workload.steps import Step
 
@@ -24,9 +24,9 @@ from assay.workload.steps import Step
 class SpaceReuse(Step):
     """All rows deleted and inserted again, and the size on disk after each."""
 
-    do: ClassVar[str] = "space_reuse"
-    needs: ClassVar[str] = "stored rows"
-    changes_data: ClassVar[bool] = True
+    do = "space_reuse"
+    needs = "stored rows"
+    changes_data = True
     cycles: Annotated[
         str, in_file(TEXT, "The parameter that says how often.", steps.parameter_of_key("int"))
     ] = field(kw_only=True)
@@ -84,10 +84,10 @@ class SpaceReuse(Step):
 class Analyze(Step):
     """The statistics of all tables, brought up to date by the system's own statements."""
 
-    do: ClassVar[str] = "analyze"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
-    needs: ClassVar[str] = "tables"
-    changes_data: ClassVar[bool] = True
+    do = "analyze"
+    keys = ()
+    needs = "tables"
+    changes_data = True
     """A later run would find other statistics than its load made."""
 
     def why_refused(self, run: PlannedRun) -> str | None:
@@ -108,10 +108,10 @@ class Analyze(Step):
 class Vacuum(Step):
     """The space of deleted rows of all tables, given back by the system's own statements."""
 
-    do: ClassVar[str] = "vacuum"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
-    needs: ClassVar[str] = "tables"
-    changes_data: ClassVar[bool] = True
+    do = "vacuum"
+    keys = ()
+    needs = "tables"
+    changes_data = True
     """The rows stay, and a later run would find files that no load makes."""
 
     def why_refused(self, run: PlannedRun) -> str | None:

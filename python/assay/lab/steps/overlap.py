@@ -10,7 +10,7 @@ known; a pause after each transaction keeps them in order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import structs
 
@@ -21,7 +21,7 @@ from assay.drive.document import document_of, scripts_of
 from assay.drive.observe import Pace, first_error
 from assay.errors import RunFailed
 from assay.judge.result_checks import Check
-from assay.lab.driving import DrivenDocument, keep_samples
+from assay.lab.measurement import DrivenDocument, keep_samples
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
@@ -37,11 +37,11 @@ class Overlap(Step):
     """Clients start one after the other, each on its share of the work, so that at least
     ``at_once`` work at once and none overtakes another."""
 
-    do: ClassVar[str] = "overlap"
-    changes_data: ClassVar[bool] = True
-    has_clients: ClassVar[bool] = True
-    staggers_clients: ClassVar[bool] = True
-    found_as: ClassVar[str] = "drive"
+    do = "overlap"
+    changes_data = True
+    has_clients = True
+    staggers_clients = True
+    found_as = "drive"
     alone: Annotated[
         str,
         in_file(

@@ -4,7 +4,7 @@ system's page cache; or waits for a fixed time."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from assay.lab.run_context.context import RunState
 from assay.provision import page_cache
@@ -17,8 +17,8 @@ from assay.workload.steps import Step
 class Restart(Step):
     """Restarts the server on its data, so that its buffer is cold."""
 
-    do: ClassVar[str] = "restart"
-    needs: ClassVar[str] = "restart"
+    do = "restart"
+    needs = "restart"
     drop_page_cache: Annotated[
         bool,
         in_file(
@@ -38,7 +38,7 @@ class Restart(Step):
 class Wait(Step):
     """Waits for ``duration_s``."""
 
-    do: ClassVar[str] = "wait"
+    do = "wait"
     duration_s: Annotated[
         float,
         in_file(

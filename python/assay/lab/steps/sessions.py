@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
@@ -20,7 +20,7 @@ from assay.lab.run_context.context import RunState
 from assay.provision.engine import engine_calls
 from assay.provision.engine.engine_calls import raise_as_ours
 from assay.provision.running_system import provision
-from assay.text.keys import TEXT, Key, in_file
+from assay.text.keys import TEXT, in_file
 from assay.workload.steps import Step, earlier_of_key
 
 _DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
@@ -31,10 +31,10 @@ _DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
 class Limit(Step):
     """Sessions are opened until one is refused, with the default limit and with it raised."""
 
-    do: ClassVar[str] = "limit"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
-    has_clients: ClassVar[bool] = True
-    needs_system: ClassVar[bool] = False
+    do = "limit"
+    keys = ()
+    has_clients = True
+    needs_system = False
 
     def take(self, state: RunState) -> None:
         """Keeps the number of sessions; each limit has its own deployment."""
@@ -71,7 +71,7 @@ def _probe(open_deployment: _DeploymentOpener, connections: int | None, upto: in
 class SessionCost(Step):
     """The cost of a session: the difference between two drives."""
 
-    do: ClassVar[str] = "session_cost"
+    do = "session_cost"
     kept: Annotated[
         str, in_file(TEXT, "The drive whose clients keep their session.", earlier_of_key("drive"))
     ] = field(kw_only=True)

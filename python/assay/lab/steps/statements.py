@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from assay import registry
 from assay.contracts.dialects import Explains
@@ -20,7 +20,7 @@ from assay.experiment import Scalar
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.plan.drives import drives, parameters_of
-from assay.text.keys import TEXT, Key, in_file
+from assay.text.keys import TEXT, in_file
 from assay.workload import steps
 from assay.workload.steps import Step
 from assay.workload.values import Script
@@ -36,8 +36,8 @@ _FRAME = re.compile(r"[\s│┌┐└┘├┤┬┴─╭╮╰╯]+")
 class Plans(Step):
     """The plan of each statement, before a drive or after it."""
 
-    do: ClassVar[str] = "plans"
-    keys: ClassVar[tuple[Key, ...] | None] = ()
+    do = "plans"
+    keys = ()
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system
@@ -119,8 +119,8 @@ def _fingerprint(plan: str) -> str:
 class Ddl(Step):
     """The statements of a script, once, outside any measurement."""
 
-    do: ClassVar[str] = "ddl"
-    changes_data: ClassVar[bool] = True
+    do = "ddl"
+    changes_data = True
     script: Annotated[str, in_file(TEXT, "The script file that is run.", steps.script_of_key)] = (
         field(kw_only=True)
     )

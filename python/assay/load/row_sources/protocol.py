@@ -10,20 +10,20 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from msgspec import Struct, structs
 
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Dialect, Table
-from assay.contracts.documents import EngineDocument
+from assay.contracts.documents import EngineDocument, convert, convert_without
 from assay.contracts.engine import FileMistake
 from assay.contracts.experiment import Experiment
 from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
 from assay.contracts.systems.protocol import System
-from assay.errors import PluginFailed
+from assay.errors import Bug, PluginFailed
 from assay.text.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
@@ -281,9 +281,25 @@ class DataRequest(Struct, frozen=True):
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
-        left_out = {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
-        kept = {name: value for name, value in structs.asdict(self).items() if name not in left_out}
+        fields = structs.asdict(self)
+        kept = {name: value for name, value in fields.items() if name not in _NOT_KEPT}
         return {**kept, "source": self.origin, "files": list(self.files)}
+
+    @classmethod
+    def of_record(cls, document: dict[str, Any], name: str) -> Self:
+        """As `for_record` has it, without the rows; ``name`` stands for the document in messages.
+        Raises `ShapeError`."""
+        kept = convert_without(document, cls, _NOT_KEPT, name)
+        return cls(_gone, convert(document.get("source"), str, f"{name}.source"), **kept)
+
+
+_NOT_KEPT = frozenset(
+    {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
+)
+
+
+def _gone() -> Rows:
+    raise Bug("the rows of a data set on record cannot be made again")
 
 
 PLACE_HINT = f"${env_vars.INPUT_DIRECTORY.name} names another folder for data sets"

@@ -9,7 +9,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
@@ -317,17 +316,7 @@ def _ticks(deployment: DeploymentDocument) -> int | None:
         return ticks_of_libraries()
     from assay.provision.machine.ports import listener
 
-    return ticks_of_processes([listener(_address(deployment)).pid])
-
-
-def _address(deployment: DeploymentDocument) -> Address:
-    return Address(
-        deployment.driver,
-        unix=deployment.unix,
-        host=deployment.host,
-        port=deployment.port,
-        host_address=deployment.host_address,
-    )
+    return ticks_of_processes([listener(deployment).pid])
 
 
 def drive(document: DriveDocument, progress: Callable[[str], bool | None]) -> str:
@@ -413,13 +402,13 @@ def session(address: Address) -> Iterator[Session]:
 def brief_session(address: Address) -> AbstractContextManager[Session]:
     """A session for queries that a server answers at once. Raises `SystemDied` where it does not:
     one that is stopped keeps its sessions open and never answers."""
-    return session(replace(address, answer_timeout_s=BRIEF_ANSWER_S))
+    return session(structs.replace(address, answer_timeout_s=BRIEF_ANSWER_S))
 
 
 def responds(address: Address) -> bool:
     """Whether the system opens a session within a few seconds."""
     try:
-        with session(replace(address, connect_timeout_s=_RESPONSE_S)):
+        with session(structs.replace(address, connect_timeout_s=_RESPONSE_S)):
             return True
     except SystemUnderTestError:
         return False

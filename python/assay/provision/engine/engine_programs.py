@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from assay.contracts.documents import convert
 from assay.contracts.engine import EngineRequest, Message
@@ -42,6 +42,21 @@ _UPDATE = "update the module or the library that it loads"
 _WHO_ENDS_IT = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
 
 
+def started_python(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[str]:
+    """A program that can import what this process can, in a session of its own: Ctrl-C at the
+    terminal does not reach it, and what its modules fork ends with it."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+        start_new_session=True,
+    )
+
+
 class ChildProcess:
     def __init__(
         self,
@@ -59,18 +74,7 @@ class ChildProcess:
         words = [*before, sys.executable, "-P", "-m", "assay.provision.engine.engine_process"]
         if confinement.is_begun():
             words = confinement.confined_command(words, [], [])
-        self._process = subprocess.Popen(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            encoding="utf-8",
-            # What this process can import, that one can.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-            # A session of its own, without the terminal: what a module forks ends with it.
-            start_new_session=True,
-        )
+        self._process = started_python(words, self._errors)
         self._is_killed = False
         self._stopped_s: float | None = None
         """Since when it has been stopped by a signal; None: it is not."""

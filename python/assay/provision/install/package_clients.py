@@ -71,13 +71,12 @@ def run_client(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     standard_input: int = subprocess.DEVNULL,
-    timeout_s: float = TIMEOUT_S,
     without: re.Pattern[str] | None = None,
 ) -> str:
     """Runs a program to its end; returns its standard output.
 
     Raises `InstallFailed` with the end of its words where its status is not 0 or it takes longer
-    than ``timeout_s``. Lines that match ``without`` are left out of them.
+    than `TIMEOUT_S`. Lines that match ``without`` are left out of them.
     """
     program = Path(words[0]).name
     # In a session of its own: Ctrl-C reaches us, and we end it with everything it started.
@@ -97,12 +96,12 @@ def run_client(
     )
     with child:
         try:
-            said, complained = child.communicate(timeout=timeout_s)
+            said, complained = child.communicate(timeout=TIMEOUT_S)
         except BaseException as error:
             process_table.kill_tagged(prefix.identity, ProcessIdentity.of(child.pid))
             child.wait()  # which the block leaves out after Ctrl-C
             if isinstance(error, subprocess.TimeoutExpired):
-                raise InstallFailed(f"{program} did not end within {timeout_s:g} s") from error
+                raise InstallFailed(f"{program} did not end within {TIMEOUT_S:g} s") from error
             raise
     if child.returncode != 0:
         lines = (_lines(complained, without) or _lines(said, without))[-_LAST_LINES:]
@@ -270,30 +269,14 @@ def wheel_requirement(package: str, version: str, numbers: int) -> str:
     return f"{package}=={version}{_ANY if is_beginning else ''}"
 
 
-def unpack_wheel(
-    requirement: str,
-    to: Path,
-    prefix: Prefix,
-    report: ReportInstalling,
-    *,
-    dependencies: bool = False,
-) -> None:
-    """Into ``to``, as ``pip install --target`` has it. Raises `InstallFailed`."""
+def unpack_wheel(requirement: str, to: Path, prefix: Prefix, report: ReportInstalling) -> None:
+    """Into ``to``, as ``pip install --target`` has it, without what it depends on. Raises
+    `InstallFailed`."""
     report(f"the Python package client brings {requirement}")
     name, _, version = requirement.partition("==")
     with version_of(name, version.removesuffix(_ANY), _UNKNOWN_TO_PIP):
-        run_client(
-            [
-                *_client(),
-                "--target",
-                to,
-                "--only-binary",
-                ":all:",
-                *([] if dependencies else ["--no-deps"]),
-                requirement,
-            ],
-            prefix,
-        )
+        options = "--only-binary", ":all:", "--no-deps"
+        run_client([*_client(), "--target", to, *options, requirement], prefix)
 
 
 def _client() -> list[str]:

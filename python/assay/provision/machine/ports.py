@@ -15,7 +15,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay import env_vars
-from assay.contracts.deployment import Address, Deployment
+from assay.contracts.deployment import Deployment
+from assay.contracts.engine import SessionAddress
 from assay.contracts.systems.protocol import LOOPBACK
 from assay.errors import ArgumentError
 from assay.provision.machine.process_table import stat_fields
@@ -57,7 +58,7 @@ def with_listeners(deployment: Deployment) -> Deployment:
     return replace(deployment, nodes=tuple(nodes))
 
 
-def listener(address: Address) -> Listener:
+def listener(address: SessionAddress) -> Listener:
     """Who listens at the address."""
     sockets = set(_unix(address.unix) if address.unix is not None else _tcp(address))
     if not sockets:
@@ -83,7 +84,7 @@ def _unix(path: str) -> Iterator[str]:
                 yield words[6]
 
 
-def _tcp(address: Address) -> Iterator[str]:
+def _tcp(address: SessionAddress) -> Iterator[str]:
     """``sl local_address rem_address st … inode``; addresses are in the order of this machine's
     bytes, by 32 bits."""
     if address.host is None or address.port is None:

@@ -194,6 +194,7 @@ def _is_as_it_was(pid: int, before: Fields) -> bool:
 
 TAG_VARIABLE = "ASSAY_SERVER_ID"
 _MOST_AT_ONCE = 1 << 16
+_KILLED_WITHIN_S = 20.0
 
 
 def tagged_pids() -> Iterator[int]:
@@ -246,13 +247,13 @@ def _environment(pid: int) -> bytes:
     return environment
 
 
-def kill_tagged(tag: str, leader: ProcessIdentity | None = None, *, timeout_s: float = 20.0) -> int:
+def kill_tagged(tag: str, leader: ProcessIdentity | None = None) -> int:
     """Kills all of them and waits until they are gone; returns how many there were.
 
     Children that a server makes while it is being killed are met in the next round.
     """
     killed: set[ProcessIdentity] = set()
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + _KILLED_WITHIN_S
     while living := tagged_processes(tag, leader):
         for identity in living:
             identity.send(signal.SIGKILL)

@@ -25,7 +25,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _THREADS, _VIRTUAL_BYTES, _RESIDENT_PAGES = 17, 20, 21
 _LARGEST_ASKED, _OTHERS_ASKED = 4, 8
 """Processes that are asked for their share of memory: all the largest, about so many others."""
-_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def _context_switches(pid: int, _fields: Fields) -> int | None:
@@ -84,7 +84,7 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         resident_bytes=_resident_of(family),
         virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
         open_files=handles.total() if is_counted else None,
-        cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
+        cpu_ns=sum(map(ticks_of, family.values())) * TICK_NS,
         read_bytes=None if None in read else sum(filter(None, read)),
         files=len(handles) if is_counted else None,
         handles=handles,
@@ -278,11 +278,11 @@ def sample_machine() -> MachineSample | None:
         load = _LOAD.read_text().split()
         memory = {name: int(kib) * 1024 for name, kib in _memory_kib().items()}
         return MachineSample(
-            user_ns=(ticks[_USER] + ticks[_NICE]) * _TICK_NS,
-            system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT]) * _TICK_NS,
-            idle_ns=ticks[_IDLE] * _TICK_NS,
-            iowait_ns=ticks[_IOWAIT] * _TICK_NS,
-            steal_ns=ticks[_STEAL] * _TICK_NS,
+            user_ns=(ticks[_USER] + ticks[_NICE]) * TICK_NS,
+            system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT]) * TICK_NS,
+            idle_ns=ticks[_IDLE] * TICK_NS,
+            iowait_ns=ticks[_IOWAIT] * TICK_NS,
+            steal_ns=ticks[_STEAL] * TICK_NS,
             load_1min=float(load[0]),
             cached_bytes=memory["Cached"],
             dirty_bytes=memory["Dirty"],

@@ -84,16 +84,16 @@ def first_unreachable(path: Path, user: ServerUser) -> Path | None:
     resolved = path.resolve()
     existing = [part for part in (*reversed(resolved.parents), resolved) if part.exists()]
     rights = [(user, _rights(part)) for part in existing]
-    if _ENTERABLE.issuperset(rights):
-        return None
-    number = _entered(existing, user)
-    _ENTERABLE.update(rights[:number])
+    number = next((at for at, each in enumerate(rights) if not _ENTERABLE.get(each)), len(rights))
+    if number < len(rights) and rights[number] not in _ENTERABLE:
+        number = _entered(existing, user)
+        _ENTERABLE.update({each: at < number for at, each in enumerate(rights[: number + 1])})
     return existing[number] if number < len(existing) else None
 
 
 _ACCESS_LIST = "system.posix_acl_access"
 _Rights = tuple[int, int, int, int, bytes]
-_ENTERABLE: set[tuple[ServerUser, _Rights]] = set()
+_ENTERABLE: dict[tuple[ServerUser, _Rights], bool] = {}
 
 
 def _rights(directory: Path) -> _Rights:

@@ -17,21 +17,34 @@ from pathlib import Path
 from typing import Any
 
 from assay import env_vars
-from assay.contracts.recorded import Document
 from assay.errors import ArgumentError, NotRemoved, SystemUnderTestError
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import after_teardown
+from assay.provision.undo.block_device import DeviceNode, LoopDevice
 from assay.provision.undo.resources import (
-    KINDS,
     CannotUndo,
+    ControlGroup,
     Directory,
+    EmptyDirectory,
     Mount,
+    PosixSharedMemory,
     Resource,
+    SharedMemory,
     TaggedProcesses,
+    UnfinishedPackage,
 )
 from assay.text.units import counted
 
 VERSION = 2
+
+KINDS: dict[str, type[Resource]] = {
+    kind.kind: kind
+    for kind in (
+        TaggedProcesses, Mount, LoopDevice, DeviceNode, ControlGroup, Directory, EmptyDirectory,
+        UnfinishedPackage, SharedMemory, PosixSharedMemory,
+    )
+}  # fmt: skip
+"""What an entry may have."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +59,16 @@ class Entry:
     is_left: bool = False
     """Its maker was not killed: it has tried to remove the resources, and could not."""
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, object]:
         """As its file has it."""
-        return Document(
-            version=VERSION,
-            id=self.id,
-            owner_pid=self.owner_pid,
-            made=self.made,
-            is_left=self.is_left,
-            resources=[resource.document() for resource in self.resources],
-        )
+        return {
+            "version": VERSION,
+            "id": self.id,
+            "owner_pid": self.owner_pid,
+            "made": self.made,
+            "is_left": self.is_left,
+            "resources": [resource.document() for resource in self.resources],
+        }
 
 
 class HeldEntry:

@@ -43,8 +43,6 @@ TIME_OF_MEMBERS: Final = (1980, 1, 1, 0, 0, 0)
 """The first that a zip file knows."""
 _COMMENT = re.compile(rb"assay capsule (\d{1,9}) manifest ([0-9a-f]{64}) file ([0-9a-f]{64})")
 _NAME = re.compile(r"[^\x00-\x1f\x7f\\:]{1,1000}")
-END_BYTES: Final = 22
-"""The zip file's last record, without the comment."""
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

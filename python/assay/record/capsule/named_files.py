@@ -14,8 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from assay import registry
-from assay.contracts.experiment import Experiment
-from assay.contracts.recorded import ExperimentDocument, ScriptFileDocument
+from assay.contracts.experiment import Experiment, ScriptFile
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError
 from assay.experiment import from_file
 from assay.experiment.as_file import Places
@@ -61,25 +60,25 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     members: dict[str, str] = {}
     paths: dict[str, str] = {}
     scripts: dict[str, str] = {}
-    for script in asked.get("scripts", []):
-        within = _free(f"{_SCRIPTS}/{_script_name(script['path'])}", members)
+    for script in asked.scripts:
+        within = _free(f"{_SCRIPTS}/{_script_name(script.path)}", members)
         members[within] = _script_text(script, sent)
-        scripts[script["path"]] = within
-        paths[within] = script["path"]
+        scripts[script.path] = within
+        paths[within] = script.path
     workload = ""
-    if not asked.get("is_ad_hoc"):
+    if not asked.is_ad_hoc:
         workload, of_workload, of_paths = _workload(record)
         members |= of_workload
         paths |= of_paths
-    feed = asked.get("feed")
+    feed = asked.feed
     place_of_feed = ""
     if feed:
         place_of_feed = f"{_FEED}/{Path(feed).name}"
-        members[place_of_feed] = _feed_text(feed, asked.get("feed_content", ""))
+        members[place_of_feed] = _feed_text(feed, asked.feed_content)
         paths[place_of_feed] = feed
     read: dict[str, Path] = {}
-    if asked.get("input_paths") and with_input:
-        read = input_files(record, reader.read(str(asked["workload"])))
+    if asked.input_paths and with_input:
+        read = input_files(record, reader.read(asked.workload))
     for name, text in members.items():
         _insist_on_no_password(paths[name], text)
     for file in read.values():
@@ -92,7 +91,7 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     )
 
 
-def _insist_on_plain_words(asked: ExperimentDocument) -> None:
+def _insist_on_plain_words(asked: Experiment) -> None:
     """Raises `InputError` for the first name or parameter with a password. The record has stars in
     its place, with which the experiment cannot be run again; or it would show it to all who get the
     capsule."""
@@ -119,20 +118,19 @@ def _hides(word: str) -> bool:
     return secrets.HIDDEN in word or secrets.without_secrets(word) != word
 
 
-def _names(asked: ExperimentDocument) -> Iterator[tuple[str, str, str]]:
+def _names(asked: Experiment) -> Iterator[tuple[str, str, str]]:
     """What it is, the word, and what to do."""
-    yield "the title", asked.get("title", ""), "give it another title"
-    for script in asked.get("scripts", ()):
-        yield "the name of the script", script.get("path", ""), "rename it"
-    yield "the name of the workload", asked.get("workload", ""), "rename it"
-    yield "the name of the feed", asked.get("feed") or "", "rename it"
-    for path in asked.get("input_paths", ()):
+    yield "the title", asked.title, "give it another title"
+    for script in asked.scripts:
+        yield "the name of the script", script.path, "rename it"
+    yield "the name of the workload", asked.workload, "rename it"
+    yield "the name of the feed", asked.feed or "", "rename it"
+    for path in asked.input_paths:
         yield "the name of the input", path, "rename it"
 
 
-def _levels(asked: ExperimentDocument) -> Iterator[tuple[str, object]]:
-    tables = [asked.get("parameters", {})]
-    tables += [one.get("parameters", {}) for one in asked.get("of_tests", {}).values()]
+def _levels(asked: Experiment) -> Iterator[tuple[str, object]]:
+    tables = [asked.parameters, *(one.get("parameters", {}) for one in asked.of_tests.values())]
     for table in tables:
         for name, levels in table.items():
             for level in levels:
@@ -176,7 +174,7 @@ def _quick_table(record: ExperimentRecord) -> TomlData:
             "SELECT command FROM experiments WHERE id = ?", (record.id,)
         ).fetchone()
         file = json.loads(command).get("file") if command else None
-    if not file or record.experiment.get("is_quick"):
+    if not file or record.experiment.is_quick:
         return {}
     try:
         from_file.read(Path(file), is_quick=True)
@@ -208,12 +206,12 @@ def _free(name: str, taken: Mapping[str, str]) -> str:
     )
 
 
-def _script_text(script: ScriptFileDocument, sent: Mapping[str, str]) -> str:
-    expected = script.get("content", "")
+def _script_text(script: ScriptFile, sent: Mapping[str, str]) -> str:
+    expected = script.content
     if expected in sent:
         return sent[expected]
-    text = text_file.read_text(Path(script["path"]), ScriptError)
-    _insist_on(text, expected, script["path"])
+    text = text_file.read_text(Path(script.path), ScriptError)
+    _insist_on(text, expected, script.path)
     return text
 
 
@@ -237,7 +235,7 @@ def _insist_on(text: str, expected: str, path: str) -> None:
 def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str], dict[str, str]]:
     """The name of a workload of the registry; or the folder of another, as the experiment file
     says it, and the texts in it and in those that it extends, and their paths."""
-    name = str(record.experiment["workload"])
+    name = record.experiment.workload
     if name in registry.workloads():
         return name, {}, {}
     try:
@@ -246,7 +244,7 @@ def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str], dict[str, 
         error.hint = error.hint or "its folder is needed: go to where the experiment was run"
         raise
     expected, found = (
-        record.experiment.get("workload_content", ""),
+        record.experiment.workload_content,
         ad_hoc_script.content_of_workload(read),
     )
     if expected and found != expected:
@@ -340,7 +338,7 @@ def input_files(record: ExperimentRecord, workload: Workload) -> dict[str, Path]
 
 def _input_paths(source: RowSource, record: ExperimentRecord) -> list[Path]:
     try:
-        files = list(source.input_files(record.experiment.get("input_paths", ())))
+        files = list(source.input_files(record.experiment.input_paths))
     except InputError as error:
         error.hint = LEAVE_INPUT_OUT
         raise
@@ -397,7 +395,7 @@ def insist_on_the_same_input(
     rows = opened(workload, experiment, _Silent())
     found = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
     if expected and found != expected:
-        names = ", ".join(Path(one).name for one in record.experiment.get("input_paths", ()))
+        names = ", ".join(Path(one).name for one in record.experiment.input_paths)
         raise InputError(
             f"expected the input that was read, with digest {expected}, found {found}: it was "
             "changed since",

@@ -18,8 +18,7 @@ from typing import IO, Final
 import msgspec
 
 from assay import registry
-from assay.contracts.experiment import ScriptFile
-from assay.contracts.recorded import ExperimentDocument
+from assay.contracts.experiment import Experiment, ScriptFile
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError, YouError
 from assay.experiment import as_file
 from assay.experiment.as_file import Places
@@ -114,7 +113,7 @@ def insist_on_the_record(file: Path, record: ExperimentRecord, *, to_run: bool) 
     asked = toml_file.read(file).plain()
     places = _Named(file, asked, to_run=to_run).places(record.experiment)
     declared = tomllib.loads(toml_text(as_file.tables_of(record.experiment, places, {})))
-    if not record.experiment.get("is_quick") and _QUICK in asked:
+    if not record.experiment.is_quick and _QUICK in asked:
         declared[_QUICK] = asked[_QUICK]
     for key in dict.fromkeys([*declared, *asked]):
         if declared.get(key) != asked.get(key):
@@ -139,25 +138,25 @@ class _Named:
         self._folder = file.parent.resolve()
         self._asked = asked
 
-    def places(self, recorded: ExperimentDocument) -> Places:
+    def places(self, recorded: Experiment) -> Places:
         """Where the files are that the record knows. Raises `InputError` where one of them has
         another content, or is not in the folder."""
         scripts = [one.path for one in self._scripts()]
-        known = recorded.get("scripts", [])
+        known = recorded.scripts
         if len(scripts) != len(known):
             raise self._differs("script", f"{len(known)} scripts", str(len(scripts)))
         names = {}
         for name, script in zip(scripts, known, strict=True):
-            self._insist_on("script", name, script.get("content", ""))
-            names[script["path"]] = name
-        feed = self._asked.get("feed") if recorded.get("feed") else None
+            self._insist_on("script", name, script.content)
+            names[script.path] = name
+        feed = self._asked.get("feed") if recorded.feed else None
         if feed is not None:
-            self._insist_on("feed", str(feed), recorded.get("feed_content", ""))
+            self._insist_on("feed", str(feed), recorded.feed_content)
         return Places(
-            "" if recorded.get("is_ad_hoc") else self._workload(recorded),
+            "" if recorded.is_ad_hoc else self._workload(recorded),
             names.__getitem__,
             str(feed or ""),
-            tuple(self._inputs()) if recorded.get("input_paths") else (),
+            tuple(self._inputs()) if recorded.input_paths else (),
         )
 
     def _scripts(self) -> Sequence[ScriptFile]:
@@ -172,15 +171,15 @@ class _Named:
             self._within("input", name)
             yield name
 
-    def _workload(self, recorded: ExperimentDocument) -> str:
-        name, known = str(self._asked.get("workload", "")), str(recorded["workload"])
+    def _workload(self, recorded: Experiment) -> str:
+        name, known = str(self._asked.get("workload", "")), recorded.workload
         folder = self._within("workload", name)
-        if name == known and not recorded.get("workload_content") and not folder.exists():
+        if name == known and not recorded.workload_content and not folder.exists():
             if self._to_run and name not in registry.workloads():
                 raise registry.unknown("workload", name, registry.workloads())
             return name  # of the registry, here or where the capsule was packed
         self._insist_on_own_bases(folder)
-        expected = recorded.get("workload_content", "")
+        expected = recorded.workload_content
         found = ad_hoc_script.content_of_workload(reader.read(str(folder)))
         if expected and expected != found:
             raise self._differs("workload", f"texts with SHA-256 {expected}", found)

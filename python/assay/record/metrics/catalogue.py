@@ -137,7 +137,7 @@ def of_derived(
         unit="",
         meaning=title,
         value=value,
-        is_whole=False,
+        kind="number",
         words=GREATNESS if is_more_better else DifferenceWords(*reversed(GREATNESS)),
         is_more_better=is_more_better,
     )
@@ -251,5 +251,4 @@ def _column(metric: str) -> str:
 
 
 def _comment(metric: Metric) -> str:
-    said = f"{metric.meaning}; NULL: {metric.null}" if metric.null else metric.meaning
-    return " ".join(said.split())
+    return " ".join(metric.described.replace("; null: ", "; NULL: ").split())

@@ -3,13 +3,23 @@ second, of what others had queued (`\defer`), and at replicas."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import COUNT, SPEED, WAIT, DifferenceWords, Metric, Over, Read, Value
+from assay.contracts.metric import (
+    COUNT,
+    SPEED,
+    WAIT,
+    DifferenceWords,
+    Metric,
+    Over,
+    Read,
+    Value,
+    unit_of,
+)
 from assay.contracts.observation import (
     GroupReport,
     Interval,
@@ -80,6 +90,21 @@ def read_kept(field: str, *names: str) -> Callable[[Run], Any]:
     return value
 
 
+def kept(field: str, prefix: str, fields: Mapping[str, str | tuple[str, str]]) -> Iterator[Metric]:
+    """Of a part of what the clients did (empty: of the whole): name → meaning, and when it is
+    null."""
+    for name, said in fields.items():
+        meaning, null = (said, "") if isinstance(said, str) else said
+        yield Metric(
+            name=f"{prefix}{name}",
+            unit=unit_of(f"{prefix}{name}"),
+            meaning=meaning,
+            null=null,
+            value=read_kept(field, name) if field else read_kept(name),
+            kind="number" if name.startswith("load_") else "integer",
+        )
+
+
 def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
     """Of all transactions, or of those of a group or a type."""
     return Metric(name=name, unit=unit, meaning=meaning, value=read_all(read), of_work=read, **more)
@@ -139,7 +164,7 @@ def latency_metrics(
 
     found = [
         time("min", f"least {what}", Over.LEAST),
-        time("mean", f"mean {what}", Over.MEDIAN, is_whole=False, words=SPEED),
+        time("mean", f"mean {what}", Over.MEDIAN, kind="number", words=SPEED),
         *(
             time(
                 name,
@@ -174,7 +199,7 @@ THROUGHPUT = _of_clients(
     "per_s",
     "transactions that ended ok per second",
     _throughput,
-    is_whole=False,
+    kind="number",
     words=SPEED,
     is_more_better=True,
     over=Over.SPREAD,
@@ -186,7 +211,7 @@ HEADLINE = Metric(
     meaning="transactions per minute of the types by which the test is known, those that were "
     "rolled back as the workload asked included",
     value=read_driven(_headline_per_min),
-    is_whole=False,
+    kind="number",
     null="the test declares none",
     words=SPEED,
     is_more_better=True,
@@ -207,10 +232,7 @@ OF_CLIENTS = (
     THROUGHPUT,
     HEADLINE,
     ELAPSED,
-    Metric(
-        name="drained_ns", unit="ns", meaning="of it, waiting for the last",
-        value=read_kept("drained_ns"),
-    ),
+    *kept("", "", {"drained_ns": "of it, waiting for the last"}),
     _outcome("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
     _outcome("ok", "of them, succeeded"),
     _outcome("aborted", "rolled back as the workload asked"),
@@ -223,22 +245,14 @@ OF_CLIENTS = (
         "retries", "further attempts after deadlocks and serialization failures", COUNT
     ),
     _outcome("attempts", "scheduled - skipped + retries"),
-    Metric(
-        name="statements", unit="count", meaning="sent in the measurement",
-        value=read_kept("statements"),
-    ),
-    Metric(
-        name="reconnects", unit="count", meaning="of all clients", value=read_kept("reconnects")
-    ),
-    Metric(
-        name="partly_durable", unit="count",
-        meaning="of the unknown, those that failed after a part was committed",
-        value=read_kept("partly_durable"),
-    ),
-    Metric(
-        name="prepared_again", unit="count",
-        meaning="statements that the server no longer accepted as prepared",
-        value=read_kept("prepared_again"),
+    *kept(
+        "", "",
+        {
+            "statements": "sent in the measurement",
+            "reconnects": "of all clients",
+            "partly_durable": "of the unknown, those that failed after a part was committed",
+            "prepared_again": "statements that the server no longer accepted as prepared",
+        },
     ),
     *LATENCIES.values(),
     UNANSWERED,

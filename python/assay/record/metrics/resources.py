@@ -3,7 +3,7 @@ commit), and of the data: loaded, kept in memory, committed, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, Metric
@@ -12,8 +12,8 @@ from assay.contracts.storage_facts import IN_MEMORY, RAW
 from assay.judge.run import Run
 from assay.judge.run_warnings import why_not_steady
 from assay.judge.statistics.samples import Spread
-from assay.probe import FLUSH_PARTS, Flushes
-from assay.record.metrics.clients import read_driven, read_kept
+from assay.probe.measure import FLUSH_PARTS, Flushes
+from assay.record.metrics.clients import kept, read_driven, read_kept
 from assay.text import units
 
 LESS_THAN_A_TICK = "< 1 tick"
@@ -40,7 +40,7 @@ def _per_transaction(
         return counted / ended if ended and counted is not None else None
 
     return Metric(
-        name=name, unit=unit, meaning=meaning, value=read_driven(value), is_whole=False, **more
+        name=name, unit=unit, meaning=meaning, value=read_driven(value), kind="number", **more
     )
 
 
@@ -82,7 +82,7 @@ CLIENT_CPU = _per_transaction(
     "CPU time of the client",
     _of_client(lambda cost: cost.cpu_ns),
     of=_observed,
-    column="client CPU",
+    title="client CPU",
     exported="CPU time of clients.",
 )
 SERVER_CPU = _per_transaction(
@@ -92,7 +92,7 @@ SERVER_CPU = _per_transaction(
     _of_server(lambda cost: cost.known_cpu_ns),
     null="not seen, or embedded in the client",
     words=USE,
-    column="server CPU",
+    title="server CPU",
     why_none=_why_no_server_cpu,
     exported="CPU time of servers.",
 )
@@ -107,25 +107,10 @@ def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
         _of_server(lambda cost: cost.counts.get(name)),
         null="not known, or embedded in the client",
         words=COUNT,
-        column=f"server {name.replace('_', ' ')}",
+        title=f"server {name.replace('_', ' ')}",
         why_none=_why_no_server,
         exported=exported,
     )
-
-
-def _fields(
-    field: str, prefix: str, fields: Iterable[tuple[str, str, str, str]]
-) -> Iterator[Metric]:
-    """Of a part of the observation: name, unit, meaning, and when it is null."""
-    for name, unit, meaning, null in fields:
-        yield Metric(
-            name=f"{prefix}{name}",
-            unit=unit,
-            meaning=meaning,
-            null=null,
-            value=read_kept(field, name),
-            is_whole=not name.startswith("load_"),
-        )
 
 
 _OF_LOG = "by the whole device under the log, where that is on a storage of its own"
@@ -134,16 +119,16 @@ OF_COSTS = (
     CLIENT_CPU,
     _per_transaction(
         "client_user_per_transaction_ns", "ns", "of it, in the client's own code",
-        _of_client(lambda cost: cost.user_ns), of=_observed, column="user",
+        _of_client(lambda cost: cost.user_ns), of=_observed, title="user",
     ),
     _per_transaction(
         "client_system_per_transaction_ns", "ns", "of it, in the kernel",
-        _of_client(lambda cost: cost.system_ns), of=_observed, column="system",
+        _of_client(lambda cost: cost.system_ns), of=_observed, title="system",
     ),
     _per_transaction(
         "client_context_switches_per_transaction", "ratio", "of the client's threads",
         _of_client(lambda cost: cost.voluntary_switches + cost.involuntary_switches), of=_observed,
-        column="context switches",
+        title="context switches",
     ),
     SERVER_CPU,
     _of_kernel("context_switches", "of all threads of the server", "Context switches of servers."),
@@ -155,10 +140,8 @@ OF_COSTS = (
         "major_page_faults", "of the server, that read from storage",
         "Page faults of servers that read from storage.",
     ),
-    Metric(
-        name="waited_for_processor_ns", unit="ns",
-        meaning="client threads, ready to run; summed",
-        value=read_kept("client_cost", "waited_for_processor_ns"),
+    *kept(
+        "client_cost", "", {"waited_for_processor_ns": "client threads, ready to run; summed"}
     ),
     Metric(
         name="client_memory_bytes", unit="bytes", meaning="resident, at most",
@@ -167,87 +150,71 @@ OF_COSTS = (
     Metric(
         name="server_memory_bytes", unit="bytes", meaning="resident, at most",
         value=read_kept("server_cost", "resident_peak_bytes"), words=SIZE,
-        is_result=lambda _run, value: bool(value), column="server memory",
+        is_result=lambda _run, value: bool(value), title="server memory",
         why_none=_why_no_server,
     ),
-    *_fields(
+    *kept(
         "log", "log_",
-        (
-            ("rows", "count", "transactions that --log wrote", "it was not asked for"),
-            ("bytes", "bytes", "of them in the file, as CSV", ""),
-            ("cpu_ns", "ns", "of the thread that wrote them, part of the client's", ""),
-        ),
+        {
+            "rows": ("transactions that --log wrote", "it was not asked for"),
+            "bytes": "of them in the file, as CSV",
+            "cpu_ns": "of the thread that wrote them, part of the client's",
+        },
     ),
-    *_fields(
+    *kept(
         "device_cost", "device_",
-        (
-            ("read_bytes", "bytes", "by the whole device under the data", ""),
-            ("written_bytes", "bytes", "by the whole device under the data", ""),
-            ("reads", "count", "requests, by the whole device", ""),
-            (
-                "writes", "count",
-                "requests, by the whole device, with flushes that carry no data", "",
-            ),
-            (
-                "empty_writes", "count", "of these writes, flushes that carry no data",
-                "not counted",
-            ),
-            ("flushes", "count", "of the device's cache", "not counted, or it has none"),
-            ("busy_ns", "ns", "with a request under way", ""),
-            ("queue_ns", "ns", "of all requests under way, summed", ""),
-        ),
+        {
+            "read_bytes": "by the whole device under the data",
+            "written_bytes": "by the whole device under the data",
+            "reads": "requests, by the whole device",
+            "writes": "requests, by the whole device, with flushes that carry no data",
+            "empty_writes": ("of these writes, flushes that carry no data", "not counted"),
+            "flushes": ("of the device's cache", "not counted, or it has none"),
+            "busy_ns": "with a request under way",
+            "queue_ns": "of all requests under way, summed",
+        },
     ),
-    *_fields(
+    *kept(
         "log_device_cost", "log_device_",
-        (
-            ("read_bytes", "bytes", _OF_LOG, ""),
-            ("written_bytes", "bytes", _OF_LOG, ""),
-            ("reads", "count", f"requests, {_OF_LOG}", ""),
-            (
-                "writes", "count", f"requests, {_OF_LOG}, with flushes that carry no data", "",
-            ),
-            ("flushes", "count", f"of its cache, {_OF_LOG}", "not counted, or it has none"),
-            ("busy_ns", "ns", f"with a request under way, {_OF_LOG}", ""),
-        ),
+        {
+            "read_bytes": _OF_LOG,
+            "written_bytes": _OF_LOG,
+            "reads": f"requests, {_OF_LOG}",
+            "writes": f"requests, {_OF_LOG}, with flushes that carry no data",
+            "flushes": (f"of its cache, {_OF_LOG}", "not counted, or it has none"),
+            "busy_ns": f"with a request under way, {_OF_LOG}",
+        },
     ),
     _per_transaction(
         "device_read_per_transaction_bytes", "bytes", "by the whole device under the data",
-        _of_device(lambda cost: cost.read_bytes), column="device read", why_none=_why_no_device,
+        _of_device(lambda cost: cost.read_bytes), title="device read", why_none=_why_no_device,
     ),
     _per_transaction(
         "device_written_per_transaction_bytes", "bytes", "by the whole device under the data",
-        _of_device(lambda cost: cost.written_bytes), column="device written",
+        _of_device(lambda cost: cost.written_bytes), title="device written",
         why_none=_why_no_device,
     ),
-    *_fields(
+    *kept(
         "machine_cost", "machine_",
-        (
-            ("user_ns", "ns", "all processors of the machine", ""),
-            ("system_ns", "ns", "all processors, in the kernel", ""),
-            ("idle_ns", "ns", "all processors", ""),
-            (
-                "iowait_ns", "ns",
-                "all processors, idle with a thread waiting for a device", "",
-            ),
-            ("steal_ns", "ns", "all processors, taken by other virtual machines", ""),
-            ("load_1min_peak", "count", "load of one minute, at most", ""),
-            ("cached_peak_bytes", "bytes", "files in the page cache, at most", ""),
-            ("dirty_peak_bytes", "bytes", "of them not yet written, at most", ""),
-            ("load_5min_peak", "count", "load of five minutes, at most", ""),
-            ("load_15min_peak", "count", "load of fifteen minutes, at most", ""),
-            ("used_peak_bytes", "bytes", "memory that programs could not have, at most", ""),
-            ("free_least_bytes", "bytes", "memory that held nothing, at least", ""),
-            (
-                "buffers_peak_bytes", "bytes", "blocks of devices in the page cache, at most", "",
-            ),
-            (
-                "shared_peak_bytes", "bytes",
-                "shared by processes, and files in memory, at most", "",
-            ),
-            ("swap_used_peak_bytes", "bytes", "at most", ""),
-            ("context_switches", "count", "of all processors", ""),
-            ("interrupts", "count", "of all processors", ""),
-        ),
+        {
+            "user_ns": "all processors of the machine",
+            "system_ns": "all processors, in the kernel",
+            "idle_ns": "all processors",
+            "iowait_ns": "all processors, idle with a thread waiting for a device",
+            "steal_ns": "all processors, taken by other virtual machines",
+            "load_1min_peak": "load of one minute, at most",
+            "cached_peak_bytes": "files in the page cache, at most",
+            "dirty_peak_bytes": "of them not yet written, at most",
+            "load_5min_peak": "load of five minutes, at most",
+            "load_15min_peak": "load of fifteen minutes, at most",
+            "used_peak_bytes": "memory that programs could not have, at most",
+            "free_least_bytes": "memory that held nothing, at least",
+            "buffers_peak_bytes": "blocks of devices in the page cache, at most",
+            "shared_peak_bytes": "shared by processes, and files in memory, at most",
+            "swap_used_peak_bytes": "at most",
+            "context_switches": "of all processors",
+            "interrupts": "of all processors",
+        },
     ),
 )  # fmt: skip
 
@@ -348,7 +315,7 @@ def _checks(
         unit="count",
         meaning=meaning,
         value=lambda run: sum(check["ok"] is ok for check in run.checks),
-        is_never_null=True,
+        is_nullable=False,
         words=words,
         is_result=lambda run, _value: any(check["ok"] is not None for check in run.checks),
     )
@@ -374,13 +341,12 @@ LOAD_TIME = Metric(
     measured_once=_one_load,
 )
 OF_DATA = (
-    Metric(
-        name="data_file_bytes", unit="bytes", meaning="of the data directory, at the end",
-        value=read_kept("data_in_memory", "file_bytes"),
-    ),
-    Metric(
-        name="data_cached_bytes", unit="bytes", meaning="of them, in the page cache",
-        value=read_kept("data_in_memory", "cached_bytes"),
+    *kept(
+        "data_in_memory", "data_",
+        {
+            "file_bytes": "of the data directory, at the end",
+            "cached_bytes": "of them, in the page cache",
+        },
     ),
     Metric(
         name="commits", unit="count", meaning="transactions that ended ok and change data",
@@ -398,7 +364,7 @@ OF_DATA = (
                 else None
             )
         ),
-        is_whole=False,
+        kind="number",
         words=SIZE,
     ),
     Metric(
@@ -406,13 +372,13 @@ OF_DATA = (
         meaning="bytes that the device under the data wrote for each byte of the rows that were "
         "changed; these are as large as the loaded ones are in their files, on average",
         null="the device, the rows that the server changed, or their size is not known",
-        value=_write_amplification, is_whole=False, words=USE, column="write amplification",
+        value=_write_amplification, kind="number", words=USE, title="write amplification",
         exported="Bytes that the device wrote for each byte of the rows that were changed.",
     ),
     Metric(
         name="commit_efficiency", unit="ratio",
         meaning="commits per second, divided by the flushes per second of the storage's probe",
-        value=commit_efficiency, is_whole=False,
+        value=commit_efficiency, kind="number",
         exported="Commits per second, divided by the flushes per second of the storage's probe.",
     ),
     Metric(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),

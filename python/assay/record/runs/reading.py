@@ -12,19 +12,19 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
-from assay.contracts.factors import OF_LEVELS, Factor, Scalar
-from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
+from assay.contracts.recorded import Build, Machine
 from assay.errors import ArgumentError
-from assay.experiment import StoragePrice, SystemPrice
+from assay.experiment import Experiment
 from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
-from assay.probe import Probe
+from assay.plan.values import Cell, PlannedRun
+from assay.probe.measure import Probe
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.file import record_file
 from assay.record.runs import run_names, run_rows, run_steps, typed
@@ -39,33 +39,12 @@ from assay.record.runs.records import (
 )
 from assay.record.runs.run_rows import RUNS
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
-
-def _level(factor: Factor) -> str:
-    """Its name and its level in SQL. What each cell has always said has a column; an earlier Assay
-    kept nothing of what it did not know, where each cell was at the default."""
-    if factor.default is None:
-        return f"'{factor.name}', {factor.name}"
-    default = _quoted(factor.default)
-    return f"'{factor.name}', coalesce(json_extract(cell, '$.{factor.name}'), {default})"
-
-
-def _quoted(value: Scalar) -> str:
-    """As SQL has it."""
-    text = str(value).replace("'", "''")
-    return f"'{text}'" if isinstance(value, str) else text
-
-
-_LEVELS = ", ".join(map(_level, OF_LEVELS.values()))
 RUNS_QUESTION = f"""
-SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, parameters, repetition, in_place_of, runs.seed AS seed, cell_fingerprint,
-       cell,
-       state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
-       json_extract(cell, '$.group_clients') AS group_clients,
-       json_extract(cell, '$.scripts') AS scripts_given,
-       json_object({_LEVELS}) AS levels,
-       json_extract(cell, '$.system.machine') AS server_machine,
+SELECT runs.id, runs.experiment_id, runs.position, workload, system_label, storage, repetition,
+       in_place_of, runs.seed AS seed, cell_fingerprint, cell, state, reason, verdict,
+       verdict_reason,
        coalesce(
            json_extract(experiments.experiment, '$.is_ad_hoc'),
            json_extract(experiments.experiment, '$.is_bare')  -- what earlier programs called it
@@ -119,16 +98,13 @@ def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSum
     """``last``: of this many experiments; None: of all."""
     chosen, values = ("", ()) if last is None else (_OF_THE_LAST, (last,))
     question = f"{RUNS_QUESTION} {chosen} ORDER BY runs.experiment_id, runs.position"
-    rows = list(rows_of(connection, question, *values))
-    cells = [_cell(row) for row in rows]
-    return run_names.named([_summary(row) for row in rows], cells)
+    return run_names.named(_summaries(rows_of(connection, question, *values)))
 
 
 def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunSummary]:
     """Those of one experiment that are part of its results, in planned order, each with the names
     that it has on record."""
-    rows = rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id)
-    return [_summary(row) for row in rows]
+    return _summaries(rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id))
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> Run:
@@ -137,6 +113,32 @@ def run(connection: sqlite3.Connection, run_id: int) -> Run:
         raise _unknown(connection, "run", "runs", run_id)
     record_file.insist_on_runs(connection, "id", run_id)
     return next(_records(connection, row["experiment_id"], [row]))
+
+
+class KeptDocuments(NamedTuple):
+    """Of a run, as JSON has them: with what this version does not know, and without what an earlier
+    one did not."""
+
+    cell: Any
+    deployment: Any
+    """None: there is none."""
+    datasets: Mapping[int, Any]
+    """By the position of the step that loaded it."""
+
+
+def documents_of_run(connection: sqlite3.Connection, run_id: int) -> KeptDocuments:
+    (cell,) = connection.execute("SELECT cell FROM runs WHERE id = ?", (run_id,)).fetchone()
+    deployment = connection.execute(
+        "SELECT document FROM deployments WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    datasets = connection.execute(
+        "SELECT step, document FROM datasets WHERE run_id = ? ORDER BY step", (run_id,)
+    )
+    return KeptDocuments(
+        json.loads(cell),
+        None if deployment is None else json.loads(deployment[0]),
+        {step: json.loads(text) for step, text in datasets},
+    )
 
 
 def _records(
@@ -149,9 +151,9 @@ def _records(
     machine = cache(lambda text: typed.machine(json.loads(text)))
     for some in _batches(rows):
         kept = _Kept(connection, [row["id"] for row in some])
-        for row in some:
+        for row, summary in zip(some, _summaries(some), strict=True):
             facts = machine(row["machine"]), typed.build(parsed(row["build"]))
-            yield _record(row, kept, *facts, calibrated, probed)
+            yield _record(summary, kept, *facts, calibrated, probed)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -176,36 +178,29 @@ class _Kept:
 
 
 def _record(
-    row: Row,
+    run: RunSummary,
     kept: _Kept,
     machine: Machine,
     build: Build,
     calibrated: Sequence[CalibrationRecord],
     probed: Sequence[Probe],
 ) -> Run:
-    run_id = row["id"]
+    run_id = run.id
     of_run = kept.deployments.get(run_id)
-    deployment = None if of_run is None else json.loads(of_run[0][0])
-    ended_unix_ns = row["ended_unix_ns"]
+    document = None if of_run is None else json.loads(of_run[0][0])
+    deployment = typed.deployment(document, f"run {run_id}: deployment")
     found = Run(
-        **structs.asdict(_summary(row)),
-        **parts_of_run(
-            kept.steps.get(run_id, ()), deployment, calibrated, f"run {run_id}", ended_unix_ns
-        ),
-        deployment_document=deployment,
+        **structs.asdict(run),
+        **parts_of_run(kept.steps.get(run_id, ()), deployment, calibrated, run.ended_unix_ns),
+        deployment=deployment,
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        probe=run_rows.probe_of_run(probed, row["storage"], ended_unix_ns),
+        probe=run_rows.probe_of_run(probed, run.storage, run.ended_unix_ns),
         machine=machine,
         build=build,
-        cell=_cell(row),
         existing_data=kept.existing_data.get(run_id),
     )
     return found if _has_verdict(found) else _judged(found)
-
-
-def _cell(row: Row) -> CellDocument:
-    return typed.cell(json.loads(row["cell"]), f"run {row['id']}")
 
 
 def _has_verdict(run: Run) -> bool:
@@ -230,31 +225,22 @@ def experiment(
     else:
         record_file.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
-    asked: ExperimentDocument = json.loads(row["experiment"])
-    prices = {
-        name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
-        for name, one in asked.get("prices", {}).items()
-    }
-    system_prices = {
-        label: SystemPrice(float(one["amount"]), str(one["currency"]))
-        for label, one in asked.get("system_prices", {}).items()
-    }
+    asked = Experiment.of_record(json.loads(row["experiment"]), f"experiment {experiment_id}")
     if only_run is None:
         rows = rows_of(connection, f"{RUNS_QUESTION} {_OF_EXPERIMENT}", experiment_id)
     else:
         rows = rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", only_run)
     found = list(_records(connection, experiment_id, rows))
     # One run alone has the name that it has among all.
-    named = run_names.with_machines(run_names.of_records(found)) if only_run is None else found
-    required = asked.get("required_rate_per_s")
+    named = run_names.with_machines(run_names.named(found)) if only_run is None else found
     runs = tuple(
         replace(
             one,
-            storage_price=prices.get(one.storage),
-            system_price=system_prices.get(run_names.label_without_machine(one)),
-            required_rate_per_s=required,
+            storage_price=asked.prices.get(one.storage),
+            system_price=asked.system_prices.get(run_names.label_without_machine(one)),
+            required_rate_per_s=asked.required_rate_per_s,
         )
-        if prices or system_prices
+        if asked.prices or asked.system_prices
         else one
         for one in named
     )
@@ -279,8 +265,8 @@ def experiment(
             "runs_ended": runs_ended,
             "continued_by": _continued_by(connection, path, row) if is_unfinished else "",
             "experiment": asked,
-            "workload": typed.workload(json.loads(row["workload_facts"])),
-            "machine": json.loads(row["machine"]),
+            "workload": WorkloadRecord.of_record(json.loads(row["workload_facts"])),
+            "machine": typed.machine(json.loads(row["machine"])),
             "build": typed.build(json.loads(row["build"])),
             "runs": runs,
             "cells": judged,
@@ -397,7 +383,7 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
     """Marks runs of dead processes as interrupted in the file, for people who query it with SQL."""
     unended = f"{RUNS_QUESTION} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
     for row in rows_of(connection, unended):
-        if row["state"] not in END_STATES and _summary(row).state == "interrupted":
+        if row["state"] not in END_STATES and not _process(row).is_alive():
             connection.execute(
                 "UPDATE runs SET state = 'interrupted', reason = ?, verdict = 'invalid', "
                 "verdict_reason = ? WHERE id = ?",
@@ -410,21 +396,26 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
             )
 
 
-def _summary(row: Row) -> RunSummary:
-    name = f"run {row['id']}"
+def _summaries(rows: Iterable[Row]) -> list[RunSummary]:
+    """The repetitions of a cell have one."""
+    cells: dict[str, Cell] = {}
+    return [_summary(row, cells) for row in rows]
 
-    def document(column: str, default: str = "{}") -> Any:
-        return json.loads(row[column] or default)
 
+def _summary(row: Row, cells: dict[str, Cell]) -> RunSummary:
+    """``cells``: those that were read before, by their texts."""
+    text = row["cell"]
+    if text not in cells:
+        cells[text] = Cell.of_record(json.loads(text), f"run {row['id']}: cell")
     columns = _columns(RunSummary, row) | {
+        "planned": PlannedRun(
+            cells[text],
+            row["repetition"],
+            int(row["seed"]),
+            row["position"],
+            in_place_of=row["in_place_of"],
+        ),
         "is_ad_hoc": bool(row["is_ad_hoc"]),
-        "parameters": typed.parameters(document("parameters"), f"{name}: parameters"),
-        "seed": int(row["seed"]),
-        "scripts_given": typed.scripts_given(document("scripts_given", "[]"), name),
-        "driving": typed.driving(document("driving"), f"{name}: driving"),
-        "server_machine": typed.server_machine(document("server_machine"), name),
-        "group_clients": typed.group_clients(document("group_clients"), name),
-        "levels": typed.parameters(document("levels"), f"{name}: levels"),
         "is_superseded": bool(row["is_superseded"]),
     }
     is_unended = row["state"] not in (*END_STATES, "planned")

@@ -9,28 +9,24 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
-from assay.contracts.recorded import (
-    Build,
-    ExperimentDocument,
-    Machine,
-    WorkloadRecord,
-)
+from assay.contracts.deployment import Deployment
+from assay.contracts.recorded import Build, Machine
 from assay.errors import RunFailed, SystemUnderTestError, YouError
+from assay.experiment import Experiment
 from assay.judge import CellVerdict
 from assay.judge.run import (
     EXCEEDED,
     CalibrationRecord,
     CellKey,
-    Document,
     Run,
     RunSummary,
     StepRecord,
 )
-from assay.load.dataset import dataset_facts
 from assay.plan.values import Patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.runs import typed
 from assay.workload.steps import Drive, Step
+from assay.workload.workload_record import WorkloadRecord
 
 EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
 """How a run has ended."""
@@ -132,7 +128,7 @@ class ExperimentRecord(Struct, frozen=True):
     ``runs`` holds one of them."""
     continued_by: str
     """The command that continues the experiment; empty: none does."""
-    experiment: ExperimentDocument
+    experiment: Experiment
     workload: WorkloadRecord
     machine: Machine
     build: Build
@@ -182,24 +178,19 @@ def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
 
 def parts_of_run(
     steps: Sequence[StepRecord],
-    deployment_document: Document | None,
+    deployment: Deployment | None,
     calibrated: Iterable[CalibrationRecord],
-    name: str,
     ended_unix_ns: int | None = None,
 ) -> dict[str, Any]:
-    """Fields of a run that follow from its steps and its deployment, by their names. ``name``: of
-    the run, in messages; ``ended_unix_ns``: None, it is under way."""
+    """Fields of a run that follow from its steps and its deployment, by their names.
+    ``ended_unix_ns``: None, it is under way."""
     measured = step_of_numbers(steps) or _NO_STEP
-    dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
-    deployment = typed.deployment(deployment_document, f"{name}: deployment")
     return {
         **{part: getattr(measured, part) for part in _OF_ONE_STEP},
         "steps": tuple(steps),
         "seconds": measured.driven.intervals if measured.driven else measured.seconds,
         "checks": tuple(check for step in steps for check in step.checks),
-        "dataset": dataset,
-        "deployment": deployment,
-        "data": None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
+        "data": next((one.dataset for one in reversed(steps) if one.dataset is not None), None),
         "calibration": typed.nearest_calibration(
             calibrated, deployment, measured.observation, ended_unix_ns
         ),

@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from assay.contracts import documents
+from assay.contracts.observation import DeviceCounts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampling import TimedSample
 from assay.judge.run import OpenFile
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.probe import Probe
+from assay.probe.measure import Probe
 from assay.provision.machine.sampling import MachineSample
 from assay.record.file.kept_texts import json_text, storable
 from assay.record.file.record_file import insert
-from assay.storages.device_counters import DeviceCounts
 
 MOST_FILES = 100
 """Of a step; those with the most handles."""

@@ -26,6 +26,7 @@ from assay.contracts.observation import (
     decode_observed,
 )
 from assay.judge.run import ScriptRecord, StepRecord
+from assay.load.dataset import Dataset
 from assay.record.file import kept_texts, record_file
 from assay.record.file.kept_texts import LongTexts, storable
 from assay.record.file.record_file import insert
@@ -165,7 +166,7 @@ def _step(kept: _Kept, run_id: int, *columns: Any) -> StepRecord:
     place = (run_id, step.position)
     return replace(
         step,
-        dataset=_document(kept.datasets, place),
+        dataset=_dataset(kept, place),
         drive=_document(kept.drives, place),
         scripts=tuple(_script(kept.texts, *values) for values in kept.scripts.get(place, ())),
         observation=_observed(kept, place),
@@ -175,6 +176,12 @@ def _step(kept: _Kept, run_id: int, *columns: Any) -> StepRecord:
         seconds=kept.seconds.get(place, ()),
         checks=typed.checks(_document(kept.checks, place) or (), f"run {run_id}: checks"),
     )
+
+
+def _dataset(kept: _Kept, place: Place) -> Dataset | None:
+    if (document := _document(kept.datasets, place)) is None:
+        return None
+    return Dataset.of_record(document, f"run {place[0]}: data set")
 
 
 def _observed(kept: _Kept, place: Place) -> Observed | None:

@@ -9,45 +9,17 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, cast
 
-import msgspec
 from msgspec import structs
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.documents import ShapeError, convert
+from assay.contracts.documents import ShapeError, convert, with_hidden
 from assay.contracts.observation import Observation, Observed
-from assay.contracts.recorded import Build, CellDocument, Machine, WorkloadRecord
+from assay.contracts.recorded import Build, Machine
 from assay.errors import Bug
-from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
 from assay.judge.result_checks import Check
 from assay.judge.run import CalibrationRecord
 from assay.record.file.kept_texts import json_text
 from assay.record.file.record_file import insert
-from assay.text.secrets import HIDDEN, is_secret
-
-
-class _Object(msgspec.Struct):
-    """With any fields."""
-
-
-class _System(msgspec.Struct):
-    url: str | None = None
-    machine: _Object | None = None
-    options: _Object | None = None
-    settings: _Object | None = None
-    at_default: list[str] | None = None
-
-
-class _Cell(msgspec.Struct):
-    system: _System | None = None
-
-
-class _Workload(msgspec.Struct):
-    name: str = ""
-    fingerprint: str = ""
-    report: dict[str, _Object] = {}
-    published: dict[str, _Object] = {}
-    claims: list[_Object] = []
-    series: dict[str, _Object] = {}
 
 
 def deployment(document: Any, name: str) -> Deployment | None:
@@ -61,72 +33,27 @@ def deployment(document: Any, name: str) -> Deployment | None:
 
 
 _TEXTS = ("options", "settings", "settings_asked")
-"""Mappings of texts, of which those of secrets are null in a record."""
+"""Mappings of texts; the password of an endpoint stays null."""
 
 
 def _with_hidden(document: Any) -> Any:
-    """The document with `HIDDEN` in place of these texts, at its endpoints too."""
+    """With `HIDDEN` for each of these texts that is a secret, at its endpoints too."""
     if not isinstance(document, dict):
         return document
-    hidden: dict[str, Any] = {
-        name: {key: HIDDEN if text is None else text for key, text in document[name].items()}
-        for name in _TEXTS
-        if isinstance(document.get(name), dict)
-    }
+    hidden = {name: with_hidden(document[name]) for name in _TEXTS if name in document}
     if isinstance(document.get("endpoints"), list):
         hidden["endpoints"] = [_with_hidden(endpoint) for endpoint in document["endpoints"]]
     return {**document, **hidden}
 
 
 def machine(document: Any) -> Machine:
-    """The same, seen to be of the shape that judging and reports read."""
+    """The same, seen to be of the shape that judging and reports read; with its further keys."""
     convert(document, Machine, "machine")
     return cast(Machine, document)
 
 
-def driving(document: Any, name: str) -> Driving:
-    """How clients were driven. What this program does not know of it is left out."""
-    return convert(document, Driving, name)
-
-
-def parameters(document: Any, name: str) -> dict[str, Scalar]:
-    """With `HIDDEN` in place of those of secrets, which are null in a record."""
-    if isinstance(document, dict):
-        document = {
-            key: HIDDEN if level is None and is_secret(key) else level
-            for key, level in document.items()
-        }
-    return convert(document, dict[str, Scalar], name)
-
-
-def group_clients(document: Any, name: str) -> dict[str, int]:
-    return convert(document, dict[str, int], f"{name}: group_clients")
-
-
-def scripts_given(document: Any, name: str) -> str:
-    """The names of the script files."""
-    return shown_scripts(convert(document, tuple[ScriptFile, ...], f"{name}: scripts"))
-
-
-def server_machine(document: Any, name: str) -> ServerMachine:
-    """What the server was given; earlier programs gave it all of the machine."""
-    return convert(document, ServerMachine, f"{name}: machine")
-
-
-def cell(document: Any, name: str) -> CellDocument:
-    """The same, seen to be of the shape that reports read."""
-    convert(document, _Cell, f"{name}: cell")
-    return cast(CellDocument, document)
-
-
 def checks(document: Any, name: str) -> tuple[Check, ...]:
     return convert(document, tuple[Check, ...], name)
-
-
-def workload(document: Any) -> WorkloadRecord:
-    """The same, seen to be of the shape that reports read."""
-    convert(document, _Workload, "workload")
-    return cast(WorkloadRecord, document)
 
 
 def changes(document: Any) -> dict[str, tuple[Any, Any]]:
@@ -134,8 +61,8 @@ def changes(document: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def build(document: Any) -> Build:
-    """The same, seen to be of the shape that reports read."""
-    convert(document, _Object, "build")
+    """The same, seen to be of the shape that reports read; with its further keys."""
+    convert(document, Build, "build")
     return cast(Build, document)
 
 

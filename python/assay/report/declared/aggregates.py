@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Latency, UnreadReport
 from assay.judge import verdict
 from assay.judge.statistics import estimate
@@ -30,14 +29,14 @@ from assay.text.keys import field_names
 
 SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
 _BEFORE_CLIENTS: Mapping[str, Callable[[Run], Any]] = {
-    "data": lambda run: run.data,
+    "data": lambda run: run.data.for_record() if run.data else None,
     "deployment": lambda run: run.deployment,
 }
 """Where a path begins → what was there before the first client."""
 ELAPSED_PATH = clients.ELAPSED.name
 ENDED_BY_DURATION = "ended by its duration"
 """In place of the elapsed time of a run that was asked to last so long."""
-_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
+_RATES = ("per_s", "per_min")
 
 
 def value_at(run: Run, key: str) -> Any:
@@ -79,10 +78,6 @@ def why_no_result(run: Run, key: str) -> str:
     return why or "none"
 
 
-def unit_at(key: str) -> str:
-    return next((unit for end, unit in _UNITS.items() if key.endswith(end)), "count")
-
-
 def _step(place: Any, name: str) -> Any:
     if isinstance(place, Mapping):
         return place.get(name)
@@ -100,63 +95,46 @@ OVER_REPETITIONS = (
 )
 
 
-class RunValue(Struct, frozen=True):
-    """A value that is read from a run."""
-
-    value: Callable[[Run], object]
-    """None where the run has no such value."""
-    unit: str
-    """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
-    path: str = ""
-    """Its path in the observation; empty if it is elsewhere."""
-    is_of_load: bool = False
-    """It is known once the data are loaded, also of a run that drove no clients."""
-    name: str = ""
-    """Of a key without a path."""
-
-    @property
-    def identity(self) -> str:
-        """Equal for keys that read the same."""
-        return self.path or self.name
-
-    @property
-    def is_more_better(self) -> bool:
-        return self.unit in ("per_s", "per_min")
-
-    def least_deviation(self, _value: float) -> float:
-        """As a metric of comparisons has it (`assay.judge.statistics.estimate.LeastDeviation`)."""
-        return RELATIVE_RESOLUTION if cell_tables.is_percentile(self.path) else 0.0
-
-    def runs(self, cell: CellRuns) -> tuple[Run, ...]:
-        """The runs of the cell that may have it."""
-        if not self.is_of_load:
-            return cell.measured
-        return tuple(run for run in cell.runs if run.state == "done" or run.is_measured)
+def runs_of(cell: CellRuns, metric: Metric) -> tuple[Run, ...]:
+    """The runs of the cell that may have it: what is known once the data are loaded, also one that
+    drove no clients."""
+    if metric.measured_once is None:
+        return cell.measured
+    return tuple(run for run in cell.runs if run.state == "done" or run.is_measured)
 
 
-def at(path: str) -> RunValue:
-    """The key of a path through the observation (`assay.report.declared.aggregates`)."""
-    is_of_load = is_before_clients(path)
-    return RunValue(lambda run: result_at(run, path), unit_at(path), path, is_of_load)
+def at(path: str) -> Metric:
+    """What stands at the end of a path through the observation, which is its name."""
+    is_percentile = cell_tables.is_percentile(path)
+    return of_paths(
+        path,
+        unit_of(path),
+        lambda run: result_at(run, path),
+        measured_once=(lambda run: run.data) if is_before_clients(path) else None,
+        relative_resolution=RELATIVE_RESOLUTION if is_percentile else 0.0,
+        why_none=lambda run: why_no_result(run, path),
+    )
 
 
-def of_metric(metric: Metric) -> RunValue:
-    """Without the times that are not reached."""
-
-    def value(run: Run) -> float | None:
-        found = metric.value(run)
-        return None if found == UNREACHED else found
-
-    is_of_load = metric.measured_once is not None
-    return RunValue(value, metric.unit, is_of_load=is_of_load, name=metric.name)
+def of_paths(name: str, unit: str, value: Callable[[Run], Any], **more: Any) -> Metric:
+    """What is made of values at several paths."""
+    return Metric(
+        name=name, unit=unit, meaning=name, value=value, is_more_better=unit in _RATES, **more
+    )
 
 
-THROUGHPUT = of_metric(clients.THROUGHPUT)
-HEADLINE = of_metric(clients.HEADLINE)
+def read(metric: Metric, run: Run) -> Any:
+    """None where the run has no such value, or its time is not reached."""
+    found = metric.value(run)
+    return None if found == UNREACHED else found
+
+
+THROUGHPUT = clients.THROUGHPUT
+HEADLINE = clients.HEADLINE
 ELAPSED = at("elapsed_ns")
-LATENCY = of_metric(clients.MEAN)
-SIZE_ON_DISK = of_metric(resources.SIZE_ON_DISK)
-LOAD_TIME = of_metric(resources.LOAD_TIME)
+LATENCY = clients.MEAN
+SIZE_ON_DISK = resources.SIZE_ON_DISK
+LOAD_TIME = resources.LOAD_TIME
 KEYS = {
     "elapsed": ELAPSED,
     "latency": LATENCY,
@@ -167,15 +145,15 @@ KEYS = {
 """By the names that workloads have for them."""
 
 
-def values(cell: CellRuns, key: RunValue) -> list[float]:
+def values(cell: CellRuns, key: Metric) -> list[float]:
     """Of each repetition that was measured to its end; empty where one has none. What is of the
     load: of those that have it, since data that are loaded already have no time."""
-    read = [key.value(run) for run in key.runs(cell)]
-    found = [value for value in read if isinstance(value, int | float)]
-    return found if key.is_of_load or len(found) == len(read) else []
+    every = [read(key, run) for run in runs_of(cell, key)]
+    found = [value for value in every if isinstance(value, int | float)]
+    return found if key.measured_once or len(found) == len(every) else []
 
 
-def number(cell: CellRuns, key: RunValue, *, is_mean: bool = False) -> Number | None:
+def number(cell: CellRuns, key: Metric, *, is_mean: bool = False) -> Number | None:
     """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where they
     have none."""
     found = values(cell, key)
@@ -183,10 +161,10 @@ def number(cell: CellRuns, key: RunValue, *, is_mean: bool = False) -> Number | 
         return None
     over = median_and_spread(found)
     middle = estimate.center(found) if is_mean else over.median
-    runs = key.runs(cell)
+    runs = runs_of(cell, key)
     # Values of a load are not of every run; they have no buckets.
     places = middle_places(found) if len(found) == len(runs) else ()
-    widths = (cell_tables.bucket_width_of(key.path, found[at], runs[at].driven) for at in places)
+    widths = (_bucket_width(key, found[at], runs[at]) for at in places)
     return Number(
         middle,
         key.unit,
@@ -198,40 +176,47 @@ def number(cell: CellRuns, key: RunValue, *, is_mean: bool = False) -> Number | 
     )
 
 
-def median(key: RunValue, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+def _bucket_width(key: Metric, value: float, run: Run) -> int:
+    """Of the histogram of which a percentile is; 0 of other values."""
+    if run.driven is None or not key.relative_resolution:
+        return 0
+    return cell_tables.bucket_width_ns(value, run.driven.resolution)
+
+
+def median(key: Metric, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
     """The median, or the reason why there is none."""
     return _one_of_all(key, time_unit, with_range=with_range)
 
 
-def mean(key: RunValue, time_unit: str = "s") -> Aggregate:
+def mean(key: Metric, time_unit: str = "s") -> Aggregate:
     """The geometric mean, or the reason why there is none."""
     return _one_of_all(key, time_unit, is_mean=True)
 
 
 def _one_of_all(
-    key: RunValue, time_unit: str, *, with_range: bool = False, is_mean: bool = False
+    key: Metric, time_unit: str, *, with_range: bool = False, is_mean: bool = False
 ) -> Aggregate:
     def shown(cell: CellRuns) -> ReportCell:
         made = number(cell, key, is_mean=is_mean)
         if made is None:
-            return _none(cell, key) if cell.measured and key.path else cell.absent
+            return _none(cell, key) if cell.measured else cell.absent
         return _shown(made, time_unit, with_range)
 
     return shown
 
 
-def _none(cell: CellRuns, key: RunValue) -> ReportCell:
+def _none(cell: CellRuns, key: Metric) -> ReportCell:
     """Why there is no number, by the first repetition without one."""
-    runs = key.runs(cell)
-    without = [run for run in runs if not isinstance(key.value(run), int | float)]
-    if not without:
+    runs = runs_of(cell, key)
+    without = [run for run in runs if not isinstance(read(key, run), int | float)]
+    why = key.why_none(without[0]) if without else ""
+    if not why:
         return cell.absent
-    why = why_no_result(without[0], key.path)
     several = f"{len(without)} of {units.counted(len(runs), 'repetition')} without it"
     return absent(why, note=several if len(runs) > 1 else "")
 
 
-def full_range(key: RunValue) -> Aggregate:
+def full_range(key: Metric) -> Aggregate:
     """The smallest and the largest value of the repetitions."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -272,12 +257,12 @@ def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -
     return ReportCell(written(made), made, note=note)
 
 
-def over_repetitions(key: RunValue, time_unit: str = "s") -> Aggregate:
+def over_repetitions(key: Metric, time_unit: str = "s") -> Aggregate:
     """Of the repetitions that were measured: the median where each has a number, else each of
     their texts once."""
 
     def shown(cell: CellRuns) -> ReportCell:
-        runs = key.runs(cell)
+        runs = runs_of(cell, key)
         cells = [_own(run, key, time_unit) for run in runs]
         made = number(cell, key)
         if made is None or not all(one.number for one in cells):
@@ -308,13 +293,13 @@ def _divided(bound: float | None, by: float | None) -> float | None:
     return None if bound is None or by is None else bound / by
 
 
-def speed_up(first: Number | None, other: Number | None, key: RunValue) -> ReportCell | None:
+def speed_up(first: Number | None, other: Number | None, key: Metric) -> ReportCell | None:
     """How many times faster the other is than the first."""
     return ratio(other, first) if key.is_more_better else ratio(first, other)
 
 
 def scalability(
-    first: Number | None, other: Number | None, key: RunValue, clients_ratio: float
+    first: Number | None, other: Number | None, key: Metric, clients_ratio: float
 ) -> Number | None:
     """(1/N) (t1/tN), of throughputs (1/N) (xN/x1): the speed-up as a share of that of N times as
     many clients, ``clients_ratio``."""
@@ -328,7 +313,7 @@ def scaled(number: Number, factor: float) -> Number:
     return replace(number, value=number.value * factor, low=low, high=high)
 
 
-def only(key: RunValue, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+def only(key: Metric, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
     """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -340,22 +325,16 @@ def only(key: RunValue, time_unit: str = "s", *, shows_reason: bool = False) -> 
     return shown
 
 
-def _own(run: Run, key: RunValue, time_unit: str) -> ReportCell:
-    value = key.value(run)
+def _own(run: Run, key: Metric, time_unit: str) -> ReportCell:
+    value = read(key, run)
     if value is None:
-        return absent(why_no_result(run, key.path))
+        return absent(key.why_none(run) or "none")
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, judged=run.judged))
         return ReportCell(text, note=note.note)
-    width_ns = cell_tables.bucket_width_of(key.path, value, run.driven)
-    made = Number(
-        value,
-        key.unit,
-        1,
-        judged=run.judged,
-        resolution=width_ns or None,
-    )
+    width_ns = _bucket_width(key, value, run)
+    made = Number(value, key.unit, 1, judged=run.judged, resolution=width_ns or None)
     return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
 
 

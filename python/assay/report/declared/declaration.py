@@ -6,52 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import structs
 
+from assay.contracts.metric import Metric, unit_of
 from assay.contracts.observation import Observation
-from assay.contracts.recorded import WorkloadRecord
-from assay.experiment import CACHES
 from assay.record import Run
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
 from assay.text.toml_file import TomlTable
-from assay.text.units import TIME_UNITS
+from assay.workload.declared_reports import Declaration, Field, Series, SeriesColumn
+from assay.workload.workload_record import WorkloadRecord
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
-
-
-class Field(Struct, frozen=True):
-    key: str
-    title: str
-    unit: str = "s"
-    """The unit of a time."""
-
-
-class Declaration(Struct, frozen=True):
-    title: str
-    reproduces: str = ""
-    blocks: str = ""
-    rows: str = "system"
-    columns: str = "storage"
-    value: str = "elapsed"
-    unit: str = "s"
-    has_speed_up: bool = False
-    has_scalability: bool = False
-    fields: tuple[Field, ...] = ()
-    """Empty: the table is by factors."""
-    along: str = ""
-    """What the titles of the fields count; empty: they are names."""
-    note: str = ""
-    """What its numbers include, where their titles do not say it."""
-
-    @property
-    def heading(self) -> str:
-        """``title (Beebe 2011, Table 2)``."""
-        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
-
-    @property
-    def is_more_better(self) -> bool:
-        return self.value == "throughput"
 
 
 def read(section: TomlTable, test: str) -> Declaration:
@@ -59,21 +24,7 @@ def read(section: TomlTable, test: str) -> Declaration:
 
     An empty section declares the elapsed time of each system on each storage.
     """
-    declaration = Declaration(
-        title=section.text("title", test),
-        reproduces=section.text("reproduces", ""),
-        blocks=section.text("blocks", ""),
-        rows=section.text("rows", "system"),
-        columns=section.text("columns", "storage"),
-        value=_value(section),
-        unit=section.choice("unit", TIME_UNITS, "s"),
-        has_speed_up=section.boolean("speed_up", False),
-        has_scalability=section.boolean("scalability", False),
-        fields=tuple(map(_field, section.sections("fields"))),
-        along=section.text("along", ""),
-        note=section.text("note", ""),
-    )
-    section.done()
+    declaration: Declaration = section.thing(Declaration)
     factors = [declaration.blocks, declaration.rows, declaration.columns]
     if len(set(factors)) < len(factors):
         raise section.error("blocks, rows and columns must be three different factors")
@@ -83,12 +34,12 @@ def read(section: TomlTable, test: str) -> Declaration:
         raise section.error(
             "scalability compares numbers of clients", "scalability", hint='columns = "clients"'
         )
-    return declaration
+    return structs.replace(declaration, title=declaration.title or test)
 
 
 def of_record(workload: WorkloadRecord, test: str) -> Declaration | None:
     """The declaration at the time of the run; None where the workload had none."""
-    declared = workload.get("report", {}).get(test)
+    declared = workload.report.get(test)
     if declared is None:
         return None
     return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
@@ -105,7 +56,7 @@ def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declara
         Field(name, _title(name))
         for name in reports[0].__struct_fields__
         if any(isinstance(getattr(one, name), int | float) for one in reports)
-        and aggregates.unit_at(name) in _SHOWN_UNITS
+        and unit_of(name) in _SHOWN_UNITS
     )
     return Declaration(title="What was measured", fields=fields) if fields else None
 
@@ -115,71 +66,23 @@ def _title(name: str) -> str:
     return name.rpartition("_")[0].replace("_", " ")
 
 
-def _value(section: TomlTable) -> str:
-    return section.choice("value", tuple(aggregates.KEYS), "elapsed")
-
-
 def _is_number(title: str) -> bool:
     return title.isascii() and title.isdecimal()
 
 
-def _field(section: TomlTable) -> Field:
-    found = Field(
-        key=section.text("key"),
-        title=section.text("title"),
-        unit=section.choice("unit", TIME_UNITS, "s"),
-    )
-    section.done()
-    return found
-
-
-class SeriesColumn(Struct, frozen=True):
-    title: str
-    test: str
-    key: str = ""
-    value: str = ""
-    """One of the two."""
-    unit: str = "s"
-    """The unit of a time."""
-    cache: str | None = None
-    """Only the runs with the caches in this state; None: all of them."""
-    independent_of: tuple[str, ...] = ()
-    """Parameters of the test on which it does not depend."""
-
-    @property
-    def read(self) -> RunValue:
-        """What is read of each run."""
-        return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
-
-
-class Series(Struct, frozen=True):
-    name: str
-    title: str
-    reproduces: str
-    rows: str
-    columns: tuple[SeriesColumn, ...]
-    paper_only: bool = False
-    """Shown among the paper's tables, or where it was asked for, since other reports have its
-    numbers elsewhere."""
-
-    @property
-    def heading(self) -> str:
-        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+def read_of(column: SeriesColumn) -> Metric:
+    """What is read of each run."""
+    return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 
 
 def read_series(section: TomlTable, name: str) -> Series:
     """Raises `ExperimentError` with the line that is wrong."""
-    series = Series(
-        name=name,
-        title=section.text("title"),
-        reproduces=section.text("reproduces", ""),
-        rows=section.text("rows", "clients"),
-        columns=tuple(map(_column, section.sections("columns"))),
-        paper_only=section.boolean("paper_only", False),
-    )
-    section.done()
+    series: Series = section.thing(Series, name=name)
     if not series.columns:
         raise section.error("a series without columns", hint="columns = [{ title, test, key }]")
+    for own, column in zip(section.sections("columns"), series.columns, strict=True):
+        if bool(column.key) == bool(column.value):
+            raise own.error("expected either key or value", "key" if column.key else None)
     return series
 
 
@@ -187,21 +90,5 @@ def series_of_record(workload: WorkloadRecord) -> list[Series]:
     """The series of the workload at the time of the run."""
     return [
         read_series(TomlTable(Path("workload.toml"), "", ("series", name), table), name)
-        for name, table in workload.get("series", {}).items()
+        for name, table in workload.series.items()
     ]
-
-
-def _column(section: TomlTable) -> SeriesColumn:
-    column = SeriesColumn(
-        title=section.text("title"),
-        test=section.text("test"),
-        key=section.text("key", ""),
-        value=section.choice("value", aggregates.KEYS) if "value" in section else "",
-        unit=section.choice("unit", TIME_UNITS, "s"),
-        cache=section.choice("cache", CACHES) if "cache" in section else None,
-        independent_of=section.texts("independent_of", ()),
-    )
-    section.done()
-    if bool(column.key) == bool(column.value):
-        raise section.error("expected either key or value", "key" if column.key else None)
-    return column

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
-from assay.contracts.recorded import WorkloadRecord
+from assay.contracts.metric import Metric, ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
@@ -18,18 +19,12 @@ from assay.record import ExperimentRecord, Run
 from assay.report import cell_runs
 from assay.report.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import aggregates, declaration
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
-from assay.report.values import (
-    PUBLISHED,
-    PUBLISHED_SPEED_UP,
-    Number,
-    ReportCell,
-    ReportColumn,
-    absent,
-)
+from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Number, ReportCell, absent
 from assay.text import units
+from assay.text.keys import FLAG, SCALAR, TEXT, TEXTS, Listed, OneOf, SeveralKeys, in_file
 from assay.text.toml_file import TomlTable
+from assay.workload.declared_reports import SHOWN, Declaration
+from assay.workload.workload_record import WorkloadRecord
 
 Level = Scalar | tuple[Scalar, ...]
 """Several: any of them."""
@@ -41,20 +36,20 @@ QUANTITY = ("value", "key", "per")
 class Quantity(Struct, frozen=True):
     """What is read from each run."""
 
-    value: str = ""
-    keys: tuple[str, ...] = ()
-    per: str = ""
+    value: Annotated[str, in_file(OneOf(SHOWN))] = ""
+    keys: Annotated[tuple[str, ...], in_file(TEXTS, name="key")] = ()
+    per: Annotated[str, in_file(TEXT)] = ""
 
-    def key(self, workload: WorkloadRecord, test: str) -> RunValue:
+    def key(self, workload: WorkloadRecord, test: str) -> Metric:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
             return aggregates.at(*self.keys)
         if self.keys:
-            unit = "ratio" if self.per else aggregates.unit_at(self.keys[0])
+            unit = "ratio" if self.per else unit_of(self.keys[0])
             whole = " + ".join(self.keys)
             name = f"({whole}) / {self.per}" if self.per else whole
-            return RunValue(self._read, unit, name=name)
+            return aggregates.of_paths(name, unit, self._read)
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 
@@ -73,11 +68,7 @@ def quantity(section: TomlTable, default: Quantity | None = None) -> Quantity:
     """``value``, ``key`` and ``per`` of the section; ``default`` where it has none of them."""
     if default is not None and not any(name in section for name in QUANTITY):
         return default
-    return Quantity(
-        section.choice("value", aggregates.KEYS) if "value" in section else "",
-        section.texts("key", ()),
-        section.text("per", ""),
-    )
+    return Quantity(**section.fields(Quantity))
 
 
 def named_levels(section: TomlTable, *apart: str) -> dict[str, Level]:
@@ -129,10 +120,10 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
 
 def system_apart_from(cell: CellRuns, factors: Collection[str]) -> str:
     """What its system is called without the options and settings that are these factors."""
-    document = cell.runs[0].cell
-    own = {name: name for name in factors if name in cell_names.asked_settings(document)}
+    planned = cell.runs[0].cell
+    own = {name: name for name in factors if name in cell_names.asked_settings(planned)}
     label = str(cell.factors["system"])
-    return cell_names.label_without_settings(label, document, own)
+    return cell_names.label_without_settings(label, planned, own)
 
 
 HARDWARE = "hardware"
@@ -154,30 +145,42 @@ COLUMN_FACTORS = (STORAGE_ROLE, "clients")
 class FactorLayout(Struct, frozen=True):
     """Which factors label the rows, and which the columns outside the values."""
 
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: Annotated[tuple[str, ...], in_file(TEXTS)]
+    columns: Annotated[tuple[str, ...], in_file(TEXTS)] = ()
 
 
 class ColumnCells(Struct, frozen=True):
     """Our cells for a column of a published table, and what is read of them."""
 
-    test: str = ""
+    test: Annotated[str, in_file(TEXT)] = ""
     """Empty: the test of the table."""
-    levels: Levels = field(default_factory=dict)
-    quantity: Quantity = field(default_factory=Quantity)
-    independent_of: tuple[str, ...] = ()
+    levels: Annotated[
+        Levels, SeveralKeys((), lambda section: named_levels(section, "test", INDEPENDENT_OF))
+    ] = field(default_factory=dict)
+    quantity: Annotated[Quantity, SeveralKeys((), quantity)] = field(default_factory=Quantity)
+    independent_of: Annotated[tuple[str, ...], in_file(TEXTS)] = ()
     """Parameters of the test on which it does not depend."""
 
 
+_ANY_NUMBER = in_file(Listed(SCALAR, may_be_empty=True))
+
+
 class PublishedRow(Struct, frozen=True):
-    system: str
+    system: Annotated[str, in_file(TEXT)]
     """As printed."""
-    values: tuple[float | str, ...]
+    values: Annotated[tuple[float | str, ...], _ANY_NUMBER]
     """Of each column; a text is what the paper says in words. Empty: only ratios were printed."""
-    speed_up: tuple[float, ...]
-    levels: Mapping[str, Scalar]
+    levels: Annotated[Mapping[str, Scalar], SeveralKeys(
+        (),
+        lambda section: {
+            name: value for name, value in section.plain().items() if name not in _OF_A_ROW
+        },
+    )]  # fmt: skip
     """Of factors, and what the paper says of the machine (`NOT_FACTORS`)."""
-    measured: Levels = field(default_factory=dict)
+    speed_up: Annotated[tuple[float, ...], _ANY_NUMBER] = ()
+    measured: Annotated[Levels, in_file(
+        (), read=lambda section, key: named_levels(section.section(key))
+    )] = field(default_factory=dict)  # fmt: skip
     """Of our cells, in place of what the row is called."""
 
     @property
@@ -187,24 +190,31 @@ class PublishedRow(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    source: str
-    conditions: str
-    unit: str
-    columns: tuple[str, ...]
-    rows: tuple[PublishedRow, ...]
-    column_factor: str = ""
-    column_levels: tuple[Scalar, ...] = ()
-    machines: Mapping[str, str] = field(default_factory=dict)
+    source: Annotated[str, in_file(TEXT)]
+    unit: Annotated[str, in_file(TEXT)]
+    columns: Annotated[tuple[str, ...], in_file(TEXTS)]
+    rows: Annotated[tuple[PublishedRow, ...], in_file((), below=PublishedRow, is_list=True)] = ()
+    conditions: Annotated[str, in_file(TEXT)] = ""
+    column_factor: Annotated[str, in_file(OneOf(COLUMN_FACTORS))] = ""
+    column_levels: Annotated[tuple[Scalar, ...], _ANY_NUMBER] = ()
+    machines: Annotated[Mapping[str, str], in_file(
+        (),
+        read=lambda section, key: {
+            name: str(text) for name, text in section.section(key).plain().items()
+        },
+    )] = field(default_factory=dict)  # fmt: skip
     """What the paper says of its machines and versions, by what ran there."""
-    layout: FactorLayout | None = None
+    layout: Annotated[FactorLayout | None, in_file((), below=FactorLayout)] = None
     """None: the table is shown beside measured values alone."""
-    measured: tuple[ColumnCells, ...] = ()
+    measured: Annotated[tuple[ColumnCells, ...], in_file((), below=ColumnCells, is_list=True)] = ()
     """For each column; empty: those of our own table."""
-    any_system: bool = False
+    any_system: Annotated[bool, in_file(FLAG)] = False
     """Whether measured values stand beside every row, whatever the published system."""
-    in_text: bool = False
+    in_text: Annotated[bool, in_file(FLAG)] = False
     """The paper has these numbers in its text: they are not among the tables it is known for."""
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    parameters: Annotated[Mapping[str, Scalar], in_file(
+        (), read=lambda section, key: section.section(key).plain()
+    )] = field(default_factory=dict)  # fmt: skip
     """Of the workload, with which they were measured, where that makes them no other numbers."""
 
     @property
@@ -268,28 +278,7 @@ class Published(Struct, frozen=True):
 
 def read(section: TomlTable) -> Published:
     """The table of one test; raises `ExperimentError` with the line that is wrong."""
-    found = Published(
-        source=section.text("source"),
-        conditions=section.text("conditions", ""),
-        unit=section.text("unit"),
-        columns=section.texts("columns"),
-        rows=tuple(map(_row, section.sections("rows"))),
-        column_factor=section.choice("column_factor", COLUMN_FACTORS)
-        if "column_factor" in section
-        else "",
-        column_levels=section.scalars("column_levels", may_be_empty=True)
-        if "column_levels" in section
-        else (),
-        machines={name: str(text) for name, text in section.section("machines").plain().items()},
-        layout=_layout(section.section("layout")) if "layout" in section else None,
-        measured=tuple(map(_column_cells, section.sections("measured")))
-        if "measured" in section
-        else (),
-        any_system=section.boolean("any_system", False),
-        in_text=section.boolean("in_text", False),
-        parameters=section.section("parameters").plain() if "parameters" in section else {},
-    )
-    section.done()
+    found: Published = section.thing(Published)
     if len(found.units) != len(found.columns):
         raise section.error(
             f"unit: {found.unit!r}: expected one unit, or one for each of {found.columns}",
@@ -304,39 +293,10 @@ def read(section: TomlTable) -> Published:
     return found
 
 
-def _layout(section: TomlTable) -> FactorLayout:
-    layout = FactorLayout(section.texts("rows"), section.texts("columns", ()))
-    section.done()
-    return layout
-
-
 def of_record(workload: WorkloadRecord, test: str) -> Published | None:
     """The published table of that test at the time of the run."""
-    table = workload.get("published", {}).get(test)
+    table = workload.published.get(test)
     return read(TomlTable(Path("published.toml"), "", (test,), table)) if table else None
-
-
-def _row(section: TomlTable) -> PublishedRow:
-    system, values = section.text("system"), section.scalars("values", may_be_empty=True)
-    others = {name: value for name, value in section.plain().items() if name not in _OF_A_ROW}
-    measured = section.section("measured") if "measured" in section else None
-    return PublishedRow(
-        system,
-        values,
-        section.scalars("speed_up", may_be_empty=True) if "speed_up" in section else (),
-        others,
-        {} if measured is None else named_levels(measured),
-    )
-
-
-def _column_cells(section: TomlTable) -> ColumnCells:
-    levels = named_levels(section, "test", INDEPENDENT_OF)
-    return ColumnCells(
-        section.text("test", ""),
-        levels,
-        quantity(section),
-        section.texts(INDEPENDENT_OF, ()),
-    )
 
 
 def printed_cell(value: float | str, unit: str) -> ReportCell:
@@ -430,26 +390,22 @@ def notes_beside(published: Published | None, cells: Iterable[CellRuns]) -> list
     return list(dict.fromkeys(notes))
 
 
-class PublishedColumn(Struct, frozen=True):
+class PublishedColumn(ColumnCells, frozen=True, kw_only=True):
     """A column of the paper's table, and our cells for it."""
 
     title: str
     unit: str
-    test: str
-    levels: Levels
-    quantity: Quantity
-    key: RunValue
-    independent_of: tuple[str, ...] = ()
-    """Parameters of the test on which it does not depend."""
+    read: Metric
+    """From each run of the cells."""
 
     @property
     def units(self) -> tuple[str, ...]:
         """Those in which the paper may have what we measure; empty: in any words."""
-        return units.readable(self.key.unit)
+        return units.readable(self.read.unit)
 
     def number(self, cell: CellRuns) -> Number | None:
         """Our number in the paper's unit; None also where it cannot be read in that unit."""
-        found = aggregates.number(cell, self.key, is_mean=True)
+        found = aggregates.number(cell, self.read, is_mean=True)
         if found is None:
             return None
         value = units.converted(found.value, found.unit, self.unit)
@@ -492,6 +448,12 @@ def _published_column(
     workload: WorkloadRecord, name: str, title: str, unit: str, own: ColumnCells
 ) -> PublishedColumn:
     test = own.test or name
-    key = own.quantity.key(workload, test)
-    levels: Levels = {"test": test, **own.levels}
-    return PublishedColumn(title, unit, test, levels, own.quantity, key, own.independent_of)
+    return PublishedColumn(
+        title=title,
+        unit=unit,
+        test=test,
+        levels={"test": test, **own.levels},
+        quantity=own.quantity,
+        independent_of=own.independent_of,
+        read=own.quantity.key(workload, test),
+    )

@@ -15,10 +15,10 @@ from assay.plan import cell_names
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, ReportCell, ReportTable, Row
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 _WHYS = 3
 """Cells without a ratio whose reason is said."""

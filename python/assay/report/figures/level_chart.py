@@ -11,19 +11,19 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.comparison.ratios import Knee
-from assay.judge.client_service import OfferedAndReached
+from assay.contracts.metric import Metric
+from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import Run
 from assay.report import cell_runs, cell_tables
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.bars import Panel, panels
 from assay.report.values import Number, ReportCell
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 # Takes a chart along clients or along an offered rate; returns what stands below it: from how
 # many clients on the throughput no longer rises, and which rates were kept.
@@ -184,7 +184,7 @@ def _late_share(run: Run) -> float | None:
     return (outcomes.late + outcomes.skipped) / outcomes.scheduled
 
 
-_LATE = RunValue(_late_share, "ratio", name="late")
+_LATE = aggregates.of_paths("late", "ratio", _late_share)
 
 
 def _sizes(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -292,7 +292,7 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _of(key: RunValue, divided_by: float) -> Value:
+def _of(key: Metric, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)

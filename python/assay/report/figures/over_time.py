@@ -9,15 +9,14 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED, Driving
 from assay.contracts.observation import Interval, MachineSecond, Observation
 from assay.judge import seconds as per_second
-from assay.judge.statistics.samples import needed_for
 from assay.record import Run
+from assay.record.metrics.clients import OF_SECONDS
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
@@ -62,8 +61,16 @@ class OverTime(Struct, frozen=True):
         return f"a point is {self.point_is} of {size} seconds" if size > 1 else ""
 
 
-def _ms(value_ns: int | None) -> float | None:
-    return value_ns / 1e6 if value_ns else None
+def _of_clients(name: str) -> Callable[[ShownSecond], float | None]:
+    """``name``: of a metric of seconds; a time in milliseconds."""
+
+    def value(second: ShownSecond) -> float | None:
+        found: float | None = _OF_SECONDS[name].known(second.clients)
+        if not name.endswith("_ns"):
+            return found
+        return found / 1e6 if found else None
+
+    return value
 
 
 def _of_machine(name: str) -> Callable[[ShownSecond], float | None]:
@@ -76,7 +83,7 @@ THROUGHPUT = OverTime(
     "Throughput over time",
     PER_SECOND,
     (
-        LineOverTime("achieved", lambda second: second.ok),
+        LineOverTime("achieved", _of_clients("ok")),
         LineOverTime("offered", lambda second: second.offered, is_measured=False),
     ),
 )
@@ -85,9 +92,9 @@ LATENCY = OverTime(
     "Latency over time",
     Axis("latency, ms", Scale.LOG),
     (
-        LineOverTime("median", lambda second: _ms(second.p50_ns)),
-        LineOverTime("p99", lambda second: _ms(second.p99_ns)),
-        LineOverTime("longest", lambda second: _ms(second.max_ns)),
+        LineOverTime("median", _of_clients("latency_p50_ns")),
+        LineOverTime("p99", _of_clients("latency_p99_ns")),
+        LineOverTime("longest", _of_clients("latency_max_ns")),
     ),
     max,
     "the longest",
@@ -96,7 +103,7 @@ LAG = OverTime(
     "lag_over_time",
     "Schedule lag over time",
     Axis("p99 of the lag, ms", Scale.LOG),
-    (LineOverTime("p99", lambda second: _ms(second.lag_p99_ns)),),
+    (LineOverTime("p99", _of_clients("schedule_lag_p99_ns")),),
     max,
     "the longest",
 )
@@ -104,12 +111,9 @@ NOT_OK = OverTime(
     "not_ok_over_time",
     "Not ok over time",
     PER_SECOND,
-    (
-        LineOverTime("aborted", lambda second: second.aborted, is_shown_at_zero=False),
-        LineOverTime("failed", lambda second: second.failed, is_shown_at_zero=False),
-        LineOverTime("unknown", lambda second: second.unknown, is_shown_at_zero=False),
-        LineOverTime("late", lambda second: second.late, is_shown_at_zero=False),
-        LineOverTime("skipped", lambda second: second.skipped, is_shown_at_zero=False),
+    tuple(
+        LineOverTime(name, _of_clients(name), is_shown_at_zero=False)
+        for name in ("aborted", "failed", "unknown", "late", "skipped")
     ),
 )
 CPU = OverTime(
@@ -176,7 +180,7 @@ def stalled(
 ) -> Iterator[tuple[float, float]]:
     """From where to where it is shaded."""
     for middle, part in together(seconds, size, begins):
-        if any(one.stalled_ns >= STALLED_NS for one in part):
+        if any(one.clients.stalled_ns >= STALLED_NS for one in part):
             yield middle - len(part) / 2, middle + len(part) / 2
 
 
@@ -309,31 +313,43 @@ def _means(seconds: Sequence[float], size: int) -> Iterator[tuple[float, float]]
         yield middle, statistics.fmean(part)
 
 
-_FOR_MEDIAN, _FOR_P99 = needed_for("p50"), needed_for("p99")
+_OF_SECONDS = {metric.name: metric for metric in OF_SECONDS}
+_SUMMED = (
+    "ok", "aborted", "failed", "unknown", "late", "skipped", "retries", "clients_connected",
+)  # fmt: skip
+_OF_SLOWEST = ("p50_ns", "p99_ns", "max_ns", "stalled_ns", "suspended_ns")
 
 
-class ShownSecond(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counts are those of all clients; of several groups, times are those of the slowest. What is
-    0 or not known is left out."""
-
-    second: int
-    ok: int
+class ShownSecond(Struct, frozen=True):
+    clients: Interval
+    """Counts are those of all clients; of several groups, times are those of the slowest."""
     offered: float | None = None
     """What was due in it; None: a closed loop."""
-    aborted: int = 0
-    failed: int = 0
-    unknown: int = 0
-    late: int = 0
-    skipped: int = 0
-    retries: int = 0
-    clients: int = 0
-    p50_ns: int | None = None
-    p99_ns: int | None = None
-    max_ns: int | None = None
-    lag_p99_ns: int | None = None
-    stalled_ns: int = 0
-    suspended_ns: int = 0
     machine: MachineSecond | None = None
+
+    @property
+    def second(self) -> int:
+        return self.clients.second
+
+    @property
+    def document(self) -> dict[str, float | MachineSecond | None]:
+        """For the live page; what is 0 or not known is left out."""
+        known = {_short(name): metric.known(self.clients) for name, metric in _OF_SECONDS.items()}
+        others: dict[str, float | MachineSecond | None] = {
+            "offered": self.offered,
+            "machine": self.machine,
+        }
+        return {
+            "second": self.second,
+            "ok": self.clients.ok,
+            **{name: value for name, value in known.items() if value},
+            **{name: value for name, value in others.items() if value is not None},
+        }
+
+
+def _short(name: str) -> str:
+    """As the live page calls a metric: ``p99_ns``, ``lag_p99_ns``, ``clients``."""
+    return name.removeprefix("latency_").removeprefix("schedule_").removesuffix("_connected")
 
 
 def shown_second(
@@ -341,32 +357,22 @@ def shown_second(
 ) -> ShownSecond:
     own = [one for one in groups if one.group != DEFERRED] or list(groups)
     second = own[0].second
-    ended = sum(one.ok + one.aborted + one.failed + one.unknown for one in own)
-    ok = sum(one.ok for one in own)
     lags = [one.schedule_lag_p99_ns for one in own if one.schedule_lag_p99_ns is not None]
     rate = driving.offered_rate_per_s if driving else None
     is_rate = isinstance(rate, float | int) or rates.is_profile(rate)
-    return ShownSecond(
-        second=second,
-        ok=ok,
-        offered=rates.due(rate, second + 1) - rates.due(rate, second)
-        if rate is not None and is_rate
-        else None,
-        aborted=sum(one.aborted for one in own),
-        failed=sum(one.failed for one in own),
-        unknown=sum(one.unknown for one in own),
-        late=sum(one.late for one in own),
-        skipped=sum(one.skipped for one in own),
-        retries=sum(one.retries for one in own),
-        clients=sum(one.clients_connected for one in own),
-        p50_ns=max(one.p50_ns for one in own) if ok >= _FOR_MEDIAN else None,
-        p99_ns=max(one.p99_ns for one in own) if ok >= _FOR_P99 else None,
-        max_ns=max(one.max_ns for one in own) if ok else None,
-        lag_p99_ns=max(lags) if lags and ended >= _FOR_P99 else None,
-        stalled_ns=max(one.stalled_ns for one in own),
-        suspended_ns=max(one.suspended_ns for one in own),
-        machine=machine,
+    made = replace(
+        own[0],
+        group="",
+        schedule_lag_p99_ns=max(lags, default=None),
+        **{name: sum(getattr(one, name) for one in own) for name in _SUMMED},
+        **{name: max(getattr(one, name) for one in own) for name in _OF_SLOWEST},
     )
+    due = (
+        rates.due(rate, second + 1) - rates.due(rate, second)
+        if rate is not None and is_rate
+        else None
+    )
+    return ShownSecond(made, due, machine)
 
 
 LEAST_SECONDS = 5

@@ -54,8 +54,8 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
                 "compared_with": conclusion.compared_with,
                 "metric": conclusion.metric.name,
                 "ratio": conclusion.ratio,
-                "ratio_low": _finite(conclusion.low),
-                "ratio_high": _finite(conclusion.high),
+                "ratio_low": finite(conclusion.low),
+                "ratio_high": finite(conclusion.high),
                 "direction": conclusion.direction.value,
                 "reason": conclusion.reason,
                 "durability": [name or None for name in conclusion.durability],
@@ -91,8 +91,8 @@ def _of_grid(grid: SettingEffects) -> dict[str, Any]:
             {
                 "of": [structs.asdict(change) for change in effect.of],
                 "ratio": effect.ratio,
-                "ratio_low": _finite(effect.low),
-                "ratio_high": _finite(effect.high),
+                "ratio_low": finite(effect.low),
+                "ratio_high": finite(effect.high),
                 "p_value": effect.p_value,
                 "adjusted_p": effect.adjusted_p,
                 "combinations": effect.combinations,
@@ -105,9 +105,9 @@ def _of_grid(grid: SettingEffects) -> dict[str, Any]:
     }
 
 
-def _finite(bound: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     """JSON has no infinity."""
-    return bound if bound is not None and math.isfinite(bound) else None
+    return value if value is not None and math.isfinite(value) else None
 
 
 def write_document(document: object, stream: TextIO) -> None:

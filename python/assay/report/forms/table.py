@@ -16,8 +16,9 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 from rich.text import Text
 
+from assay.contracts.metric import ReportColumn
 from assay.report.for_people import for_people
-from assay.report.values import Report, ReportCell, ReportColumn, ReportTable, Row, Section, text
+from assay.report.values import Report, ReportCell, ReportTable, Row, Section, text
 from assay.text import table_forms, terminal
 from assay.text.table_forms import CellLines
 from assay.text.terminal import COLUMNS_ELSEWHERE, as_it_is, line_width, with_ascii_forms

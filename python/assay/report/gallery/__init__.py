@@ -17,9 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.documents import ShapeError, convert
 from assay.contracts.recorded import Build, Machine
-from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
 from assay.record import ExperimentRecord, Run, machines
@@ -277,11 +275,11 @@ def facts_of(experiment: ExperimentRecord) -> Facts:
     return Facts(
         title=experiment.title,
         experiment=experiment.id,
-        workload=str(experiment.workload.get("name", "")),
-        workload_title=str(experiment.workload.get("title", "")),
-        workload_sha256=str(experiment.workload.get("fingerprint", "")),
+        workload=experiment.workload.name,
+        workload_title=experiment.workload.title,
+        workload_sha256=experiment.workload.fingerprint,
         reproduces=experiment.reproduces,
-        is_quick=bool(experiment.experiment.get("is_quick")),
+        is_quick=experiment.experiment.is_quick,
         tests=list(dict.fromkeys(run.test for run in runs)),
         only=[list(patterns) for patterns in experiment.only],
         begun_unix_ns=experiment.begun_unix_ns,
@@ -313,14 +311,6 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
-def read_facts(text: bytes, file: str) -> Facts:
-    """Raises `InputError`, with ``file``, where it is not of this form."""
-    try:
-        return convert(msgspec.json.decode(text), Facts, "facts")
-    except (ShapeError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"facts.json: {error}", file=file) from error
-
-
 def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:
     """Each as it was in its first run."""
     seen = set()
@@ -341,7 +331,7 @@ def _systems(runs: Sequence[Run]) -> Iterator[SystemFacts]:
 def _brought_by(run: Run) -> str:
     found = run.deployment
     assert found is not None
-    if run.cell.get("system", {}).get("url"):
+    if run.cell.system.url:
         return "a server or file by URL, which Assay did not start"
     if found.is_embedded:
         return "a library in the client's process"
@@ -367,9 +357,9 @@ def _storages(experiment: ExperimentRecord) -> Iterator[StorageSummary]:
 
 
 def _data(runs: Sequence[Run]) -> Iterator[DataFacts]:
-    found = {run.data.fingerprint: run.data for run in runs if run.data is not None}
-    for one in found.values():
-        yield DataFacts(one.description, one.fingerprint, dict(one.rows))
+    found = {run.data.request.fingerprint: run.data for run in runs if run.data is not None}
+    for fingerprint, one in found.items():
+        yield DataFacts(one.request.description, fingerprint, dict(one.rows))
 
 
 def _cell(cell: CellRuns) -> CellFacts:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from assay.comparison import sentences
 from assay.comparison.conclusions import Question
+from assay.contracts.metric import ReportColumn
 from assay.judge.run import EXCEEDED, WORDS
 from assay.plan import cell_names
 from assay.record import Run
@@ -31,7 +32,6 @@ from assay.report.values import (
     Number,
     Report,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     RunOfCell,

@@ -10,6 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from assay.comparison import ratios
+from assay.contracts.metric import Metric
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval, LeastDeviation
 from assay.judge.warning_kinds import WarningKind
@@ -18,8 +19,7 @@ from assay.record import ExperimentRecord
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates, published
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.published import Quantity
+from assay.report.declared.published import Levels, Quantity
 from assay.report.papers import claims
 from assay.report.papers.claims import (
     BOUNDS,
@@ -98,7 +98,7 @@ class ClaimCase(Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def keys(self) -> list[RunValue]:
+    def keys(self) -> list[Metric]:
         """By which the value of each term is read."""
         terms = self.claim.terms
         return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
@@ -159,9 +159,9 @@ _NAMED = "`assay report NAME=3 NAME=5`"
 NO_VALUE = "this system has no such value"
 
 
-def why_not_comparable(cell: CellRuns, key: RunValue | None = None) -> str:
+def why_not_comparable(cell: CellRuns, key: Metric | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
-    if not (cell.measured if key is None else key.runs(cell)):
+    if not (cell.measured if key is None else aggregates.runs_of(cell, key)):
         run = cell.runs[0]
         if run.state == "planned":
             return f"{run.system} was not run"
@@ -180,7 +180,7 @@ def why_not_comparable(cell: CellRuns, key: RunValue | None = None) -> str:
 def why_no_cell(term: Term, cells: Sequence[CellRuns]) -> str:
     """The first level of the term that no cell has, beside those before it."""
     left = list(cells)
-    wanted: published.Levels = {"test": term.test, **term.levels}
+    wanted: Levels = {"test": term.test, **term.levels}
     for name, level in wanted.items():
         kept = published.cells_with_levels(left, {name: level})
         if not kept and left and not any(cell.measured for cell in left):
@@ -205,7 +205,7 @@ def _other_machine(wanted: str, there: Sequence[str]) -> str:
     return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[RunValue]) -> str:
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Metric]) -> str:
     """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE
@@ -228,9 +228,9 @@ def other_durability(cells: Sequence[CellRuns]) -> str:
 def scaled_tests(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
     """By test: what is smaller than in the paper's own size, and its levels here."""
     found: dict[str, dict[str, str]] = {}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["name"] not in _NOT_SIZES and not one.get("reason"):
-            found.setdefault(one["test"], {})[one["name"]] = one["quick"]
+    for one in experiment.experiment.scaled:
+        if one.name not in _NOT_SIZES and not one.reason:
+            found.setdefault(one.test, {})[one.name] = one.quick
     return found
 
 
@@ -248,7 +248,7 @@ def modelled_note(cells: Sequence[CellRuns], unit: str) -> str:
 _LEAST_BLOCKS = 3
 """Two differences hardly say how differences vary: two blocks are judged as independent cells,
 whose interval has what varies between the blocks as well, so that it is wide enough."""
-Operand = tuple[CellRuns, RunValue]
+Operand = tuple[CellRuns, Metric]
 
 
 def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterval:
@@ -264,7 +264,7 @@ def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterv
     )
 
 
-def why_undecided(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> str:
+def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> str:
     """Why nothing is decided from these cells by these keys; empty: it may be."""
     if not any(depends_on_machine(key) for key in keys):
         return ""
@@ -277,18 +277,18 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> str:
     return disturbed or (ratios.SEQUENTIAL if is_apart else "")
 
 
-def depends_on_machine(key: RunValue) -> bool:
+def depends_on_machine(key: Metric) -> bool:
     """Whether it changes with what else the machine does in the run. The load is no run."""
-    return key.unit in OF_SPEED and not key.is_of_load
+    return key.unit in OF_SPEED and key.measured_once is None
 
 
-def least_deviation(keys: Sequence[RunValue]) -> LeastDeviation:
+def least_deviation(keys: Sequence[Metric]) -> LeastDeviation:
     """Of the coarsest."""
-    return lambda value: max(key.least_deviation(value) for key in keys)
+    return lambda _value: max(key.relative_resolution for key in keys)
 
 
-def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> bool:
-    if any(key.is_of_load for key in keys):
+def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> bool:
+    if any(key.measured_once for key in keys):
         return False
     (one, other) = ([(0, run) for run in cell.measured] for cell in cells)
     matched = ratios.interleaved_pairs(one, other)
@@ -296,7 +296,7 @@ def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> bool:
 
 
 IdentityOfOperand = tuple[tuple[int, ...], str]
-"""Numbers of the cell's runs, and what is read from them (`RunValue.identity`)."""
+"""Numbers of the cell's runs, and what is read from them (its name)."""
 
 
 class RatioIdentity(Struct, frozen=True):
@@ -305,13 +305,13 @@ class RatioIdentity(Struct, frozen=True):
 
 
 def ratio_identity(
-    numerator: tuple[CellRuns, RunValue], denominator: tuple[CellRuns, RunValue]
+    numerator: tuple[CellRuns, Metric], denominator: tuple[CellRuns, Metric]
 ) -> RatioIdentity:
     return RatioIdentity(_identity_of_operand(*numerator), _identity_of_operand(*denominator))
 
 
-def _identity_of_operand(cell: CellRuns, key: RunValue) -> IdentityOfOperand:
-    return cell.run_ids, key.identity
+def _identity_of_operand(cell: CellRuns, key: Metric) -> IdentityOfOperand:
+    return cell.run_ids, key.name
 
 
 ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]

@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 from msgspec import Struct, field
 
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.report.declared import published
 from assay.report.declared.published import Levels, Quantity
 from assay.text import units
+from assay.text.keys import FLAG, TEXT, TEXTS, NumberWithin, OneOf, in_file, named
 from assay.text.quantities import Real
 from assay.text.toml_file import TomlTable
+from assay.workload.workload_record import WorkloadRecord
 
 ONE_REPETITION = "one repetition"
 ALIKE = "repetitions alike"
@@ -193,6 +195,7 @@ def shown_interval(interval: ConfidenceInterval, before: str = "") -> str:
 
 
 _ANY = Real(-1e18, 1e18)
+_TEXT, _NUMBER_OF_ANY = in_file(TEXT), NumberWithin(_ANY)
 
 
 class ClaimKind(StrEnum):
@@ -231,43 +234,52 @@ class Term(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    text: str
-    source: str
+    text: Annotated[str, _TEXT]
+    source: Annotated[str, _TEXT]
     kind: ClaimKind
     terms: tuple[Term, ...]
     """From the smallest value to the largest; one where it says something of each value."""
     ratio: PrintedRatio | None = None
     """Of the last and the first cell, as printed."""
-    exponent: float | None = None
+    exponent: Annotated[float | None, in_file(_NUMBER_OF_ANY)] = None
     """Of a growth."""
     is_derived: bool = False
     """It is not printed, but computed from printed numbers."""
-    growth: str = ""
+    growth: Annotated[str, _TEXT] = ""
     """The factor with which the value grows."""
-    growth_bound: GrowthBound = GrowthBound.ABOUT
+    growth_bound: Annotated[GrowthBound, in_file(
+        OneOf(tuple(GrowthBound)), name="bound",
+        read=lambda section, key: GrowthBound(section.choice(key, GrowthBound)),
+    )] = GrowthBound.ABOUT  # fmt: skip
     least: float | None = None
     """Of the ratio of the last and the first cell (`Kind.TIMES`)."""
     most: float | None = None
     limit: float | str = 0.0
     """Of a bound: a number, or a path."""
-    undecided: str = ""
+    undecided: Annotated[str, _TEXT] = ""
     """Path of how many more of the value may be so; empty: all are decided."""
-    is_of_answers: bool = False
+    is_of_answers: Annotated[bool, in_file(FLAG, name="of_answers")] = False
     """It is about right answers, so that runs with wrong ones are judged."""
-    within: float = WITHIN
+    within: Annotated[float, in_file(_NUMBER_OF_ANY)] = WITHIN
     """The factor by which equal values may differ."""
-    tolerance: float = 0.25
+    tolerance: Annotated[float, in_file(_NUMBER_OF_ANY)] = 0.25
     """By which an exponent may differ."""
-    processors: int = 0
+    processors: Annotated[
+        int, in_file(_NUMBER_OF_ANY, read=lambda section, key: int(section.number(key, _ANY)))
+    ] = 0
     """The machine must have so many, for the claim to be comparable."""
-    needs_full: tuple[str, ...] = ()
+    needs_full: Annotated[tuple[str, ...], in_file(TEXTS)] = ()
     """Parameters with whose full values the claim is about: with smaller ones it is another."""
-    least_levels: Mapping[str, float] = field(default_factory=dict)
+    least_levels: Annotated[
+        Mapping[str, float], in_file((), name="from", below=named(_NUMBER_OF_ANY))
+    ] = field(default_factory=dict)
     """Factor → the least level that the claim is about."""
-    most_levels: Mapping[str, float] = field(default_factory=dict)
-    is_beyond_memory: bool = False
+    most_levels: Annotated[
+        Mapping[str, float], in_file((), name="to", below=named(_NUMBER_OF_ANY))
+    ] = field(default_factory=dict)
+    is_beyond_memory: Annotated[bool, in_file(FLAG, name="beyond_memory")] = False
     """It is about more data than the system's memory."""
-    not_here: str = ""
+    not_here: Annotated[str, _TEXT] = ""
     """Why it cannot be judged by this workload; empty: it can."""
     names: tuple[str, ...] = ()
     """The levels in which the terms differ, of each term."""
@@ -279,7 +291,6 @@ class Claim(Struct, frozen=True):
 
 def read(section: TomlTable) -> Claim:
     """Raises `ExperimentError` with the line that is wrong."""
-    text, source = section.text("text"), section.text("source")
     said = [kind for kind in ClaimKind if kind in section]
     if len(said) != 1:
         raise section.error(
@@ -311,43 +322,27 @@ def read(section: TomlTable) -> Claim:
     if any("test" not in term.levels for term in terms):
         raise section.error("a claim without a test", hint='test = "NAME"')
     ratio = _ratio(section)
-    claim = Claim(
-        text=text,
-        source=source,
+    claim: Claim = section.thing(
+        Claim,
         kind=kind,
         terms=terms,
         ratio=ratio,
-        exponent=section.number("exponent", _ANY) if "exponent" in section else None,
         is_derived=section.boolean("derived", ratio is not None and ratio.is_of_values),
-        growth=section.text("growth") if kind is ClaimKind.GROWTH else "",
-        growth_bound=GrowthBound(section.choice("bound", [*GrowthBound], GrowthBound.ABOUT)),
         least=_bound(section, "least", kind),
         most=_bound(section, "most", kind),
         limit=_limit(section, kind) if kind in BOUNDS else 0.0,
-        undecided=section.text("undecided", ""),
-        is_of_answers=section.boolean("of_answers", False),
-        within=section.number("within", _ANY, WITHIN),
-        tolerance=section.number("tolerance", _ANY, 0.25),
-        processors=int(section.number("processors", _ANY, 0)),
-        needs_full=section.texts("needs_full", ()),
-        least_levels=_numbers(section, "from"),
-        most_levels=_numbers(section, "to"),
-        is_beyond_memory=section.boolean("beyond_memory", False),
-        not_here=section.text("not_here", ""),
         names=names,
     )
     if kind is ClaimKind.TIMES and claim.least is None and claim.most is None:
         raise section.error("how many times", kind, hint="least = 2, or most = 2")
-    section.done()
     return claim
 
 
 def of_record(workload: WorkloadRecord) -> list[Claim]:
     """The claims at the time of the run."""
-    found = workload.get("claims", ())
     return [
         read(TomlTable(Path("published.toml"), "", ("claims", place), claim))
-        for place, claim in enumerate(found)
+        for place, claim in enumerate(workload.claims)
     ]
 
 
@@ -365,16 +360,6 @@ def _ratio(section: TomlTable) -> PrintedRatio | None:
 
 def _bound(section: TomlTable, name: str, kind: ClaimKind) -> float | None:
     return section.number(name, _ANY) if kind is ClaimKind.TIMES and name in section else None
-
-
-def _numbers(section: TomlTable, name: str) -> Mapping[str, float]:
-    """Levels by factor; none where the claim has no such table."""
-    if name not in section:
-        return {}
-    own = section.section(name)
-    found = {factor: own.number(factor, _ANY) for factor in own.names()}
-    own.done()
-    return found
 
 
 def _limit(section: TomlTable, kind: ClaimKind) -> float | str:

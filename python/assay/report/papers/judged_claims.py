@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import ratios
-from assay.contracts.recorded import WorkloadRecord
+from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
@@ -25,7 +25,6 @@ from assay.report import cell_runs
 from assay.report.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import aggregates, published
 from assay.report.declared import published as selection
-from assay.report.declared.aggregates import RunValue
 from assay.report.declared.published import Published, PublishedColumn
 from assay.report.papers import claim_cases, claims
 from assay.report.papers.claim_cases import ClaimCase, JudgedClaim
@@ -40,6 +39,7 @@ from assay.report.papers.claims import (
     shown_interval,
 )
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 # Takes a claim about how a value grows with a factor, and the cells that differ in it; judges it
 # on the range that was run, by the paper's own values in that range.
@@ -330,9 +330,9 @@ def _outside(claim: Claim, cell: CellRuns) -> str:
 def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
     """What is not as large here as the claim needs it; empty: nothing."""
     tests = {str(term.levels["test"]) for term in claim.terms}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["test"] in tests and one["name"] in claim.needs_full:
-            return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
+    for one in experiment.experiment.scaled:
+        if one.test in tests and one.name in claim.needs_full:
+            return f"{one.name} {one.quick} here, the claim is about {one.full}"
     return ""
 
 
@@ -407,10 +407,10 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: RunValue, run: Run) -> _Bounded | None:
+def _bounded(claim: Claim, key: Metric, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = aggregates.value_at(run, claim.undecided) if claim.undecided else 0
-    read = (key.value(run), _limit(claim, run), doubtful or 0)
+    read = (aggregates.read(key, run), _limit(claim, run), doubtful or 0)
     if not all(isinstance(one, int | float) for one in read):
         return None
     return _Bounded(*(float(one) for one in read if isinstance(one, int | float)))
@@ -471,11 +471,11 @@ class PublishedCurve(Struct, frozen=True):
 
 
 def published_curve(
-    workload: WorkloadRecord, claim: Claim, key: RunValue, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: Metric, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
-    for name in workload.get("published", {}):
+    for name in workload.published:
         table = published.of_record(workload, name)
         assert table is not None
         columns = published.columns_of_table(workload, name, table)
@@ -487,11 +487,7 @@ def published_curve(
 
 
 def _points(
-    table: Published,
-    columns: Sequence[PublishedColumn],
-    claim: Claim,
-    key: RunValue,
-    cell: CellRuns,
+    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Metric, cell: CellRuns
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels
@@ -503,7 +499,7 @@ def _points(
             if table.column_factor:
                 levels[table.column_factor] = table.column_levels[place]
             is_of_storage = levels.get(STORAGE_ROLE) in (None, cell.level(STORAGE_ROLE))
-            is_same = column.test == claim.terms[0].test and column.key.identity == key.identity
+            is_same = column.test == claim.terms[0].test and column.read.name == key.name
             size = levels.get(claim.growth)
             if not isinstance(size, int | float) or not isinstance(value, int | float):
                 continue

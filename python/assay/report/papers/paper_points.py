@@ -10,7 +10,7 @@ from itertools import groupby, product
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.recorded import WorkloadRecord
+from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.plan import cell_names
@@ -34,6 +34,7 @@ from assay.report.values import (
     judged,
 )
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 PUBLISHED_POINT, MEASURED_POINT, RATIO = "published", "measured", "measured ÷ published"
 JUDGED = "judged"
@@ -106,7 +107,7 @@ def systems(
             name = names.get(cell.published_names[place].casefold())
             if name is not None and name not in chosen.values():
                 chosen[label] = name
-    tables = (of_record(workload, name) for name in workload.get("published", {}))
+    tables = (of_record(workload, name) for name in workload.published)
     everywhere = [row.system for table in tables if table for row in table.rows]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
     for cell in cells:
@@ -135,7 +136,7 @@ def compared(
     published: Published,
     cell_runs: Sequence[CellRuns],
     names: Mapping[str, str],
-    key: aggregates.RunValue,
+    key: Metric,
     time_units: Sequence[str],
 ) -> Iterator[PaperPoint]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
@@ -167,13 +168,11 @@ def compared(
                 yield PaperPoint({**levels, VALUE: title}, origin, shown, between)
 
 
-def _mean(cell: CellRuns | None, key: aggregates.RunValue) -> Number | None:
+def _mean(cell: CellRuns | None, key: Metric) -> Number | None:
     return None if cell is None else aggregates.number(cell, key, is_mean=True)
 
 
-def _between(
-    first: CellRuns | None, other: CellRuns | None, key: aggregates.RunValue
-) -> MeasuredRatio | None:
+def _between(first: CellRuns | None, other: CellRuns | None, key: Metric) -> MeasuredRatio | None:
     if first is None or other is None:
         return None
     numerator, denominator = (other, first) if key.is_more_better else (first, other)
@@ -191,7 +190,7 @@ def _scalability(
     cells: Sequence[CellRuns],
     levels: Mapping[str, Scalar],
     origin: str,
-    key: aggregates.RunValue,
+    key: Metric,
 ) -> Iterator[PaperPoint]:
     """`assay.report.declared.aggregates.scalability` in percent, of each number of clients
     above the first, which must be 1."""

@@ -10,19 +10,18 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, durability
-from assay.report.cell_runs import DURABILITY, TEST, CellRuns
+from assay.report.cell_runs import DURABILITY, CellRuns
 from assay.report.cell_tables import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, declaration
 from assay.report.declared import published as notes
 from assay.report.declared import published as publications
-from assay.report.declared.declaration import Declaration, Series, SeriesColumn
 from assay.report.declared.published import HARDWARE, FactorLayout, Published, printed_cell
 from assay.report.papers import claim_cases, claims, paper_points
-from assay.report.papers import paper_points as published_figures
 from assay.report.papers.claim_cases import ByRatio, JudgedClaim, cases_by_ratio
 from assay.report.papers.paper_points import (
     JUDGED,
@@ -37,8 +36,9 @@ from assay.report.papers.paper_points import (
     ValueColumn,
 )
 from assay.report.sections import conditions
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.report.values import ReportCell, ReportTable, Row, Section, absent
 from assay.text.units import BYTES_PER, TIME_UNITS
+from assay.workload.declared_reports import Declaration, Series, SeriesColumn
 
 # Takes the points of a published table, published and measured; returns the columns and rows of
 # the table in the paper's own shape.
@@ -181,18 +181,18 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
         return None
     of_claims = cases_by_ratio(claims)
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
-    printed = list(experiment.workload.get("published", {}))
+    printed = list(experiment.workload.published)
     tables.sort(
         key=lambda table: printed.index(table.name.removesuffix(_SUFFIX))
     )  # as in the paper
     tables = [_with_this_machine(experiment, one) for one in tables]
     if not tables:
         return None
-    sources = {name: str(one["source"]) for name, one in experiment.workload["published"].items()}
+    sources = {name: str(one["source"]) for name, one in experiment.workload.published.items()}
     figures = tuple(
         figure
         for one in tables
-        for figure in published_figures.figures_of_paper(
+        for figure in paper_points.figures_of_paper(
             one,
             sources[one.name.removesuffix(_SUFFIX)],
             is_scaled=_is_scaled(experiment, one.name.removesuffix(_SUFFIX)),
@@ -263,7 +263,7 @@ def _of_clients(
     columns: Sequence[SeriesColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
-    keys = [column.read.path for column in columns]
+    keys = [declaration.read_of(column).name for column in columns]
     cells = [
         cell for cell in cell_runs if cell.measured and aggregates.is_of_client_process(cell, keys)
     ]
@@ -278,10 +278,10 @@ def _time_units(printed: Published, otherwise: str) -> list[str]:
 
 def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
     def has(cell: CellRuns) -> bool:
-        is_cache = column.cache is None or cell.level(CACHE) == column.cache
+        is_cache = CACHE not in column.levels or cell.level(CACHE) == column.levels[CACHE]
         return cell.runs[0].test == column.test and is_cache
 
-    return ValueColumn(column.title, aggregates.mean(column.read, time_unit), has)
+    return ValueColumn(column.title, aggregates.mean(declaration.read_of(column), time_unit), has)
 
 
 def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
@@ -297,10 +297,7 @@ def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Repo
 
 
 def _points(
-    printed: Published,
-    declared: Declaration,
-    cells: Sequence[CellRuns],
-    names: Mapping[str, str],
+    printed: Published, declared: Declaration, cells: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[PaperPoint]:
     key = aggregates.KEYS[declared.value]
     time_units = _time_units(printed, declared.unit)
@@ -415,7 +412,7 @@ def joined_table(
         return None
     every = [cell for found in by_test.values() for cell in found]
     shared = _shared(by_test, every)
-    if any(column.cache for column in series.columns):
+    if any(CACHE in column.levels for column in series.columns):
         shared = [factor for factor in shared if factor != CACHE]
     apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
@@ -439,12 +436,9 @@ def joined_table(
     return ReportTable(
         name=series.name,
         title=series.heading,
-        is_answer=series.name in experiment.experiment.get("series", ()),
+        is_answer=series.name in experiment.experiment.series,
         label_columns=len(labels),
-        columns=(
-            *(ReportColumn(name, is_number=name == series.rows) for name in labels),
-            *columns,
-        ),
+        columns=(*(ReportColumn(name, is_number=name == series.rows) for name in labels), *columns),
         rows=tuple(rows),
         notes=(
             *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),
@@ -475,12 +469,14 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
 
 def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     """``less``: what the test has less of than its paper, which the title says."""
-    median = aggregates.median(column.read, column.unit)
+    median = aggregates.median(declaration.read_of(column), column.unit)
 
     def shown(cell: CellRuns) -> ReportCell:
         made = median(cell)
         notes = (
-            aggregates.note_on_client_process(cell, (column.read.path,)) if made.number else "",
+            aggregates.note_on_client_process(cell, (declaration.read_of(column).name,))
+            if made.number
+            else "",
             made.note,
         )
         return replace(made, note="; ".join(filter(None, notes)))
@@ -488,8 +484,8 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     return value_column(
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
-        {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
-        column.unit if column.read.unit == "ns" else "",
+        column.levels,
+        column.unit if declaration.read_of(column).unit == "ns" else "",
     )
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, columns
@@ -25,25 +26,13 @@ from assay.report.declared.published import (
     PublishedColumn,
     PublishedRow,
 )
-from assay.report.papers import claim_cases, judged_claims, paper_table
-from assay.report.papers import paper_points as published_figures
+from assay.report.papers import claim_cases, judged_claims, paper_points, paper_table
 from assay.report.papers.claim_cases import MODELLED, ByRatio, JudgedClaim, cases_by_ratio
 from assay.report.papers.claims import ALIKE, Outcome, not_comparable
 from assay.report.papers.paper_points import MEASURED_POINT, OF_MEANS, PUBLISHED_POINT, RATIO
 from assay.report.program_tables import ProgramTable
-from assay.report.sections import conditions
 from assay.report.values import CLAIMS as OF_CLAIMS
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    judged,
-    text,
-)
+from assay.report.values import Number, ReportCell, ReportTable, Row, Section, absent, judged, text
 from assay.text import units
 
 TITLE = "Published and measured"
@@ -59,7 +48,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         return None
     judged = claims(experiment)
     tables = list(_published_tables(experiment, cases_by_ratio(judged)))
-    figures = [figure for one in tables for figure in published_figures.figures_of_pairs(one)]
+    figures = [figure for one in tables for figure in paper_points.figures_of_pairs(one)]
     if (of_paper := paper_table.section(experiment, judged)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
@@ -82,7 +71,7 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
     """Those of measured tests that are not in the paper's own shape."""
     found = published.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
-    for name in experiment.workload.get("published", {}):
+    for name in experiment.workload.published:
         beside = published.of_record(experiment.workload, name)
         if beside is None or beside.layout is not None:
             continue
@@ -104,7 +93,7 @@ SCALED = ProgramTable(
             "why it was left out: it is optional, and cannot be had here; null: it was not",
         ),
     ],
-    lambda experiment: iter(experiment.experiment.get("scaled", ())),
+    lambda experiment: iter(experiment.experiment.scaled),
 )
 CLAIMS = ProgramTable(
     "One row per claim of a paper that was judged, and what it was judged for.",
@@ -157,7 +146,7 @@ def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
     """What the quick version has in place of the full one, and what cannot be had here; the same of
     several tests once."""
     by_change: dict[tuple[str, str, str], list[str]] = {}
-    for one in conditions.scaled(experiment):
+    for one in experiment.experiment.scaled:
         here = f"left out: {one.reason}" if one.reason else one.quick
         by_change.setdefault((one.name, one.full, here), []).append(one.test)
     if not by_change:
@@ -332,7 +321,7 @@ def _columns(of: _Context) -> Iterator[ReportColumn]:
     for column in of.columns:
         less = ", ".join(of.less(column))
         title = f"{less} here\n{column.title}" if less else column.title
-        yield ReportColumn(title, is_number=True, unit=column.unit)
+        yield ReportColumn(title, is_number=True, shown_in=column.unit)
     if of.has_speed_up:
         yield ReportColumn("speed-up", is_number=True)
         yield ReportColumn("judged")

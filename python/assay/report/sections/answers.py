@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from msgspec import Struct, field
 
+from assay.contracts.metric import ReportColumn
 from assay.judge.result_checks import (
     Check,
     expected_rows,
@@ -16,12 +17,12 @@ from assay.judge.result_checks import (
     not_applicable,
     shown_row,
 )
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, words
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Section, absent, count
+from assay.report.values import ReportCell, ReportTable, Section, absent, count
 from assay.text.units import counted
 
 _MOST_ROWS = 5
@@ -189,9 +190,7 @@ def _summary(runs: Sequence[Run]) -> str:
     return line
 
 
-def _checks_by_id(
-    runs: Iterable[Run],
-) -> dict[str, list[tuple[Run, Check]]]:
+def _checks_by_id(runs: Iterable[Run]) -> dict[str, list[tuple[Run, Check]]]:
     by_id: dict[str, list[tuple[Run, Check]]] = {}
     for run in runs:
         for check in run.checks:
@@ -199,10 +198,11 @@ def _checks_by_id(
     return by_id
 
 
-def _described(data: DatasetFacts | None) -> str:
-    if data is None or not data.description:
+def _described(data: Dataset | None) -> str:
+    if data is None or not data.request.description:
         return "these data"
-    return data.description + (f", {data.replicas} replicas" if data.replicas > 1 else "")
+    replicas = data.request.replicas
+    return data.request.description + (f", {replicas} replicas" if replicas > 1 else "")
 
 
 def _data_of(run: Run) -> tuple[object, ...]:
@@ -210,10 +210,9 @@ def _data_of(run: Run) -> tuple[object, ...]:
     systems are, also in the tables of another language, which have another fingerprint."""
     if run.driven and run.driven.answer_sums:
         return tuple(run.parameters.items())
-    data: DatasetFacts | None = run.data
-    if data is None:
+    if run.data is None:
         return ()
-    asked = not_applicable(run.checks)
+    data, asked = run.data.request, not_applicable(run.checks)
     return (data.fingerprint, data.replicas, data.variant, data.description, asked)
 
 
@@ -290,10 +289,10 @@ def _unknown_editions(runs: Sequence[Run]) -> list[str]:
     """Why real data have no expected results, which are known by the digest of an edition, and for
     some values of parameters."""
     editions = {
-        run.data.fingerprint: run.data.items
+        run.data.request.fingerprint: run.data.request.items
         for run in runs
         if run.data
-        and run.data.source == _REAL
+        and run.data.request.origin == _REAL
         and sum(map(_is_unrated, run.checks)) > len(not_applicable(run.checks))
     }
     return [

@@ -8,18 +8,18 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from assay.contracts.deployment import Address, Delay, Deployment
-from assay.contracts.experiment import Scaled
+from assay.contracts.experiment import UsedProfile
 from assay.contracts.factors import PROTOCOL
-from assay.contracts.recorded import Document, Machine
+from assay.contracts.recorded import Machine
 from assay.experiment import Driving, quick
-from assay.judge import client_service, machine_load
-from assay.load.dataset import DatasetFacts
+from assay.judge import machine_load, service_levels
+from assay.load.dataset import Dataset
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.records import ContinuationRecord
 from assay.report import cell_runs, columns, durability
 from assay.report.columns import counts, numbers, texts, words
 from assay.report.sections import storages
-from assay.report.values import Number, ReportCell, ReportTable, Section, absent, rate
+from assay.report.values import ReportCell, ReportTable, Section, absent, rate, share
 from assay.text import units
 from assay.text.units import size_word
 
@@ -35,8 +35,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
             map(_experiment, experiment.each)
         ),
         "unfinished": _unfinished(experiment),
-        "workload": f"{experiment.workload.get('name', '')}, "
-        f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
+        "workload": f"{experiment.workload.name}, version {experiment.workload.fingerprint[:12]}",
         "parameters": parameters(experiment),
         "storages": storages.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
@@ -56,36 +55,21 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         ("continued", [one for one in experiment.continuations if not one.is_interruption]),
     ):
         found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
-    changes = scaled(experiment)
-    if experiment.experiment.get("is_quick"):
+    changes = experiment.experiment.scaled
+    if experiment.experiment.is_quick:
         found["version"] = quick.described(changes) or f"quick: {_QUICK}"
     elif any(one.reason for one in changes):
         found["version"] = quick.described(changes)
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
-    if experiment.experiment.get("is_confined"):
+    if experiment.experiment.is_confined:
         found["confined"] = _CONFINED
     return {name: value for name, value in found.items() if value}
 
 
-def scaled(experiment: ExperimentRecord) -> list[Scaled]:
-    """What differs from the full size, and what was left out because it cannot be had here."""
-    return [
-        Scaled(
-            one["test"],
-            one["name"],
-            one["full"],
-            one["quick"],
-            bool(one.get("is_asked")),
-            one.get("reason", ""),
-        )
-        for one in experiment.experiment.get("scaled", ())
-    ]
-
-
 def left_out(experiment: ExperimentRecord) -> str:
     """``memory 64GB``: what was left out, without the reasons; empty: nothing."""
-    names = [f"{one.name} {one.full}" for one in scaled(experiment) if one.reason]
+    names = [f"{one.name} {one.full}" for one in experiment.experiment.scaled if one.reason]
     return ", ".join(dict.fromkeys(names))
 
 
@@ -133,8 +117,11 @@ def parameters(experiment: ExperimentRecord) -> str:
     asked = experiment.experiment
     names = dict.fromkeys(
         name
-        for one in (asked, *asked.get("of_tests", {}).values())
-        for name in one.get("parameters", {})
+        for own in (
+            asked.parameters,
+            *(one.get("parameters", {}) for one in asked.of_tests.values()),
+        )
+        for name in own
     )
     found = []
     for name in names:
@@ -320,21 +307,22 @@ def _asked(deployment: Deployment) -> str:
     return ", ".join(f"{name}={value}" for name, value in deployment.settings_asked.items())
 
 
-def _data(data: DatasetFacts) -> str:
-    replicas = f", {data.replicas} replicas" if data.replicas > 1 else ""
-    variant = "" if data.variant == "full" else f", {data.variant}"
-    rows, skipped = sum(data.rows.values()), data.skipped_items
+def _data(data: Dataset) -> str:
+    asked = data.request
+    replicas = f", {asked.replicas} replicas" if asked.replicas > 1 else ""
+    variant = "" if asked.variant == "full" else f", {asked.variant}"
+    rows, skipped = sum(data.rows.values()), asked.skipped_items
     counts = [
         # Of generated rows the description has the number, and an item is a row.
-        *([units.counted(data.items, "item")] if data.items != rows else []),
+        *([units.counted(asked.items, "item")] if asked.items != rows else []),
         *(
             [units.counted(rows, "row")]
-            if data.items != rows or "row" not in data.description
+            if asked.items != rows or "row" not in asked.description
             else []
         ),
         *([f"{units.counted(skipped, 'item')} skipped"] if skipped else []),
     ]
-    described = f"{data.source}, {data.description}{replicas}{variant}"
+    described = f"{asked.origin}, {asked.description}{replicas}{variant}"
     return f"{described}: {', '.join(counts)}" if counts else described
 
 
@@ -343,7 +331,7 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
     a client that could be calibrated."""
     fastest: dict[tuple[str, int], Run] = {}
     for run in runs:
-        per_s = client_service.statements_per_s(run)
+        per_s = service_levels.statements_per_s(run)
         if per_s is not None:
             key = (run.system_on_machine, run.clients)
             known = fastest.get(key)
@@ -365,7 +353,7 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
             counts("clients", attrgetter("clients"), is_label=True),
             numbers("statements/s", lambda run: rate(_done_per_s(run))),
             numbers("ceiling", _of_room(lambda room: rate(room.ceiling.statements_per_s))),
-            numbers("share of it", _of_room(lambda room: _shown_share(room.share))),
+            numbers("share of it", _of_room(lambda room: share(room.share))),
             numbers("client's share of the CPUs", _of_processors),
         ),
         fastest.values(),
@@ -375,12 +363,12 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
 
 
 def _done_per_s(run: Run) -> float:
-    return client_service.statements_per_s(run) or 0.0
+    return service_levels.statements_per_s(run) or 0.0
 
 
 def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
     def cell(run: Run) -> ReportCell:
-        room = client_service.headroom(run)
+        room = service_levels.headroom(run)
         return absent("not calibrated") if room is None else shown(room)
 
     return cell
@@ -388,16 +376,12 @@ def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[Run], ReportCell]:
 
 def _of_processors(run: Run) -> ReportCell:
     shares = machine_load.client_shares(run)
-    return absent("not measured") if shares is None else _shown_share(shares[0])
-
-
-def _shown_share(value: float) -> ReportCell:
-    return ReportCell(units.share(value), Number(value, "ratio"))
+    return share(None if shares is None else shares[0], "not measured")
 
 
 def profiles_table(experiment: ExperimentRecord) -> ReportTable | None:
     """None where none was used."""
-    used = experiment.experiment.get("profiles", ())
+    used = experiment.experiment.profiles
     if not used:
         return None
     return columns.table(
@@ -413,9 +397,8 @@ def profiles_table(experiment: ExperimentRecord) -> ReportTable | None:
     )
 
 
-def _profile_rows(profile: Document) -> Iterator[tuple[str, str, str]]:
-    name = f"{profile['system']} {profile['name']}"
-    yield name, "", profile["title"]
-    # Records from before November 2026 have the earlier name.
-    for printed, here in (profile.get("printed") or profile.get("became") or {}).items():
+def _profile_rows(profile: UsedProfile) -> Iterator[tuple[str, str, str]]:
+    name = f"{profile.system} {profile.name}"
+    yield name, "", profile.title
+    for printed, here in profile.printed.items():
         yield name, printed, here

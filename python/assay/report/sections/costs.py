@@ -8,9 +8,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.contracts.observation import Observation
-from assay.judge import seconds, storage_evidence
+from assay.judge import seconds, storage_checks
 from assay.plan.cell_names import CACHE
 from assay.record import Run
 from assay.record.metrics.catalogue import METRICS
@@ -19,7 +19,18 @@ from assay.record.metrics.resources import CLIENT_CPU, SERVER_CPU, why_unseen
 from assay.report import cell_runs, cell_tables
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, words
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, rate, size
+from assay.report.values import (
+    Number,
+    ReportCell,
+    Section,
+    absent,
+    cell_of,
+    number_cell,
+    rate,
+    section_of,
+    share,
+    size,
+)
 from assay.text import units
 
 _UNITS = {"ns": "µs"}
@@ -29,14 +40,12 @@ _UNITS = {"ns": "µs"}
 def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were driven."""
     measured = list(cell_runs.middle_runs(measured_cells))
-    if not measured:
-        return None
     factors = cell_runs.varying(measured_cells, "system", "clients")
-    always = (CLIENT_CPU.column, SERVER_CPU.column)
+    always = (CLIENT_CPU.title, SERVER_CPU.title)
     shown = {
         column.title: column
         for column in _columns()
-        if column.title in always or not all(column.shown(run).is_absent for _, run in measured)
+        if column.title in always or not all(cell_of(column, run).is_absent for _, run in measured)
     }
     notes = ["client: this process with all its threads"]
     if any(run.is_embedded for _, run in measured):
@@ -59,7 +68,7 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
         measured,
         notes=(*notes, *cell_runs.of_middle(measured_cells)),
     )
-    return Section("CPU and memory", (), (table,))
+    return section_of("CPU and memory", table)
 
 
 def _of_logs(driven: Sequence[Observation]) -> list[str]:
@@ -82,7 +91,7 @@ NOT_KNOWN = "not known"
 
 def _columns() -> list[ReportColumn]:
     """What the client took, the server, the device under the data and the rest."""
-    listed = [metric for metric in METRICS.values() if metric.column]
+    listed = [metric for metric in METRICS.values() if metric.title]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
     of_server = [metric for metric in listed if metric.name.startswith("server_")]
     of_others = [metric for metric in listed if metric not in (*of_client, *of_server)]
@@ -97,7 +106,7 @@ def _columns() -> list[ReportColumn]:
 
 
 def _of_metric(metric: Metric) -> ReportColumn:
-    return numbers(metric.column, partial(_measured, metric), _UNITS.get(metric.unit, ""))
+    return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
 def client_per_transaction(run: Run) -> ReportCell:
@@ -151,15 +160,13 @@ def _share(run: Run) -> ReportCell:
     if server.known_cpu_ns is None:
         return absent(NOT_KNOWN)
     both_ns = client.cpu_ns + server.cpu_ns
-    return ReportCell(
-        units.share(client.cpu_ns / both_ns), Number(client.cpu_ns / both_ns, "ratio")
-    )
+    return share(client.cpu_ns / both_ns)
 
 
 def hits_cell(observation: Observation, why_none: str) -> ReportCell:
     """The share that `hit_ratio` gives."""
     ratio = hit_ratio(observation)
-    return absent(why_none) if ratio is None else ReportCell(f"{ratio:.2%}", Number(ratio, "ratio"))
+    return number_cell(ratio, "ratio", "{:.2%}".format, why_none)
 
 
 _COLD_NOTE = (
@@ -174,9 +181,7 @@ def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     measured = [
         (cell, run) for cell, run in cell_runs.middle_runs(cells) if run.measurement.cache_state
     ]
-    if not measured:
-        return None
-    has_cold = any(storage_evidence.is_to_be_cold(run) for _, run in measured)
+    has_cold = any(storage_checks.is_to_be_cold(run) for _, run in measured)
     table = cell_tables.table_by_cell(
         f"{test}_caches",
         "Caches before the measurement, and what was read from storage in it",
@@ -185,7 +190,7 @@ def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             words("before the measurement", lambda run: ", ".join(run.driven.cache_state.done)),
             numbers("files", lambda run: size(run.driven.cache_state.file_bytes)),
             numbers("cached", lambda run: size(run.driven.cache_state.cached_bytes)),
-            numbers("read", lambda run: size(storage_evidence.read_per_transaction(run))),
+            numbers("read", lambda run: size(storage_checks.read_per_transaction(run))),
             numbers("buffer hits", lambda run: hits_cell(run.driven, "-")),
             *(_FROM_COLD if has_cold else ()),
         ),
@@ -197,36 +202,31 @@ def caches_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             *cell_runs.of_middle(cells),
         ),
     )
-    return Section("Caches", (), (table,))
+    return section_of("Caches", table)
 
 
 def _first(run: Run) -> ReportCell:
     first_ns = seconds.first_executions_ns(run.measurement)
-    if first_ns is None:
-        return absent("-")
-    return ReportCell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
+    return number_cell(first_ns, "ns", lambda ns: units.short_duration(ns / 1e9), n=1)
 
 
 def _warm_after(run: Run) -> ReportCell:
     warm = seconds.warm_after(run.measurement)
-    if warm is None:
-        return absent("-")
-    return ReportCell(f"{warm.after_s} s", Number(warm.after_s, "s"))
+    return number_cell(None if warm is None else warm.after_s, "s", "{} s".format)
 
 
 def _cache_then(run: Run) -> ReportCell:
     warm = seconds.warm_after(run.measurement)
-    return absent("-") if warm is None else rate(warm.per_s)
+    return rate(None if warm is None else warm.per_s)
 
 
 def _over_all(run: Run) -> ReportCell:
-    per_s = THROUGHPUT.value(run)
-    return absent("-") if per_s is None else rate(per_s)
+    return rate(THROUGHPUT.value(run))
 
 
 def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
     return numbers(
-        title, lambda run: cell(run) if storage_evidence.is_to_be_cold(run) else absent("")
+        title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
     )
 
 

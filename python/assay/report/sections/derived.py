@@ -6,24 +6,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import DerivedValue
-from assay.contracts.recorded import DerivedRecord
-from assay.judge import client_service, verdict
+from assay.judge import service_levels, verdict
 from assay.judge.statistics.samples import median_and_spread
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import nullable, number, numbers, path, string
 from assay.report.program_tables import ProgramTable
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged
+from assay.report.values import Number, ReportCell, Section, absent, judged
 from assay.text import units
-
-if TYPE_CHECKING:
-    from assay.workload.derived_metrics import DerivedMetric
+from assay.workload.derived_metrics import DerivedMetric
 
 
 class DerivedRow(NamedTuple):
@@ -89,7 +87,7 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
     every = [cell for one in together for cell in one.values()]
     labels = _labels(together)
     found = [_all_found(metrics, one) for one in together]
-    titles = [metric for metric in metrics if any(metric["name"] in one for one in found)]
+    titles = [metric for metric in metrics if any(metric.name in one for one in found)]
     of_rows = list(zip(together, found, strict=True))
 
     def label(name: str, column: ReportColumn) -> ReportColumn:
@@ -97,21 +95,18 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
             column, cell=lambda row: cell_runs.label(_level(row[0], name), _runs(row[0]))
         )
 
-    def metric_column(metric: DerivedRecord) -> ReportColumn:
+    def metric_column(metric: DerivedMetric) -> ReportColumn:
         def shown(row: tuple[Together, Mapping[str, _Found]]) -> ReportCell:
-            return row[1][metric["name"]].cell if metric["name"] in row[1] else absent("")
+            return row[1][metric.name].cell if metric.name in row[1] else absent("")
 
-        return numbers(metric["title"], shown)
+        return numbers(metric.title, shown)
 
     table = columns.table(
         "derived",
         "Derived metrics",
-        (
-            *map(label, labels, cell_runs.label_columns(every, labels)),
-            *map(metric_column, titles),
-        ),
+        (*map(label, labels, cell_runs.label_columns(every, labels)), *map(metric_column, titles)),
         of_rows,
-        notes=tuple(f"{metric['title']}: {metric['help']}" for metric in titles),
+        notes=tuple(f"{metric.title}: {metric.help}" for metric in titles),
     )
     yield Section("Derived metrics", (), (table,))
 
@@ -135,11 +130,11 @@ def rows(experiment: ExperimentRecord) -> Iterator[DerivedRow]:
     for together in _together(experiment):
         values = _all_found(metrics, together)
         for metric in metrics:
-            if not metric["test"] and metric["name"] in values:
-                number, why_none = values[metric["name"]]
+            if not metric.test and metric.name in values:
+                number, why_none = values[metric.name]
                 runs = tuple(map(str, _runs(together)))
                 value = None if number is None else number.value
-                yield DerivedRow(metric["name"], metric["title"], runs, value, why_none)
+                yield DerivedRow(metric.name, metric.title, runs, value, why_none)
 
 
 DERIVED = ProgramTable(
@@ -156,14 +151,13 @@ DERIVED = ProgramTable(
 )
 
 
-def _metrics(experiment: ExperimentRecord) -> Sequence[DerivedRecord]:
-    found: Sequence[DerivedRecord] = experiment.workload.get("derived", [])
-    return found
+def _metrics(experiment: ExperimentRecord) -> Sequence[DerivedMetric]:
+    return experiment.workload.derived
 
 
 def _together(experiment: ExperimentRecord) -> Iterator[Together]:
     """The cells that are taken together, in the order of the first of them."""
-    tests = {one["test"] for one in _metrics(experiment) if one["test"]}
+    tests = {one.test for one in _metrics(experiment) if one.test}
     cells = {
         test: cell_runs.cells(experiment, runs)
         for test, runs in cell_runs.tests(experiment).items()
@@ -185,21 +179,18 @@ def _together(experiment: ExperimentRecord) -> Iterator[Together]:
             yield dict(zip(group, chosen, strict=True))
 
 
-def _all_found(metrics: Sequence[DerivedRecord], together: Together) -> dict[str, _Found]:
+def _all_found(metrics: Sequence[DerivedMetric], together: Together) -> dict[str, _Found]:
     """By name, those that these cells can have."""
     found: dict[str, _Found] = {}
-    from assay.workload.derived_metrics import DerivedMetric
-
     for metric in metrics:
-        if metric["test"]:
-            if (cell := together.get(metric["test"])) is not None:
-                found[metric["name"]] = _over_repetitions(cell, metric["name"])
+        if metric.test:
+            if (cell := together.get(metric.test)) is not None:
+                found[metric.name] = _over_repetitions(cell, metric.name)
             continue
-        formula = DerivedMetric.of_record(metric)
-        names = {one["name"] for one in metrics}
-        needed = [name for name in formula.variables if name in names]
+        names = {one.name for one in metrics}
+        needed = [name for name in metric.variables if name in names]
         if all(name in found for name in needed):
-            found[metric["name"]] = _of_several(formula, needed, found, together)
+            found[metric.name] = _of_several(metric, needed, found, together)
     return found
 
 
@@ -216,7 +207,7 @@ def _of_several(
     values = {name: number.value for name, number in numbers.items()}
     value = formula.of_values({**parameters, **values}, Path("workload.toml"))
     if value is None:
-        return _Found(None, client_service.NO_VALUE)
+        return _Found(None, service_levels.NO_VALUE)
     return _Found(Number(value, "", judged=verdict.worst(one.judged for one in numbers.values())))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import Run
@@ -28,13 +29,12 @@ from assay.report.columns import (
 )
 from assay.report.program_tables import RUN, ProgramTable, of_runs
 from assay.report.values import (
-    Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
-    absent,
+    number_cell,
     rate,
+    section_of,
     text,
 )
 from assay.text import units
@@ -74,9 +74,7 @@ class StaleReplica(NamedTuple):
 
 
 def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
-    if value_ns is None:
-        return absent(why_none)
-    return ReportCell(units.digits(value_ns / 1e6), Number(value_ns, "ns"))
+    return number_cell(value_ns, "ns", lambda ns: units.digits(ns / 1e6), why_none)
 
 
 def _age(name: str, meaning: str) -> ReportColumn:
@@ -85,7 +83,7 @@ def _age(name: str, meaning: str) -> ReportColumn:
         meaning,
         lambda replica: clients.staleness_percentile(replica, name),
         title=name,
-        unit="ms",
+        shown_in="ms",
         show=lambda value_ns: _in_ms(value_ns, f"n<{samples.needed_for(name)}"),
     )
 
@@ -159,11 +157,12 @@ STALENESS = ProgramTable(
                 _age("p50", "until a number was read; null: too few"),
                 _age("p99", "the same"),
                 integer(
-                    "age_max_ns", "the same", path("max_ns"), title="max", unit="ms", show=_in_ms
+                    "age_max_ns", "the same", path("max_ns"), title="max", shown_in="ms",
+                    show=_in_ms,
                 ),
                 integer(
                     "resolution_ns", "how much too high an age may be, 99th percentile",
-                    title="resolution", unit="ms", show=_in_ms,
+                    title="resolution", shown_in="ms", show=_in_ms,
                 ),
                 number(
                     "lost_after_s", "when it stopped answering; null: it did not",
@@ -179,15 +178,12 @@ STALENESS = ProgramTable(
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where every run had one endpoint."""
-    tables = [_servers_table(test, cells), _staleness_table(test, cells)]
-    shown = tuple(table for table in tables if table is not None)
-    return Section("Servers", _why_no_staleness(cells), shown) if shown else None
+    tables = (_servers_table(test, cells), _staleness_table(test, cells))
+    return section_of("Servers", *tables, lines=_why_no_staleness(cells))
 
 
-def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
-    if not used:
-        return None
     unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
 
     def latency(name: str) -> ReportColumn:
@@ -216,10 +212,8 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run)]
-    if not stale:
-        return None
     shown = STALENESS.named(
         "server", "numbers", "age_p50_ns", "age_p99_ns", "age_max_ns", "resolution_ns",
         "not_read", "lost_after_s",

@@ -8,16 +8,17 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from assay.contracts.factors import CLIENT_PROGRAM
+from assay.contracts.metric import unit_of
 from assay.contracts.observation import GeneratorReport, NativeClientsReport
 from assay.contracts.observation.clients import BOUND_NOT_KNOWN
 from assay.experiment import NATIVE
 from assay.record import Run
 from assay.report import cell_runs, columns
 from assay.report.cell_runs import CellRuns
-from assay.report.cell_tables import pivot_rows, table_row, value_column
+from assay.report.cell_tables import pivot_table, value_column
 from assay.report.columns import counts, numbers, of, run_column, words
 from assay.report.declared import aggregates
-from assay.report.values import ReportCell, ReportTable, Section, absent, count, text
+from assay.report.values import ReportCell, ReportTable, Section, absent, count, section_of, text
 from assay.text import units
 
 _NOTES = (
@@ -32,10 +33,7 @@ _NOTES = (
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where one process drove the clients."""
-    shown = _runs(cells)
-    if not shown:
-        return None
-    return Section("Load generators", (), (_table(test, shown),))
+    return section_of("Load generators", _table(test, _runs(cells)))
 
 
 class _Generator(NamedTuple):
@@ -124,8 +122,6 @@ _FIELDS = {
 def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
     native = [cell for cell in cells if cell.level(CLIENT_PROGRAM.name) == NATIVE and cell.measured]
-    if not native:
-        return None
     labels = cell_runs.varying(native, "system", "clients")
     columns = [
         value_column("program", _program),
@@ -133,24 +129,24 @@ def native_clients_section(test: str, cells: Sequence[CellRuns]) -> Section | No
             value_column(
                 title,
                 aggregates.median(aggregates.at(path)),
-                unit="s" if aggregates.unit_at(path) == "ns" else "",
+                unit="s" if unit_of(path) == "ns" else "",
             )
             for title, path in _FIELDS.items()
         ),
     ]
-    table = ReportTable(
-        name=f"{test}_native_clients",
-        label_columns=len(labels),
-        title="Processes of the system's own client program",
-        columns=(*cell_runs.label_columns(native, labels), *columns),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
-        notes=(
+    table = pivot_table(
+        f"{test}_native_clients",
+        "Processes of the system's own client program",
+        native,
+        labels,
+        columns,
+        (
             *_versions(native),
             "rows: that each process wrote; threads, virtual, resident: the most of any process; "
             "CPU, all: CPU time of all processes together",
         ),
     )
-    return Section("Native clients", (), (table,))
+    return section_of("Native clients", table)
 
 
 def _reports(cell: CellRuns) -> list[NativeClientsReport]:

@@ -8,8 +8,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.comparison import ratios
+from assay.contracts.metric import ReportColumn
 from assay.experiment import MOST_REPETITIONS, Scalar, SystemPrice
-from assay.judge.client_service import OfferedAndReached
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -19,7 +20,7 @@ from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, integer, never_null, number, numbers, path, string, words
 from assay.report.program_tables import ProgramTable, levels_of
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, count
+from assay.report.values import ReportCell, Section, count, number_cell, section_of
 from assay.text import units
 from assay.text.rates import shown
 
@@ -71,7 +72,7 @@ class Searched(NamedTuple):
 
 def asked_goal(experiment: ExperimentRecord) -> Condition | None:
     """The goal; None: there is none."""
-    words = experiment.experiment.get("goal")
+    words = experiment.experiment.goal
     if not words:
         return None
     from assay.comparison import goals
@@ -81,7 +82,7 @@ def asked_goal(experiment: ExperimentRecord) -> Condition | None:
 
 def over(experiment: ExperimentRecord) -> str:
     """The parameter that was searched; empty: the offered rate was."""
-    return experiment.experiment.get("goal_over") or ""
+    return experiment.experiment.goal_over
 
 
 def _varied(experiment: ExperimentRecord) -> set[str]:
@@ -89,7 +90,7 @@ def _varied(experiment: ExperimentRecord) -> set[str]:
     searched = over(experiment)
     if not searched:
         return {OFFERED_RATE}
-    are_asked = experiment.experiment.get("clients") or experiment.experiment.get("group_clients")
+    are_asked = experiment.experiment.clients or experiment.experiment.group_clients
     return {searched} if are_asked else {searched, "clients"}
 
 
@@ -104,7 +105,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.cell_names([dict(others) for others in of_searches])
-    sizes = experiment.workload.get("bytes_per_unit", {})
+    sizes = experiment.workload.bytes_per_unit
     from assay.comparison import goals
 
     return [
@@ -180,20 +181,15 @@ def _level(trial: goals.Trial | None) -> float | None:
 
 
 def _shown_rate(per_s: float | None) -> ReportCell:
-    return absent("-") if per_s is None else ReportCell(shown(per_s), Number(per_s, "per_s"))
+    return number_cell(per_s, "per_s", shown)
 
 
 def _shown_level(level: float | None) -> ReportCell:
-    return absent("-") if level is None else ReportCell(f"{level:.15g}", Number(level, "count"))
+    return number_cell(level, "count", "{:.15g}".format)
 
 
 def _amount(unit: str, of: float = 1.0) -> Callable[[float | None], ReportCell]:
-    def cell(value: float | None) -> ReportCell:
-        if value is None:
-            return absent("-")
-        return ReportCell(units.digits(value / of, 3), Number(value, unit))
-
-    return cell
+    return lambda value: number_cell(value, unit, lambda known: units.digits(known / of, 3))
 
 
 def _every_search(experiment: ExperimentRecord) -> Iterator[Searched]:
@@ -241,7 +237,7 @@ GOALS = ProgramTable(
             "found_bytes",
             "data at the limit, else at the highest level that met it, as the workload counts "
             "them; null: it does not say, or a rate was searched",
-            title="size", unit="MB", show=_amount("bytes", MB),
+            title="size", shown_in="MB", show=_amount("bytes", MB),
         ),
         number(
             "price_per_unit",
@@ -323,7 +319,7 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
         [(one.cells[0], one) for one in found],
         notes=(*notes, *of_costs),
     )
-    return Section("Goal", (), (table,))
+    return section_of("Goal", table)
 
 
 def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
@@ -334,14 +330,11 @@ def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
         return []
 
     def size(source: Searched) -> ReportCell:
-        at = source.so_far.at_limit
-        return absent("-") if at is None else ReportCell(units.digits(at, 3), Number(at, "count"))
+        return _amount("count")(source.so_far.at_limit)
 
     def ratio(source: Searched) -> ReportCell:
         at = source.so_far.at_limit
-        if at is None or not first:
-            return absent("-")
-        return ReportCell(units.ratio(at / first), Number(at / first, "ratio"))
+        return number_cell(at / first if at is not None and first else None, "ratio", units.ratio)
 
     return [numbers("at the limit", size), numbers("ratio", ratio)]
 
@@ -396,14 +389,11 @@ class CellPrecision(NamedTuple):
 
 def asked_precision(experiment: ExperimentRecord) -> float | None:
     """The precision that was asked for; None: none."""
-    found = experiment.experiment.get("precision")
-    return float(found) if isinstance(found, int | float) else None
+    return experiment.experiment.precision
 
 
 def is_repeated_as_needed(experiment: ExperimentRecord) -> bool:
-    return (
-        asked_precision(experiment) is not None or experiment.experiment.get("budget_s") is not None
-    )
+    return experiment.experiment.is_repeated_as_needed
 
 
 def precision_of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellPrecision:
@@ -429,7 +419,7 @@ def _why_not_precise(
         return _NOT_ENDED
     if not is_begun or len(known) < len(numbers):
         return _PRECISION_NOT_MEASURED
-    if len(numbers) >= max(MOST_REPETITIONS, int(experiment.experiment.get("repetitions", 1))):
+    if len(numbers) >= max(MOST_REPETITIONS, experiment.experiment.repetitions):
         return "most repetitions"
     return PRECISION_BUDGET
 
@@ -487,10 +477,8 @@ def precision_section(
             "there is none",
         ),
     )
-    return Section("Precision", (), (table,))
+    return section_of("Precision", table)
 
 
 def _share(value: float | None) -> ReportCell:
-    return (
-        absent("-") if value is None else ReportCell(units.percent(value), Number(value, "ratio"))
-    )
+    return number_cell(value, "ratio", units.percent)

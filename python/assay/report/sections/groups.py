@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import GroupReport, Latency
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import StepRecord
@@ -33,12 +34,12 @@ from assay.report.columns import (
 from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
     rate,
     seconds,
+    section_of,
     text,
 )
 from assay.text import units
@@ -87,20 +88,16 @@ STEPS = ProgramTable(
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for runs of one group and one step."""
-    tables = [_groups_table(test, cells), _steps_table(test, cells)]
-    shown = tuple(table for table in tables if table is not None)
-    return Section("Groups and steps", (), shown) if shown else None
+    return section_of("Groups and steps", _groups_table(test, cells), _steps_table(test, cells))
 
 
-def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     measured = [
         (cell, RunPart(run, group))
         for cell, run in cell_runs.middle_runs(cells)
         if len(run.measurement.groups) > 1
         for group in run.measurement.groups
     ]
-    if not measured:
-        return None
     unit = cell_tables.unit_of_percentile(one.part.all_ok.latency for _, one in measured)
     return cell_tables.table_by_cell(
         f"{test}_groups",
@@ -145,10 +142,8 @@ def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> Repor
     return numbers(name, shown, unit)
 
 
-def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     runs = [run for cell in cells for run in cell.runs if len(run.steps) > 1]
-    if not runs:
-        return None
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
     unit = cell_tables.unit_of_percentile(
         step.driven.all_ok.latency for run in runs for step in run.steps if step.driven
@@ -178,10 +173,8 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
 
 def _step_rate(source: RunPart) -> ReportCell:
     """What its clients measured."""
-    if source.part.driven is None:
-        return absent("")
-    per_s = source.part.driven.throughput_per_s
-    return absent("-") if per_s is None else rate(per_s)
+    driven = source.part.driven
+    return absent("") if driven is None else rate(driven.throughput_per_s)
 
 
 def _state(source: RunPart) -> ReportCell:
@@ -222,12 +215,10 @@ STATEMENTS = ProgramTable(
 
 def statements_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no statement was timed."""
-    tables = tuple(
-        _statements_table(test, cell, run)
-        for cell, run in cell_runs.middle_runs(cells)
-        if run.measurement.per_statement
+    return section_of(
+        "Statements",
+        *(_statements_table(test, cell, run) for cell, run in cell_runs.middle_runs(cells)),
     )
-    return Section("Statements", (), tables) if tables else None
 
 
 def _statements_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
@@ -266,8 +257,6 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         for cell, run in cell_runs.middle_runs(cells)
         if (group := deferred_report(run)) is not None
     ]
-    if not found:
-        return None
     waits = [lag for _, (_, group) in found if (lag := _lag(group))]
     unit = cell_tables.unit_of_percentile(
         [*waits, *(group.all_ok.service_time for _, (_, group) in found)]
@@ -311,7 +300,7 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     limits = sum(group.outcomes.late for _, (_, group) in found)
     kept = "none was late" if not limits else f"{units.counted(limits, 'transaction')} late"
     line = f"A wait is from \\defer to the start, a run from there to the end; {kept}."
-    return Section("Deferred", (line,), (table,))
+    return section_of("Deferred", table, lines=[line])
 
 
 def _lag(group: GroupReport) -> Latency | None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from assay.judge import client_service
-from assay.judge.client_service import JudgedLimit
+from assay.contracts.metric import ReportColumn
+from assay.judge import service_levels
+from assay.judge.service_levels import JudgedLimit
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED, median_and_spread
 from assay.record import Run
@@ -27,13 +28,13 @@ from assay.report.columns import (
 from assay.report.declared import aggregates
 from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
-    Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
+    number_cell,
     seconds,
+    section_of,
 )
 from assay.text import units
 
@@ -77,13 +78,13 @@ def limits_in_words(cell: CellRuns) -> str:
     words: list[str] = []
     said: dict[str, list[str]] = {}
     for found in _by_limit(cell):
-        words.append(word := client_service.worst_limit(found))
+        words.append(word := service_levels.worst_limit(found))
         first = next(one for one in found if one.word == word)
-        if word != client_service.MET:
+        if word != service_levels.MET:
             said.setdefault(word, []).append(first.said)
     if not words:
         return ""
-    met = f"{words.count(client_service.MET)} of {len(words)} met"
+    met = f"{words.count(service_levels.MET)} of {len(words)} met"
     return "; ".join(
         [met, *(f"{len(each)} {word}: {', '.join(each)}" for word, each in said.items())]
     )
@@ -91,10 +92,8 @@ def limits_in_words(cell: CellRuns) -> str:
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where the test declares neither."""
-    tables = [_rates(test, cells), _limits(test, cells)]
-    made = tuple(table for table in tables if table is not None)
     heading = title(cells) or "response limits"
-    return Section(heading[0].upper() + heading[1:], (), made) if made else None
+    return section_of(heading[0].upper() + heading[1:], _rates(test, cells), _limits(test, cells))
 
 
 def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
@@ -141,8 +140,8 @@ RESPONSE_LIMITS = ProgramTable(
                     string("transaction", "type", title="transaction", is_label=True),
                     string("percentile", "p50, p90 …", title="percentile"),
                     integer(
-                        "limit_ns", "below which it must be", title="limit", unit="s",
-                        show=lambda ns: ReportCell(units.time(ns, "s"), Number(ns, "ns")),
+                        "limit_ns", "below which it must be", title="limit", shown_in="s",
+                        show=lambda limit: number_cell(limit, "ns", lambda ns: units.time(ns, "s")),
                     ),
                 ],
             ),
@@ -158,15 +157,12 @@ RESPONSE_LIMITS = ProgramTable(
             ),
         ]
     ),
-    parts(lambda run: client_service.judged_limits(run.driven) if run.driven else ()),
+    parts(lambda run: service_levels.judged_limits(run.driven) if run.driven else ()),
 )  # fmt: skip
 
 
-def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
-    if not found:
-        return None
-
     return cell_tables.table_by_cell(
         f"{test}_response_limits",
         "Response limits",
@@ -178,7 +174,7 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
             ),
             numbers("found", _found),
             counts("samples", lambda limits: sum(one.samples for one in limits)),
-            words("limit is", client_service.worst_limit),
+            words("limit is", service_levels.worst_limit),
         ),
         found,
         notes=(
@@ -192,8 +188,7 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
     times = [one.found_ns for one in limits]
     known = [time for time in times if time is not None and time != UNREACHED]
     if len(known) == len(times):
-        middle = median_and_spread(known).median
-        return ReportCell(units.latency(middle), Number(middle, "ns", len(known)))
+        return number_cell(median_and_spread(known).median, "ns", units.latency, n=len(known))
     if UNREACHED in times:
         return absent(samples.NOT_REACHED)
     return absent(f"n<{samples.needed_for(limits[0].limit.percentile)}")
@@ -202,7 +197,7 @@ def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
 def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
     """Of each limit, the repetitions."""
     of_runs = [
-        tuple(client_service.judged_limits(run.measurement))
+        tuple(service_levels.judged_limits(run.measurement))
         for run in cell_runs.measured_runs(cell)
     ]
     return list(zip(*of_runs, strict=True))
@@ -211,8 +206,6 @@ def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
 def service_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were driven."""
     runs = list(cell_runs.driven_runs(cells))
-    if not runs:
-        return None
     carried_over = counts("carried over", path("driven", "carried_over", "count"))
     has_carried = any(run.measurement.carried_over.count for _, run in runs)
     table = cell_tables.table_by_cell(
@@ -234,7 +227,7 @@ def service_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         runs,
         run=lambda run: run,
         before=[run_column(attrgetter("id"))],
-        is_detail=not any(client_service.is_unequal(run.measurement) for _, run in runs),
+        is_detail=not any(service_levels.is_unequal(run.measurement) for _, run in runs),
         notes=(
             "least, median, most: measured transactions that ended, by client; in flight: still "
             "running when the last transaction had begun; oldest: for how long",
@@ -247,7 +240,7 @@ def service_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             "+ pause), the same number if no transaction is missing",
         ),
     )
-    return Section("Service of each client", (), (table,))
+    return section_of("Service of each client", table)
 
 
 def _oldest(run: Run) -> ReportCell:
@@ -259,8 +252,7 @@ def _clients(title: str, name: str) -> ReportColumn:
     def shown(run: Run) -> ReportCell:
         if (law := run.measurement.littles_law) is None:
             return absent(_why_no_law(run))
-        number = getattr(law, name)
-        return ReportCell(f"{number:.2f}", Number(number, "ratio"))
+        return number_cell(getattr(law, name), "ratio", "{:.2f}".format)
 
     return numbers(title, shown)
 

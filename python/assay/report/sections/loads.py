@@ -6,20 +6,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import StepTable, UnreadReport
-from assay.contracts.recorded import WorkloadRecord
 from assay.judge import RunWarning
 from assay.judge.run import StepRecord
 from assay.judge.statistics.samples import median_and_spread
 from assay.judge.warning_kinds import WarningKind
-from assay.load.dataset import DatasetFacts
+from assay.load.dataset import Dataset
 from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, run_column, texts, words
 from assay.report.declared import published
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent, number_cell, text
 from assay.text import units
+from assay.workload.workload_record import WorkloadRecord
 
 _KEY = ("system", "storage", "data", "replicas")
 _EXTRA = ("data", "buffer", "restore")
@@ -28,10 +29,11 @@ _EXTRA = ("data", "buffer", "restore")
 
 def section(runs: Iterable[Run]) -> Section | None:
     """One row per system, storage and data set; the median where it was loaded several times."""
-    loads: dict[tuple[object, ...], dict[tuple[object, ...], DatasetFacts]] = {}
+    loads: dict[tuple[object, ...], dict[tuple[object, ...], Dataset]] = {}
     for run in runs:
         if (data := run.data) is not None:
-            key = (run.system_on_machine, run.storage, data.description, data.replicas)
+            asked = data.request
+            key = (run.system_on_machine, run.storage, asked.description, asked.replicas)
             # A data set that is used again is handed in again. What was restored from a copy has
             # the times of the load that was copied.
             loads.setdefault(key, {})[data.one_load] = data
@@ -45,10 +47,7 @@ def section(runs: Iterable[Run]) -> Section | None:
     table = columns.table(
         "loads",
         "Size on disk and load time",
-        (
-            *map(_label, labels),
-            *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES)),
-        ),
+        (*map(_label, labels), *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES))),
         ((key, list(found.values())) for key, found in loads.items()),
         notes=(
             published.SIZE_ON_DISK,
@@ -63,11 +62,11 @@ def _label(place: int) -> ReportColumn:
     return words(_KEY[place], lambda source: source[0][place], is_label=True)
 
 
-Loads = Sequence[DatasetFacts]
+Loads = Sequence[Dataset]
 """Those of one data set, however often it was loaded; the source of a row."""
 
 
-def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
+def _extra(documents: Iterable[Dataset]) -> list[ReportColumn]:
     """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
@@ -100,14 +99,13 @@ def _data_to_buffer(documents: Loads) -> ReportCell:
     found = [one.data_to_buffer for one in documents if one.data_to_buffer]
     if not found:
         return absent("")
-    ratio = median_and_spread(found).median
-    return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
+    return number_cell(median_and_spread(found).median, "", "{:.2f}".format)
 
 
 def _items_per_s(documents: Loads) -> ReportCell:
     """Every entry of the input is loaded as often as there are replicas, in the variant `full`
     only."""
-    first = documents[0]
+    first = documents[0].request
     if first.replicas != 1 and first.variant != "full":
         return absent(first.variant)
     return _rate(first.items * first.replicas, documents)
@@ -115,10 +113,8 @@ def _items_per_s(documents: Loads) -> ReportCell:
 
 def _rate(amount: int, documents: Loads) -> ReportCell:
     load_ns = median_and_spread([one.load_ns for one in documents]).median
-    if not load_ns:
-        return absent("")
-    value = amount / (load_ns / 1e9)
-    return ReportCell(f"{value:.0f}", Number(value, "per_s"))
+    per_s = amount / (load_ns / 1e9) if load_ns else None
+    return number_cell(per_s, "per_s", "{:.0f}".format, "")
 
 
 _SIZE = (_median("size on disk", "size_on_disk_bytes", "bytes"),)
@@ -188,15 +184,11 @@ def _step_report_table(name: str, same: Sequence[StepTableOfRun]) -> ReportTable
 
 
 def _step_report_cell(value: str | int | float | None) -> ReportCell:
-    if value is None:
-        return absent("")
-    if isinstance(value, str):
-        return text(value)
-    return ReportCell(units.digits(value), Number(value, "count"))
+    return text(value) if isinstance(value, str) else number_cell(value, "count", why_none="")
 
 
 def sheet_sections(workload: WorkloadRecord) -> Iterator[Section]:
-    for place, sheet in enumerate(workload.get("sheets", ())):
+    for place, sheet in enumerate(workload.sheets):
         table = columns.table(
             f"sheet_{place + 1}",
             sheet["title"],

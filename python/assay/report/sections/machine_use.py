@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import RAW
 from assay.drive.sampling import TimedSample
-from assay.judge import storage_evidence
+from assay.judge import storage_checks
 from assay.judge.statistics.samples import median_of_all
-from assay.judge.storage_evidence import HIGHEST_DURABILITY, comparable_durability
+from assay.judge.storage_checks import HIGHEST_DURABILITY, comparable_durability
 from assay.record import Run
 from assay.record.metrics.resources import LESS_THAN_A_TICK, why_unseen
 from assay.report import cell_runs, cell_tables
@@ -22,11 +23,14 @@ from assay.report.columns import numbers, path
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
     count,
+    number_cell,
+    rate,
+    section_of,
+    share,
     size,
 )
 from assay.text import units
@@ -96,8 +100,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             is_detail=True,
         ),
     ]
-    shown = tuple(table for table in tables if table is not None)
-    return Section("Device and machine", (), shown) if shown else None
+    return section_of("Device and machine", *tables)
 
 
 def _is_counted(driven: Observation) -> bool:
@@ -119,7 +122,7 @@ def reads_per_transaction(run: Run) -> float | None:
         return None
     if (
         is_shared(run)
-        and 2 * (storage_evidence.own_read_bytes(run.measurement) or 0) < device.read_bytes
+        and 2 * (storage_checks.own_read_bytes(run.measurement) or 0) < device.read_bytes
     ):
         return None
     return device.reads / count
@@ -188,9 +191,7 @@ def _table(
     note: str,
     *,
     is_detail: bool = False,
-) -> ReportTable | None:
-    if not rows:
-        return None
+) -> ReportTable:
     labels = (measured, cell_runs.varying(measured, "system", "clients"))
     notes = (note, *cell_runs.of_middle(measured))
 
@@ -211,8 +212,7 @@ def _device(name: str, *, is_apart: bool) -> list[ReportColumn]:
         return numbers(title, lambda run: _each(total(run), run.driven.outcomes.ended))
 
     def busy(run: Run) -> ReportCell:
-        share = _busy_share(run.measurement, getattr(run.measurement, name))
-        return absent("") if share is None else _share(share)
+        return share(_busy_share(run.measurement, getattr(run.measurement, name)), "")
 
     def queue(run: Run) -> ReportCell:
         queue_ns = getattr(run.driven, name).queue_ns
@@ -255,7 +255,7 @@ def _state(title: str) -> ReportColumn:
         wrong = machine_load.processor_contradiction(run)
         note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
         time_ns = getattr(run.measurement.machine_cost, f"{title}_ns")
-        return replace(_share(time_ns / capacity_ns), note=note)
+        return replace(share(time_ns / capacity_ns), note=note)
 
     return _of_capacity(title, shown)
 
@@ -263,9 +263,7 @@ def _state(title: str) -> ReportColumn:
 def _load(title: str, name: str) -> ReportColumn:
     def shown(run: Run, _capacity_ns: float) -> ReportCell:
         load = getattr(run.measurement.machine_cost, name)
-        if load is None:
-            return absent("-")
-        return ReportCell(units.digits(load, 3), Number(load, "ratio"))
+        return number_cell(load, "ratio", lambda known: units.digits(known, 3))
 
     return _of_capacity(title, shown)
 
@@ -335,33 +333,27 @@ def _of_limit(run: Run) -> ReportCell:
 
 def _of_server(server: ServerCost, capacity_ns: float) -> ReportCell:
     cpu_ns = server.known_cpu_ns
-    return absent(LESS_THAN_A_TICK) if cpu_ns is None else _share(cpu_ns / capacity_ns)
+    return share(None if cpu_ns is None else cpu_ns / capacity_ns, LESS_THAN_A_TICK)
+
+
+def _divided(total: float | None, of: float) -> float | None:
+    return None if total is None or not of else total / of
 
 
 def _rate(total: int | None, elapsed_s: float) -> ReportCell:
-    if total is None or not elapsed_s:
-        return absent("-")
-    return ReportCell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
+    return rate(_divided(total, elapsed_s))
 
 
 def _bytes_rate(total: int | None, elapsed_s: float) -> ReportCell:
-    if total is None or not elapsed_s:
-        return absent("-")
-    return ReportCell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes_per_s"))
+    return number_cell(_divided(total, elapsed_s), "bytes_per_s", units.size)
+
+
+def _ratio(total: float | None, of: float, n: int = 1) -> ReportCell:
+    return number_cell(_divided(total, of), "ratio", n=n)
 
 
 def _each(total: int | None, count: int) -> ReportCell:
     return _ratio(total, count, n=count)
-
-
-def _ratio(total: float | None, of: float, n: int = 1) -> ReportCell:
-    if total is None or not of:
-        return absent("-")
-    return ReportCell(units.digits(total / of), Number(total / of, "ratio", n=n))
-
-
-def _share(share: float) -> ReportCell:
-    return ReportCell(units.share(share), Number(share, "ratio"))
 
 
 def server_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -371,8 +363,6 @@ def server_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         for cell in cells
         if (samples := [sample for run in cell.runs for sample in run.samples])
     ]
-    if not sampled:
-        return None
     # Older records do not have them.
     has_files = any(timed.sample.files is not None for _, samples in sampled for timed in samples)
     notes = ["largest value of any sample; open files: inside the data directory"]
@@ -389,7 +379,7 @@ def server_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         [(cell, (cell, samples)) for cell, samples in sampled],
         notes=tuple(notes),
     )
-    return Section("Server processes", (), (table,))
+    return section_of("Server processes", table)
 
 
 _Sampled = tuple[CellRuns, Sequence[TimedSample]]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter, itemgetter
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Observation
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import EXCEEDED
@@ -18,12 +19,12 @@ from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
     count,
     rate,
+    section_of,
 )
 from assay.text import phrases, units
 from assay.text.phrases import reason_sentence
@@ -103,8 +104,7 @@ def _elapsed(run: Run) -> ReportCell:
 
 
 def _rate(run: Run) -> ReportCell:
-    per_s = THROUGHPUT.value(run) if run.driven is not None else None
-    return absent("") if per_s is None else rate(per_s)
+    return rate(THROUGHPUT.value(run) if run.driven is not None else None, "")
 
 
 def _outcome(name: str) -> ReportColumn:
@@ -162,12 +162,10 @@ def logs_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         for run in cell.runs
         for line in phrases.log_lines(run.reason or "")
     ]
-    if not rows:
-        return None
     table = columns.table(
         f"{test}_logs",
         "Their last lines, since the run began",
         (run_column(itemgetter(0)), words("line", itemgetter(1))),
         rows,
     )
-    return Section("Logs of servers that ended", (), (table,))
+    return section_of("Logs of servers that ended", table)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.judge import RunWarning
 from assay.judge.warning_kinds import WarningKind
-from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
+from assay.probe.measure import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import Run
 from assay.record.metrics import resources
 from assay.record.runs.run_names import machine_shown
@@ -19,7 +19,15 @@ from assay.report.columns import integer, never_null, number, of, path, string, 
 from assay.report.figures import bars
 from assay.report.program_tables import MACHINE_MEANING, ProgramTable
 from assay.report.sections import storages
-from assay.report.values import Number, ReportCell, ReportTable, Section, absent
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportTable,
+    Section,
+    absent,
+    number_cell,
+    section_of,
+)
 from assay.text import units
 
 _NOT_PROBED = "not probed"
@@ -67,10 +75,10 @@ def section(runs: Iterable[Run]) -> Section | None:
     found = used_by(runs)
     if all(one.probe.reason for one in found):
         found = []
-    tables = (_table(found) if found else None, storages.modelled_disks_table(runs))
-    shown = tuple(table for table in tables if table is not None)
-    figures = bars.storages(tables[0]) if tables[0] and len(tables[0].rows) > 1 else ()
-    return Section("Storages by probe", (), shown, figures) if shown else None
+    table = _table(found) if found else None
+    figures = bars.storages(table) if table and len(table.rows) > 1 else ()
+    modelled = storages.modelled_disks_table(runs)
+    return section_of("Storages by probe", table, modelled, figures=figures)
 
 
 def why_none(runs: Iterable[Run]) -> str:
@@ -137,11 +145,7 @@ def _table(probes: Sequence[UsedProbe]) -> ReportTable:
     return columns.table(
         "storage_probes",
         "Reads, writes and flushes of each storage, before its first use",
-        (
-            *PROBES.named("storage"),
-            *([of_runs] if is_repeated else []),
-            *PROBES.named(*measured),
-        ),
+        (*PROBES.named("storage"), *([of_runs] if is_repeated else []), *PROBES.named(*measured)),
         probes,
         notes=(*_notes(probes), *([_AGAIN] if is_repeated else [])),
         # Of one storage there is nothing to compare.
@@ -164,9 +168,7 @@ def _run_numbers(used: UsedProbe) -> str:
 def _rate(measured: Measured | None) -> ReportCell:
     if measured is None:
         return absent(_NOT_PROBED)
-    return ReportCell(
-        units.digits(measured.per_s), Number(measured.per_s, "per_s", n=measured.count)
-    )
+    return number_cell(measured.per_s, "per_s", n=measured.count)
 
 
 def _flushes(probe: Probe) -> ReportCell:
@@ -185,8 +187,8 @@ def _flushes(probe: Probe) -> ReportCell:
 def _bandwidth(measured: Measured | None) -> ReportCell:
     if measured is None:
         return absent(_NOT_PROBED)
-    number = Number(measured.bytes_per_s, "bytes_per_s", n=measured.count)
-    return ReportCell(f"{units.size(measured.bytes_per_s)}/s", number)
+    per_s = measured.bytes_per_s
+    return number_cell(per_s, "bytes_per_s", lambda size: f"{units.size(size)}/s", n=measured.count)
 
 
 MEASURED = [

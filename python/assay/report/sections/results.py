@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
+from assay.contracts.metric import Metric, ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -21,15 +22,12 @@ from assay.report.cell_tables import Aggregate, PivotRow, pivot_rows, table_row,
 from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.declared import published as notes
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.sections import costs
 from assay.report.values import (
     SPEED_UP,
     Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Section,
     absent,
@@ -37,6 +35,7 @@ from assay.report.values import (
     text,
 )
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 _PERCENTILES = ("p50", "p99")
 
@@ -49,8 +48,7 @@ def tables(
 ) -> tuple[ReportTable, ...]:
     """One for each group of cells with the same durability."""
     return durability.tables_by_durability(
-        of_test,
-        lambda cells: _table(test, declared, cells, published, cell_runs.varying(of_test)),
+        of_test, lambda cells: _table(test, declared, cells, published, cell_runs.varying(of_test))
     )
 
 
@@ -105,13 +103,13 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
             )
         ),
     ]
-    return ReportTable(
-        name=test,
-        title="Throughput, latency and CPU time",
-        label_columns=len(labels),
-        columns=(*cell_runs.label_columns(cells, labels), *columns),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(cells, labels, columns)),
-        notes=(
+    return cell_tables.pivot_table(
+        test,
+        "Throughput, latency and CPU time",
+        cells,
+        labels,
+        columns,
+        (
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
             "these; client CPU, server CPU: CPU time per transaction",
             *([cell_tables.NOTE_ON_COLD] if has_cold else []),
@@ -147,7 +145,7 @@ def _fields_table(
         value_column(
             field.title,
             aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
-            unit=field.unit if aggregates.unit_at(field.key) == "ns" else "",
+            unit=field.unit if unit_of(field.key) == "ns" else "",
         )
         for place, field in enumerate(declared.fields)
     ]
@@ -270,7 +268,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: RunValue,
+    key: Metric,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -301,7 +299,7 @@ def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: RunValue, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: Metric, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []

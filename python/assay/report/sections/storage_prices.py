@@ -4,11 +4,10 @@ one, and what a faster one costs where storages have prices."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from operator import itemgetter
 
 from msgspec.structs import replace
 
+from assay.contracts.metric import Metric, ReportColumn
 from assay.experiment import StoragePrice
 from assay.judge import verdict
 from assay.judge.run import NONE
@@ -19,10 +18,9 @@ from assay.report import cell_runs, cell_tables, durability
 from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import numbers, of, placed, words
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import RunValue
-from assay.report.declared.declaration import Declaration
-from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged, text
+from assay.report.values import ReportCell, Section, absent, judged, number_cell, section_of, text
 from assay.text import units
+from assay.workload.declared_reports import Declaration
 
 GB = 1_000_000_000
 
@@ -47,27 +45,31 @@ def section(
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
-    titles = (
-        "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk", "its price",
-    )  # fmt: skip
-    answers = [replace(text(answer.value), note=why) for answer, why in kept]
-    storages = [text(cell.factors[STORAGE]) for cell in priced]
-    of_each = [_cells(firsts.get(cell.without(STORAGE)), cell, key) for cell in priced]
-    answer = (
-        ReportColumn(f"keeps {_rate(required_per_s)}", cell=itemgetter(2))
-        if required_per_s
-        else None
-    )
+    answers = dict(zip(map(id, priced), kept, strict=False))
+
+    def is_kept(cell: CellRuns) -> ReportCell:
+        answer, why = answers[id(cell)]
+        return replace(text(answer.value), note=why)
+
+    def compared(cell: CellRuns) -> tuple[ReportCell, ReportCell, ReportCell]:
+        return _cells(firsts.get(cell.without(STORAGE)), cell, key)
+
     table = cell_tables.table_by_cell(
         f"{test}_prices",
         f"Speed-up and price of each storage{unit}",
         (measured_cells, factors),
         (
-            ReportColumn(STORAGE, is_label=True, cell=itemgetter(0)),
-            *of(itemgetter(1), placed(titles)),
-            *([answer] if answer else []),
+            words(STORAGE, lambda cell: cell.factors[STORAGE], is_label=True),
+            numbers("price/GB", _per_gb),
+            *of(compared, placed(("speed-up", "price ratio", "speed-up ÷ price"))),
+            *of(_of_size, placed(("size on disk", "its price"))),
+            *(
+                [ReportColumn(f"keeps {_rate(required_per_s)}", cell=is_kept)]
+                if required_per_s
+                else []
+            ),
         ),
-        zip(priced, zip_longest(storages, of_each, answers), strict=True),
+        [(cell, cell) for cell in priced],
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
             f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
@@ -134,7 +136,7 @@ def _costs(cell: CellRuns) -> tuple[bool, float]:
     return True, price.per_gb if price else 0.0
 
 
-def _compared(declared: Declaration | None) -> RunValue:
+def _compared(declared: Declaration | None) -> Metric:
     """What speed-ups are of."""
     if declared and declared.has_speed_up and declared.columns == STORAGE:
         return aggregates.KEYS[declared.value]
@@ -145,39 +147,34 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(first: CellRuns | None, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
-    if first is not None and first is not cell and aggregates.number(cell, key) is not None:
-        return _other(first, cell, key)
-    speed_up = absent("first") if first is cell else cell.absent
-    return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
-
-
-def _other(first: CellRuns, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
+def _cells(
+    first: CellRuns | None, cell: CellRuns, key: Metric
+) -> tuple[ReportCell, ReportCell, ReportCell]:
+    """The speed-up from the first one, their prices divided, and both divided."""
+    if first is None or first is cell or aggregates.number(cell, key) is None:
+        return absent("first") if first is cell else cell.absent, absent(""), absent("")
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb
-    price_ratio = ReportCell(units.digits(ratio, 3), Number(ratio, "ratio"))
-    numbers = (aggregates.number(first, key), aggregates.number(cell, key))
     runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
     why = why_not_steady(warning for run in runs for warning in run.warnings)
-    made = None if why else aggregates.speed_up(*numbers, key)
+    both = (aggregates.number(first, key), aggregates.number(cell, key))
+    made = None if why else aggregates.speed_up(*both, key)
     if made is None or made.number is None:
         none = absent("-", note=f"no speed-up: {why}" if why else "")
-        return (_per_gb(cell), none, price_ratio, absent("-"), *_of_size(cell))
+        return none, _shown(ratio, "ratio"), absent("-")
     by_price = aggregates.scaled(made.number, 1 / ratio)
-    return (
-        _per_gb(cell),
-        made,
-        price_ratio,
-        judged(units.digits(by_price.value, 3), by_price),
-        *_of_size(cell),
-    )
+    return made, _shown(ratio, "ratio"), judged(units.digits(by_price.value, 3), by_price)
 
 
 def _per_gb(cell: CellRuns) -> ReportCell:
     price = _price(cell)
     assert price is not None
-    return ReportCell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
+    return number_cell(price.per_gb, f"{price.currency}/GB", "{:g}".format)
+
+
+def _shown(value: float, unit: str) -> ReportCell:
+    return number_cell(value, unit, lambda known: units.digits(known, 3))
 
 
 def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
@@ -188,7 +185,7 @@ def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
     cost = size.value / GB * price.per_gb
     return (
         ReportCell(units.size(size.value), replace(size, judged=NONE)),
-        ReportCell(units.digits(cost, 3), Number(cost, price.currency)),
+        _shown(cost, price.currency),
     )
 
 
@@ -199,8 +196,6 @@ def ratios_section(
     if declared and (declared.fields or (declared.has_speed_up and declared.columns == STORAGE)):
         return None
     pairs = list(_pairs(cells))
-    if not pairs:
-        return None
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
     has_range = any(len(cell.runs) > 1 for cell in cells)
     shown = (
@@ -221,7 +216,7 @@ def ratios_section(
             *durability.of_divided([one for pair in pairs for one in pair]),
         ),
     )
-    return Section("Storages compared", (), (table,))
+    return section_of("Storages compared", table)
 
 
 def _pairs(cells: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:

@@ -21,7 +21,7 @@ from assay.judge.statistics.samples import (
     median_of_all,
     ranks,
 )
-from assay.judge.storage_evidence import HIGHEST_DURABILITY
+from assay.judge.storage_checks import HIGHEST_DURABILITY
 from assay.record import Run
 from assay.record.metrics import resources
 from assay.record.metrics.resources import (
@@ -34,7 +34,16 @@ from assay.report.cell_runs import STORAGE, CellRuns
 from assay.report.columns import counts, numbers, placed, words
 from assay.report.declared import aggregates
 from assay.report.sections import machine_use
-from assay.report.values import Number, ReportCell, ReportTable, Section, absent, judged
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportTable,
+    Section,
+    absent,
+    judged,
+    number_cell,
+    section_of,
+)
 from assay.text import units
 
 
@@ -195,10 +204,7 @@ def _times(ratio: float) -> str:
 
 def _ratio(name: str, written: Callable[[float], str]) -> Callable[[Ranks], ReportCell]:
     def cell(made: Ranks) -> ReportCell:
-        found = getattr(made, name)
-        if found is None:
-            return absent("-")
-        return ReportCell(written(found), Number(found, "ratio", n=len(made.ranked)))
+        return number_cell(getattr(made, name), "ratio", written, n=len(made.ranked))
 
     return cell
 
@@ -296,7 +302,7 @@ def commit_efficiency_section(test: str, cells: Sequence[CellRuns]) -> Section |
             ),
         ),
     )
-    return Section("Commit efficiency", (), (table,))
+    return section_of("Commit efficiency", table)
 
 
 def flushes_per_commit(driven: Observation) -> float | None:
@@ -325,10 +331,7 @@ def _commit_cells(cell: CellRuns, runs: Sequence[Run]) -> tuple[ReportCell, ...]
     )
     if ratio.number is None:
         return done, probed, ratio, counted
-    found = judged(
-        ratio.shown,
-        replace(ratio.number, judged=cell.judged.verdict),
-    )
+    found = judged(ratio.shown, replace(ratio.number, judged=cell.judged.verdict))
     return (
         done,
         probed,
@@ -347,10 +350,10 @@ def _commits_for_each_flush(made: Number) -> str:
 
 def _of_run(run: Run) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
     commits, flushes = commits_per_s(run.measurement) or 0.0, resources.probed_flushes(run)
-    done = ReportCell(units.digits(commits), Number(commits, "per_s", n=run.measurement.commits))
+    done = number_cell(commits, "per_s", n=run.measurement.commits)
     why_not = resources.why_no_probed_flushes(run)
     each = None if why_not else flushes_per_commit(run.measurement)
-    counted = absent("-") if each is None else ReportCell(units.ratio(each), Number(each, "ratio"))
+    counted = number_cell(each, "ratio", units.ratio)
     if flushes is None:
         why = why_no_commit_efficiency(run)
         return done, absent(why), absent(why), counted

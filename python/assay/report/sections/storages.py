@@ -11,12 +11,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import structs
 
-from assay.contracts.documents import convert
-from assay.contracts.experiment import StorageChoice
+from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment.choices.identity import written_storage
-from assay.judge.storage_evidence import NEAR, Calibrated, calibrated_disks, missed_disk_times
+from assay.judge.storage_checks import NEAR, Calibrated, calibrated_disks, missed_disk_times
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, cell_tables, columns
@@ -36,14 +35,13 @@ from assay.report.columns import (
 )
 from assay.report.program_tables import IN_FORCE, MACHINE_MEANING, ProgramTable
 from assay.report.values import (
-    Number,
     ReportCell,
-    ReportColumn,
     ReportTable,
     Row,
     Section,
     TidyValue,
-    absent,
+    number_cell,
+    section_of,
     size,
     text,
 )
@@ -60,12 +58,8 @@ _NOT_LIMITED = (
 def asked(experiment: ExperimentRecord) -> dict[str, str]:
     """Each storage as it was asked for, without its name: ``throttled[read_iops=200]``."""
     asked = experiment.experiment
-    choices = (
-        convert(choice, StorageChoice, "storage")
-        for choice in (*asked.get("storages", ()), *asked.get("log_storages", ()))
-        if choice is not None
-    )
-    return {choice.name: written_storage(choice) for choice in choices}
+    choices = (*asked.storages, *asked.log_storages)
+    return {choice.name: written_storage(choice) for choice in choices if choice is not None}
 
 
 def named(experiment: ExperimentRecord) -> str:
@@ -228,13 +222,10 @@ class _Facts(msgspec.Struct, frozen=True):
     path_cost: tuple[Calibrated, ...]
 
 
-def modelled_disks_table(runs: Iterable[Run]) -> ReportTable | None:
-    """None where no storage is one."""
+def modelled_disks_table(runs: Iterable[Run]) -> ReportTable:
     storages = [run.deployment.storage for run in runs if run.deployment]
     modelled = {storage.name: storage for storage in storages if "model" in storage.facts}
     disks = {name: msgspec.convert(one.facts, _Facts) for name, one in modelled.items()}
-    if not disks:
-        return None
     requests = (
         (name, one.model.profile, found) for name, one in disks.items() for found in one.path_cost
     )
@@ -272,11 +263,7 @@ def overhead_ns(run: Run, operation: str) -> int | None:
 
 
 def _calibrated_time(title: str, name: str) -> ReportColumn:
-    def shown(source: Calibrated) -> ReportCell:
-        time_ns = getattr(source, name)
-        return ReportCell(units.latency(time_ns), Number(time_ns, "ns"))
-
-    return numbers(title, shown)
+    return numbers(title, lambda source: _request_time(getattr(source, name), None))
 
 
 _MODEL_COLUMNS = (
@@ -309,8 +296,6 @@ def requests_section(test: str, measured_cells: Sequence[CellRuns]) -> Section |
     accounted = [
         (cell, run) for cell, run in cell_runs.middle_runs(measured_cells) if run.storage_requests
     ]
-    if not accounted:
-        return None
     table = cell_tables.table_by_cell(
         f"{test}_storage_requests",
         "Requests of each storage, by its own account",
@@ -322,7 +307,7 @@ def requests_section(test: str, measured_cells: Sequence[CellRuns]) -> Section |
             *cell_runs.of_middle(measured_cells),
         ),
     )
-    return Section("Requests of modelled disks", (), (table,))
+    return section_of("Requests of modelled disks", table)
 
 
 def _each_operation(run: Run) -> Iterator[_Sums]:
@@ -347,12 +332,11 @@ def _each_operation(run: Run) -> Iterator[_Sums]:
 
 
 def _requests_per_s(sums: _Sums) -> ReportCell:
-    per_s = sums.of.count / sums.elapsed_s
-    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.of.count))
+    return number_cell(sums.of.count / sums.elapsed_s, "per_s", n=sums.of.count)
 
 
-def _request_time(time_ns: float, n: int = 1) -> ReportCell:
-    return ReportCell(units.latency(time_ns), Number(time_ns, "ns", n=n))
+def _request_time(time_ns: float | None, n: int | None = 1) -> ReportCell:
+    return number_cell(time_ns, "ns", units.latency, n=n)
 
 
 _REQUEST_COLUMNS = (
@@ -366,10 +350,7 @@ _REQUEST_COLUMNS = (
     ),
     numbers("longest", lambda sums: _request_time(sums.of.longest_ns)),
     numbers("late", lambda sums: _request_time(sums.of.late_ns / sums.of.count, sums.of.count)),
-    numbers(
-        "I/O path overhead",
-        lambda sums: absent("-") if sums.overhead_ns is None else _request_time(sums.overhead_ns),
-    ),
+    numbers("I/O path overhead", lambda sums: _request_time(sums.overhead_ns)),
     counts("failed", attrgetter("of.failed")),
 )
 

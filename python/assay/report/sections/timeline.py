@@ -9,13 +9,14 @@ from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from assay.contracts.metric import ReportColumn
 from assay.judge import seconds as per_second
 from assay.record import Run
 from assay.report import cell_runs, cell_tables, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import counts, numbers, run_column, words
 from assay.report.figures.over_time import LEAST_SECONDS, whole_seconds
-from assay.report.values import ReportColumn, ReportTable, Section, rate, seconds
+from assay.report.values import ReportTable, Section, rate, seconds, section_of
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
@@ -36,9 +37,8 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         tables.append(_timeline_table(test, cells, seen))
     if any(run.measurement.outages for _, run in cell_runs.driven_runs(cells)):
         tables.append(_outages_table(test, cells))
-    if (stood_still := _standstills_table(test, cells)) is not None:
-        tables.append(stood_still)
-    return Section("Timeline", (), tuple(tables)) if tables else None
+    tables.append(_standstills_table(test, cells))
+    return section_of("Timeline", *tables)
 
 
 def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
@@ -133,8 +133,8 @@ def _outages_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     )
 
 
-def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    """The longest ones of all runs; None where there were none."""
+def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
+    """The longest ones of all runs."""
     standstills = sorted(
         (
             _Span(cell, run, span, who)
@@ -147,8 +147,6 @@ def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | No
         ),
         key=lambda source: -source.span.lasted_ns,
     )
-    if not standstills:
-        return None
     left_out = len(standstills[_SHOWN:])
     return columns.table(
         f"{test}_standstills",

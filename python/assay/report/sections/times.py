@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import AllOk, Latency, Observation, TransactionReport
 from assay.judge.result_checks import STATEMENT_LIMIT
 from assay.judge.statistics.samples import SHARES, known_ns, median_and_spread, samples_needed
@@ -27,14 +28,10 @@ from assay.report.columns import counts, numbers, run_column, words
 from assay.report.declared import aggregates
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.bars import panels
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent
 from assay.text import units
 
-TIMES = {
-    "latency": "latency",
-    "service time": "service_time",
-    "schedule lag": "schedule_lag",
-}
+TIMES = {"latency": "latency", "service time": "service_time", "schedule lag": "schedule_lag"}
 """Name in the report → key of the observation."""
 _FEW_TYPES = 6
 """Up to so many transaction types are in one table; otherwise each cell has its own, as details."""
@@ -110,9 +107,7 @@ def _over_repetitions(
         return numbers(share, lambda source: of_type(source[1], share)(source[0]), unit)
 
     def throughput(name: str) -> Aggregate:
-        metric = catalogue.of_type(THROUGHPUT, name)
-        key = aggregates.RunValue(metric.value, metric.unit, name=metric.name)
-        return aggregates.median(key, with_range=True)
+        return aggregates.median(catalogue.of_type(THROUGHPUT, name), with_range=True)
 
     return cell_tables.table_by_cell(
         f"{test}_types",

@@ -15,8 +15,8 @@ from assay.contracts.metric import Metric
 from assay.contracts.observation import GroupReport, Latency, Observation, Resolution, clients_left
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.client_service import OfferedAndReached
 from assay.judge.run import EXCEEDED
+from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED, known_ns, median_and_spread
 from assay.record import ExperimentRecord, Run
@@ -28,6 +28,7 @@ from assay.report.declared import aggregates, declaration
 from assay.report.sections import derived, goals, headline, machine_use, storage_ranks
 from assay.report.values import Number, ReportCell, absent
 from assay.text import units
+from assay.workload.declared_reports import Field
 
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 UNKNOWN = "unknown"
@@ -270,7 +271,7 @@ def _seconds(value_ns: float) -> str:
     return units.time_with_unit(value_ns, unit).replace(" ", TOGETHER)
 
 
-def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
+def _fields(fields: Sequence[Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
     """The values of a test without transactions, each the median of the repetitions by itself."""
     shown = []
     for field in fields:

@@ -150,7 +150,7 @@ def lines(
         for cell in durability.grouped(cell_runs.cells(experiment, runs))
     ]
     found = [cell_summary.of_cell(experiment, cell) for cell in measured]
-    kind = "quick version; " if experiment.experiment.get("is_quick") else ""
+    kind = "quick version; " if experiment.experiment.is_quick else ""
     if left_out := conditions.left_out(experiment):
         kind += f"left out: {left_out}; "
     if experiment.is_unfinished:

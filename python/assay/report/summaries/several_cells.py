@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from assay.comparison import ratios
 from assay.contracts import factors
 from assay.judge import Verdict
-from assay.judge.client_service import OfferedAndReached
 from assay.judge.run import EXCEEDED, WORDS
+from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.report import cell_tables, durability

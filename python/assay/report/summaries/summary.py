@@ -3,36 +3,32 @@ each cell, how far it may be trusted, and why not further."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Metric, ReportColumn
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
-from assay.report import cell_runs, cell_tables
+from assay.report import cell_runs, cell_tables, columns
 from assay.report.cell_runs import CellRuns
+from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.sections import answers
 from assay.report.sections.results import percentile
 from assay.report.summaries import cell_summary, several_cells
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report.values import ReportCell, ReportTable, Section, absent, count
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
-_OF_VERDICT = ("verdict", "why")
+_OF_VERDICT = (
+    words("verdict", lambda source: source[0][1].verdict.word or "-"),
+    words("why", lambda source: source[0][1].verdict.reason),
+)
 """The last columns."""
 
 
@@ -59,9 +55,7 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
 
 
 def _tables(
-    cells: Sequence[CellRuns],
-    summaries: Sequence[cell_summary.CellSummary],
-    asked: Metric | None,
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
 ) -> Iterator[ReportTable]:
     """``asked``: of the goal, if it has a column of its own. Cells of tests without transactions
     have one of their own, beside others."""
@@ -75,6 +69,10 @@ def _tables(
             yield _table(name, of_part, shown, asked, has_tests=has_tests)
 
 
+Source = Sequence[tuple[CellRuns, cell_summary.CellSummary]]
+"""Of a row: a cell, or refused ones with the same reason."""
+
+
 def _table(
     name: str,
     cells: Sequence[CellRuns],
@@ -83,52 +81,53 @@ def _table(
     *,
     has_tests: bool,
 ) -> ReportTable:
-    times = [
-        run.driven.of_clients.all_ok.latency
-        for cell in cells
-        for run in cell.runs
-        if run.driven is not None
-    ]
-    is_driven = bool(times)
-    of_cold = (
-        [cell_tables.FIRST, cell_tables.WARM_AFTER]
-        if cell_tables.any_timed_from_cold(cells)
-        else []
-    )
-    has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
-    outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     factors = cell_runs.varying(cells, "system")
     labels = [cell_runs.TEST, *factors] if has_tests else factors
-    rows = tuple(_rows(cells, summaries, outcomes, labels, asked, has_cold=bool(of_cold)))
-    notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
-    notes += [cell_tables.NOTE_ON_COLD] if of_cold else []
-    if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
+    sources = _sources(cells, summaries)
+    kept = _columns_of_verdict(summaries) if len(sources) > 1 else range(len(_OF_VERDICT))
+    shown = list(_numbers(cells, summaries, asked))
+    made = columns.table(
+        name,
+        _title(name, cells, factors),
+        (*_label_columns(cells, labels), *shown, *(_OF_VERDICT[place] for place in kept)),
+        sources,
+    )
+    titles = [column.title for column in shown]
+    notes = ["TPS: transactions that ended ok per second, median of the repetitions"]
+    notes = notes * ("TPS" in titles) + [cell_tables.NOTE_ON_COLD] * (cell_tables.FIRST in titles)
+    if any(cell.shown.startswith("n<") for row in made.rows for cell in row.cells):
         notes.append("n<…: too few samples for the percentile, so many are needed")
-    kept = _columns_of_verdict(summaries) if len(rows) > 1 else range(len(_OF_VERDICT))
-    before = len(rows[0].cells) - len(_OF_VERDICT)
-    rows = tuple(
-        Row((*row.cells[:before], *(row.cells[before + place] for place in kept))) for row in rows
-    )
-    return ReportTable(
-        name=name,
-        title=_title(name, cells, factors),
-        label_columns=len(labels),
-        columns=(
-            *cell_runs.label_columns(cells, labels),
-            *(ReportColumn(name, is_number=True) for name in of_cold),
-            *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
-            *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
-            *(
-                [ReportColumn(cell_summary.goal_column_title(asked), is_number=True)]
-                if asked and is_driven
-                else []
-            ),
-            *(ReportColumn(name, is_number=True) for name in outcomes),
-            *(ReportColumn(_OF_VERDICT[place]) for place in kept),
-        ),
-        rows=rows,
-        notes=tuple(notes),
-    )
+    return replace(made, notes=tuple(notes))
+
+
+def _numbers(
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
+) -> Iterator[ReportColumn]:
+    if not any(run.driven is not None for cell in cells for run in cell.runs):
+        yield words("measured", lambda source: _measured(source[0][1]))
+        return
+    if cell_tables.any_timed_from_cold(cells):
+        yield _of_cell(cell_tables.FIRST, cell_tables.first_executions)
+        yield _of_cell(cell_tables.WARM_AFTER, cell_tables.warm_after)
+    yield _of_cell("TPS", _throughput)
+    for name in _PERCENTILES:
+        yield _of_cell(name, partial(_percentile, name))
+    if asked:
+        yield _of_cell(
+            cell_summary.goal_column_title(asked), partial(cell_summary.goal_cell, asked)
+        )
+    yield _of_cell("failed", partial(_counted, "failed"))
+    if any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries):
+        yield _of_cell(cell_summary.UNKNOWN, partial(_counted, cell_summary.UNKNOWN))
+
+
+def _of_cell(title: str, show: Callable[[CellRuns], ReportCell]) -> ReportColumn:
+    """Without their notes."""
+    return numbers(title, lambda source: replace(show(source[0][0]), note=""))
+
+
+def _measured(summary: cell_summary.CellSummary) -> str:
+    return "; ".join(shown for _, shown in summary.numbers) or "-"
 
 
 def _columns_of_verdict(summaries: Sequence[cell_summary.CellSummary]) -> Sequence[int]:
@@ -150,32 +149,35 @@ def _title(name: str, cells: Sequence[CellRuns], factors: Sequence[str]) -> str:
     return f"{title}: {', '.join(shared)}" if shared else title
 
 
-def _rows(
-    cells: Sequence[CellRuns],
-    summaries: Sequence[cell_summary.CellSummary],
-    outcomes: Sequence[str],
-    factors: Sequence[str],
-    asked: Metric | None,
-    *,
-    has_cold: bool,
-) -> Iterator[Row]:
-    """Refused cells stand last, those with the same reason in one row. ``factors``: of the
-    labels."""
+def _sources(
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
+) -> list[Source]:
+    """Refused cells stand last, those with the same reason in one row."""
+    both = list(zip(cells, summaries, strict=True))
     refused: dict[str, list[tuple[CellRuns, cell_summary.CellSummary]]] = {}
-    for cell, one in zip(cells, summaries, strict=True):
-        if one.verdict.word == "refused":
-            refused.setdefault(one.verdict.reason, []).append((cell, one))
-        else:
-            yield _row(cell, one, outcomes, factors, asked, has_cold=has_cold)
-    for together in refused.values():
-        first = _row(*together[0], outcomes, factors, asked, has_cold=has_cold)
-        if len(together) == 1:
-            yield first
-            continue
-        runs = tuple(run.id for cell, _ in together for run in cell.runs)
-        count = ReportCell(units.counted(len(together), "cell"), runs=runs)
-        labels = [_shared_label([cell for cell, _ in together], name) for name in factors]
-        yield Row((*_with_count(labels, count), *first.cells[len(factors) :]))
+    for one in both:
+        if one[1].verdict.word == "refused":
+            refused.setdefault(one[1].verdict.reason, []).append(one)
+    return [*([one] for one in both if one[1].verdict.word != "refused"), *refused.values()]
+
+
+def _label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> Iterator[ReportColumn]:
+    def label(place: int) -> Callable[[Source], ReportCell]:
+        return lambda source: _labels([cell for cell, _ in source], factors)[place]
+
+    for place, column in enumerate(cell_runs.label_columns(cells, factors)):
+        yield replace(column, cell=label(place))
+
+
+def _labels(cells: Sequence[CellRuns], factors: Sequence[str]) -> list[ReportCell]:
+    """Of several cells their number stands in the first label that is empty."""
+    runs = tuple(run.id for cell in cells for run in cell.runs)
+    if len(cells) == 1:
+        return [cell_runs.label(cells[0].level(name), runs) for name in factors]
+    labels = [_shared_label(cells, name) for name in factors]
+    place = next((place for place, one in enumerate(labels) if not one.shown), len(labels) - 1)
+    labels[place] = ReportCell(units.counted(len(cells), "cell"), runs=runs)
+    return labels
 
 
 def _shared_label(cells: Sequence[CellRuns], factor: str) -> ReportCell:
@@ -185,57 +187,17 @@ def _shared_label(cells: Sequence[CellRuns], factor: str) -> ReportCell:
     return absent("") if others or level is None else cell_runs.label(level)
 
 
-def _with_count(labels: Sequence[ReportCell], count: ReportCell) -> list[ReportCell]:
-    """In the first label that is empty."""
-    place = next((place for place, one in enumerate(labels) if not one.shown), len(labels) - 1)
-    return [*labels[:place], count, *labels[place + 1 :]]
-
-
-def _row(
-    cell: CellRuns,
-    summary: cell_summary.CellSummary,
-    outcomes: Sequence[str],
-    factors: Sequence[str],
-    asked: Metric | None,
-    *,
-    has_cold: bool,
-) -> Row:
-    tps = aggregates.number(cell, aggregates.THROUGHPUT)
-    numbers: list[ReportCell] = []
-    if outcomes:
-        numbers = [
-            *(
-                [cell_tables.first_executions(cell), cell_tables.warm_after(cell)]
-                if has_cold
-                else []
-            ),
-            _throughput(cell, tps),
-            *(_percentile(cell, name) if tps is not None else absent("-") for name in _PERCENTILES),
-            *([cell_summary.goal_cell(asked, cell)] if asked else []),
-            *(_counted(cell, outcome) for outcome in outcomes),
-        ]
-    else:
-        numbers = [text("; ".join(shown for _, shown in summary.numbers) or "-")]
-    row = (
-        *(
-            replace(one, runs=tuple(run.id for run in cell.runs))
-            for one in cell_runs.label_cells(cell, factors)
-        ),
-        *(replace(one, note="") for one in numbers),
-        text(summary.verdict.word or "-"),
-        text(summary.verdict.reason),
-    )
-    return Row(row)
-
-
-def _throughput(cell: CellRuns, tps: Number | None) -> ReportCell:
+def _throughput(cell: CellRuns) -> ReportCell:
     if cell_tables.is_timed_from_cold(cell):
         return absent("")
+    tps = aggregates.number(cell, aggregates.THROUGHPUT)
     return absent("-") if tps is None else ReportCell(units.digits(tps.value), tps)
 
 
-def _percentile(cell: CellRuns, name: str) -> ReportCell:
+def _percentile(name: str, cell: CellRuns) -> ReportCell:
     """In the unit in which it is best read, as on a terminal."""
+    if aggregates.number(cell, aggregates.THROUGHPUT) is None:
+        return absent("-")
     measured = cell_runs.measured_runs(cell)
     if name == "p50" and cell_summary.unlike_types(measured):
         return absent(cell_summary.BY_TYPE)
@@ -248,10 +210,6 @@ def _percentile(cell: CellRuns, name: str) -> ReportCell:
     )
 
 
-def _counted(cell: CellRuns, outcome: str) -> ReportCell:
+def _counted(outcome: str, cell: CellRuns) -> ReportCell:
     shown = cell_summary.counted(cell, outcome)
-    return (
-        absent(shown)
-        if shown == cell_summary.ABSENT
-        else ReportCell(shown, Number(int(shown), "count"))
-    )
+    return absent(shown) if shown == cell_summary.ABSENT else count(int(shown))

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from assay.contracts.metric import unit_of
 from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
 from assay.judge.result_checks import expected_rows
 from assay.record import ExperimentRecord, Run
@@ -19,7 +22,6 @@ from assay.report.columns import (
     nullable,
     number,
     of,
-    of_metric,
     path,
     string,
     times,
@@ -29,6 +31,7 @@ from assay.report.declared import aggregates, declaration, published
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.program_tables import PARAMETER, RUN, ProgramTable, RunPart, of_part, parts
 from assay.report.values import TidyValue
+from assay.workload.declared_reports import Field
 
 _GROUP = never_null("group", "string", "of clients; empty: the only one")
 
@@ -75,7 +78,7 @@ TRANSACTIONS = ProgramTable(
                 path("transaction"),
                 [
                     *times("latency", "latency", "latency"),
-                    of_metric(UNANSWERED, path("latency", "unanswered")),
+                    replace(UNANSWERED, value=path("latency", "unanswered")),
                     why_null(path("latency")),
                     *SERVICE_TIME,
                     *times("schedule_lag", "schedule_lag", "schedule lag"),
@@ -171,7 +174,7 @@ INTERVALS = ProgramTable(
         number(
             "length_s", "of the interval: the last one may be a part of a second", _length_s
         ),
-        *of(path("part"), [_GROUP, *(of_metric(metric, metric.value) for metric in OF_SECONDS)]),
+        *of(path("part"), [_GROUP, *OF_SECONDS]),
     ],
     parts(lambda run: run.seconds),
     is_detail=True,
@@ -183,9 +186,7 @@ CHECKS = ProgramTable(
             string("check", "its name", path("id")),
             string("title", "what it looks for"),
             integer(
-                "expected",
-                "rows; null: not known for these data, or only counted",
-                expected_rows,
+                "expected", "rows; null: not known for these data, or only counted", expected_rows
             ),
             integer("found", "rows"),
             nullable(
@@ -206,7 +207,7 @@ class DeclaredField(NamedTuple):
     """A field of a workload's report, of a run; the source of a row."""
 
     run: Run
-    field: declaration.Field
+    field: Field
 
 
 def _values(experiment: ExperimentRecord) -> Iterator[DeclaredField]:
@@ -225,7 +226,7 @@ VALUES = ProgramTable(
         string("title", "in the report", path("field", "title")),
         string(
             "unit", "ns, bytes, per_s, count",
-            lambda source: aggregates.unit_at(source.field.key),
+            lambda source: unit_of(source.field.key),
         ),
         nullable(
             "value", "scalar", "null: none",

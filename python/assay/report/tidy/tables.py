@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, Over
+from assay.contracts.metric import Metric, Over, ReportColumn
 from assay.judge import CellVerdict, machine_load
 from assay.judge import verdict as required_rate
 from assay.judge.statistics import samples
@@ -19,17 +19,7 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs
-from assay.report.columns import (
-    Value,
-    attribute,
-    behind,
-    never_null,
-    nullable,
-    of,
-    of_metric,
-    path,
-    why_null,
-)
+from assay.report.columns import Value, attribute, behind, never_null, nullable, of, path, why_null
 from assay.report.papers.published_measured import CLAIMS, SCALED
 from assay.report.program_tables import (
     MACHINE_MEANING,
@@ -57,7 +47,6 @@ from assay.report.tidy.parts import (
     TRANSACTIONS,
     VALUES,
 )
-from assay.report.values import ReportColumn
 
 # The tidy tables of cells, and of their transaction types.
 
@@ -89,13 +78,12 @@ _OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
 
 def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
     """Null where one of them has no number."""
-    column = of_metric(metric)
-    is_whole = metric.is_whole and metric.over is not Over.SPREAD
+    is_whole = metric.kind == "integer" and metric.over is not Over.SPREAD
     unit = metric.name.removeprefix(metric.stem)
 
     def over(make: Summary) -> Callable[[CellRow], Value]:
         def value(cell: CellRow) -> Value:
-            values = [column.value(run) for run in cell.measured]
+            values = [metric.known(run) for run in cell.measured]
             if not values or None in values:
                 return None
             made: float = make(values)
@@ -105,10 +93,11 @@ def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
 
     for at, what, make in _OVER[metric.over] if metric.over else ():
         yield replace(
-            column,
+            metric,
             name=f"{metric.stem}{at}{unit}",
             kind="integer" if is_whole else "number",
-            meaning=f"{column.meaning}; {what}",
+            meaning=f"{metric.described}; {what}",
+            null="",
             value=over(make),
         )
 
@@ -308,7 +297,7 @@ RUNS = ProgramTable(
         "durability_class", "string", "D0 to D3; null: not measured",
         path("deployment", "durability", "durability_class"),
     ),
-    *behind(map(of_metric, METRICS.values()), _BEHIND),
+    *behind(METRICS.values(), _BEHIND),
     *STORAGE_IN_FORCE,
     ],
     lambda experiment: iter(experiment.runs),

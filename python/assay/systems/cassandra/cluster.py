@@ -125,7 +125,7 @@ def _node(
     for folder in (facts.data, files):
         _make(folder, directory)
     (files / "cassandra.yaml").write_text(configuration.yaml(facts, settings), encoding="utf-8")
-    (files / "logback.xml").write_text(configuration.logback(), encoding="utf-8")
+    (files / "logback.xml").write_text(configuration.LOGBACK, encoding="utf-8")
     arguments = configuration.java_arguments(
         facts,
         installation.agent,

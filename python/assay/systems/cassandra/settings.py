@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
@@ -216,13 +216,14 @@ _DIRECT_MIB = 256
 _LARGE_HEAP_BYTES = 2 << 30
 """From here on a collector that works beside the server pays, as Java itself decides."""
 
-_LOGBACK = """<configuration>
+LOGBACK = """<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%-5level %d{ISO8601} %logger{0}: %msg%n</pattern></encoder>
   </appender>
   <root level="INFO"><appender-ref ref="STDOUT"/></root>
 </configuration>
 """
+"""The text of ``logback.xml``: all that the server says goes to its standard output."""
 
 
 class NodeFacts(Struct, frozen=True):
@@ -310,11 +311,6 @@ def yaml(node: NodeFacts, settings: Mapping[str, str]) -> str:
     }
     asked = {name: _value(value) for name, value in lines.items()}
     return "".join(f"{name}: {value}\n" for name, value in {**asked, **ours}.items())
-
-
-def logback() -> str:
-    """The text of ``logback.xml``: all that the server says goes to its standard output."""
-    return _LOGBACK
 
 
 def java_arguments(
@@ -420,17 +416,17 @@ def safeguards_of_settings(
     not tell its settings."""
     if not settings:
         return
-    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    yield Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG)
     has_copies = settings.get("incremental_backups", "").lower() == "true"
     yield Safeguard(
-        words.ARCHIVE,
-        "links every data file for backups" if has_copies else words.NO_ARCHIVE,
+        durability.ARCHIVE,
+        "links every data file for backups" if has_copies else durability.NO_ARCHIVE,
         safeguard(settings, "incremental_backups"),
     )
     if replicas is not None:
         is_waiting = replicas > 1 and consistency not in _OF_ONE
         yield Safeguard(
-            words.REPLICAS,
-            words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
+            durability.REPLICAS,
+            durability.WAITS_FOR_REPLICAS if is_waiting else durability.NO_REPLICAS,
             (f"consistency = {consistency}", f"replication = {replicas}"),
         )

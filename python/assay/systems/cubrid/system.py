@@ -6,12 +6,11 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import structs
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
@@ -52,8 +51,7 @@ DEFAULT_PORT = 33000
 PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL that holds none.")
 
 
-@dataclass(frozen=True)
-class CubridAddress(Address):
+class CubridAddress(Address, frozen=True):
     """The driver is given the parts of the address as keywords of ``connect()``."""
 
     def for_engine(self) -> DeploymentDocument:
@@ -70,7 +68,6 @@ def driver_address(
     database: str,
     user: str,
     password: str | None,
-    session_statements: tuple[str, ...] = (),
 ) -> Address:
     """Through the Python driver."""
     return CubridAddress(
@@ -80,7 +77,6 @@ def driver_address(
         user=user,
         password=password,
         database=database,
-        session_statements=session_statements,
         options={
             "module": MODULE,
             "password_keyword": "password",
@@ -385,19 +381,19 @@ def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
     which reports none."""
     if not settings:
         return
-    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    yield Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG)
     if supplement := settings.get(_SUPPLEMENT):
         is_more = supplement != "0"
         yield Safeguard(
-            words.LOG_FOR_REPLICAS,
-            words.LOGS_FOR_LOGICAL_REPLICAS if is_more else words.NOTHING_FOR_REPLICAS,
+            durability.LOG_FOR_REPLICAS,
+            durability.LOGS_FOR_LOGICAL_REPLICAS if is_more else durability.NOTHING_FOR_REPLICAS,
             safeguard(settings, _SUPPLEMENT),
         )
     if size := settings.get(_DOUBLEWRITE):
         is_once = not any(digit in size for digit in "123456789")
         yield Safeguard(
-            words.TORN_PAGES,
-            words.WRITES_ONCE if is_once else words.WRITES_TWICE,
+            durability.TORN_PAGES,
+            durability.WRITES_ONCE if is_once else durability.WRITES_TWICE,
             safeguard(settings, _DOUBLEWRITE),
         )
 

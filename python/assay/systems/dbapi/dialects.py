@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -16,14 +16,14 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.dialects import ISOLATION_LEVELS, Dialect, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
-from assay.dialects.declared import STATEMENTS, Attributes, declared
+from assay.dialects.declared import STATEMENTS, Attribute, declared
 from assay.dialects.limits import BoundedIndexes, SchemaLimits
 from assay.dialects.mysql import MYSQL
 from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
-from assay.dialects.standard import ONLY_STANDARD, OnlyStandardSql, StandardSql
+from assay.dialects.standard import ONLY_STANDARD, OnlyStandardSql, StandardSql, codes
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import paths, toml_file
 from assay.text.phrases import did_you_mean
@@ -52,38 +52,17 @@ def read_dialect_file(file: Path) -> StandardSql:
         top = toml_file.read(file)
     finally:
         toml_file.SECTION.reset(token)
-    found = Attributes(name=_name(top))
+    found: dict[str, Attribute] = {"name": _name(top)}
     is_bounded = top.boolean("bounded_indexes", False)
-    # What does not stand there, the base says.
-    if "version_query" in top:
-        found["version_query"] = top.text("version_query")
-    if "quote" in top:
-        found["quote"] = _quote(top)
-    if "descending_index" in top:
-        found["descending_index"] = top.text("descending_index")
-    if "has_if_exists" in top:
-        found["has_if_exists"] = top.boolean("has_if_exists")
-    if "keeps_statistics" in top:
-        found["keeps_statistics"] = top.boolean("keeps_statistics")
     for key in _OF_BOUNDED:
         if key in top and not is_bounded:
             raise top.error(
                 f"{key} is of bounded indexes alone", key, hint="bounded_indexes = true"
             )
-    if "needs_not_null_in_keys" in top:
-        found["needs_not_null_in_keys"] = top.boolean("needs_not_null_in_keys")
-    if "short_text" in top:
-        found["short_text"] = top.text("short_text")
+    # What does not stand there, the base says.
+    found |= {key: read(top, key) for key, read in _KEYS.items() if key in top}
     if "marks_query" in top:
         found["marks"] = top.text("marks_query")
-    if "server_names" in top:
-        found["server_names"] = top.texts("server_names")
-    if "own_tables" in top:
-        found["own_tables"] = top.texts("own_tables")
-    if "reserved_words" in top:
-        found["reserved_words"] = frozenset(top.text("reserved_words").lower().split())
-    if "lacking" in top:
-        found["lacking"] = frozenset(_each_of(top, "lacking", CAPABILITIES))
     if "isolation_levels" in top:
         found |= _isolation_levels(top)
     base = BoundedIndexes if is_bounded else OnlyStandardSql
@@ -91,10 +70,7 @@ def read_dialect_file(file: Path) -> StandardSql:
     found["truth_words"] = {**base.truth_words, **_table(top, "truth_words", base.truth_words)}
     words = base.script_words
     found["script_words"] = {**words, **_table(top, "script_words", words)}
-    classes = _table(top, "error_classes", ERROR_CLASSES)
-    found["error_classes"] = {
-        code: of_codes for of_codes, codes in classes.items() for code in codes.split()
-    }
+    found["error_classes"] = codes(_table(top, "error_classes", ERROR_CLASSES))
     found["error_phrases"] = {**base.error_phrases, **_phrases(top.section("error_phrases"))}
     if "limits" in top:
         found["limits"] = _limits(top.section("limits"))
@@ -115,13 +91,13 @@ def _name(top: TomlTable) -> str:
     return name
 
 
-def _quote(top: TomlTable) -> str:
+def _quote(top: TomlTable, key: str) -> str:
     """It stands on both sides of a name."""
-    sign = top.text("quote")
+    sign = top.text(key)
     if len(sign) != 1 or sign.isalnum() or sign.isspace() or sign in "_'()[]{}":
         raise top.error(
-            f"quote = {sign!r}: expected one sign that stands before and behind a name",
-            "quote",
+            f"{key} = {sign!r}: expected one sign that stands before and behind a name",
+            key,
             hint="quote = '\"', as in the SQL standard",
         )
     return sign
@@ -135,13 +111,29 @@ def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
     return list(words)
 
 
-def _isolation_levels(top: TomlTable) -> Attributes:
+_KEYS: Final[Mapping[str, Callable[[TomlTable, str], Attribute]]] = {
+    "version_query": TomlTable.text,
+    "quote": _quote,
+    "descending_index": TomlTable.text,
+    "has_if_exists": TomlTable.boolean,
+    "keeps_statistics": TomlTable.boolean,
+    "needs_not_null_in_keys": TomlTable.boolean,
+    "short_text": TomlTable.text,
+    "server_names": TomlTable.texts,
+    "own_tables": TomlTable.texts,
+    "reserved_words": lambda top, key: frozenset(top.text(key).lower().split()),
+    "lacking": lambda top, key: frozenset(_each_of(top, key, CAPABILITIES)),
+}
+"""Attributes of the dialect that the file has by their names, and how each is read."""
+
+
+def _isolation_levels(top: TomlTable) -> dict[str, Attribute]:
     """A list of them, or a table of what each is called here."""
     key = "isolation_levels"
     if not top.is_table(key):
-        return Attributes(isolation_levels=tuple(_each_of(top, key, ISOLATION_LEVELS)))
+        return {key: tuple(_each_of(top, key, ISOLATION_LEVELS))}
     words = _table(top, key, ISOLATION_LEVELS)
-    return Attributes(isolation_levels=tuple(words), level_words=words)
+    return {key: tuple(words), "level_words": words}
 
 
 def _table(top: TomlTable, key: str, known: Collection[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
@@ -180,8 +180,8 @@ def spelled(
     is no default."""
     for name, value in asked.items():
         if (size := size_bytes(value)) is not None:
-            words = (in_largest_unit(size, units) for units in _SIZES)
-            yield Spelled(name, min(words, key=len), is_default=False)
+            durability = (in_largest_unit(size, units) for units in _SIZES)
+            yield Spelled(name, min(durability, key=len), is_default=False)
             continue
         read_back = in_effect.get(name, value)
         is_default = name not in _OF_THE_MACHINE and read_back == defaults.get(name)
@@ -207,12 +207,12 @@ def _literal(value: str) -> str:
 
 
 SAFEGUARDS: Final = (
-    Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG),
-    Safeguard(words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS),
-    Safeguard(words.ARCHIVE, words.NO_ARCHIVE),
-    Safeguard(words.REPLICAS, words.NO_REPLICAS),
-    Safeguard(words.TORN_PAGES, words.MOVES_PAGES),
-    Safeguard(words.CHECKSUMS, words.CHECKS_PAGES),
+    Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG),
+    Safeguard(durability.LOG_FOR_REPLICAS, durability.NOTHING_FOR_REPLICAS),
+    Safeguard(durability.ARCHIVE, durability.NO_ARCHIVE),
+    Safeguard(durability.REPLICAS, durability.NO_REPLICAS),
+    Safeguard(durability.TORN_PAGES, durability.MOVES_PAGES),
+    Safeguard(durability.CHECKSUMS, durability.CHECKS_PAGES),
 )
 """A checkpoint writes changed blocks beside the old ones, then a header that has them; each block
 is read with its checksum."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,29 +20,23 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms, Spelled
 from assay.contracts.systems.protocol import (
     OptionSpec,
     Prefix,
-    ProcessSample,
     ReportInstalling,
-    ServerDirectory,
 )
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.env_vars import EnvVar
-from assay.errors import Bug, SystemMissing, SystemRefused
+from assay.errors import SystemMissing, SystemRefused
 from assay.provision import confinement
-from assay.provision.directory import own_folder
 from assay.provision.engine.engine_calls import session
 from assay.provision.install import cache, package_clients
-from assay.provision.machine import sampling
-from assay.systems import urls
+from assay.systems.database_file import FileKind, OfOneFile
 from assay.systems.duckdb import settings
 from assay.systems.duckdb.settings import SAFEGUARDS
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up, version_from
-from assay.systems.urls import FileKind
 
 LIBRARY = EnvVar(
     "ASSAY_DUCKDB_LIBRARY",
@@ -113,16 +106,6 @@ def _modules(folder: Path) -> Iterable[Path]:
 SCHEMES = ("duckdb",)
 
 
-def file_of(url: str) -> Path:
-    """See `assay.systems.urls`."""
-    return urls.file_of(url, _KIND)
-
-
-def absolute(url: str) -> Resolved:
-    """See `assay.systems.urls`."""
-    return urls.absolute(url, _KIND)
-
-
 def _making(file: Path) -> str:
     """By the Python package, in which the library usually is."""
     python = f"import duckdb; duckdb.connect({json.dumps(str(file))}).close()"
@@ -144,12 +127,11 @@ _KIND = FileKind(
 )
 
 
-FILE_NAME = "assay.duckdb"
 _LEAST_BUFFER_BYTES = 256 << 20
 """DuckDB's manual: 125 MB for each thread. Queries take their memory out of it too."""
 
 
-class Duckdb:
+class Duckdb(OfOneFile):
     name = "duckdb"
     dialect: Dialect = DIALECT
     driver = "duckdb"
@@ -167,6 +149,10 @@ class Duckdb:
     url_variables: tuple[EnvVar, ...] = ()
     chosen_by = LIBRARY
     verified = "in the tests"
+    file_kind = _KIND
+    file_name = "assay.duckdb"
+    other_endings = (".wal",)
+    settings_of_the_file = settings.OF_THE_FILE
     installable_version = "2.0.0"
     install_source = (
         "the Python package client brings the package duckdb, 24 MB to download and 70 MB on disk"
@@ -254,74 +240,50 @@ class Duckdb:
             return settings.read(opened)
 
     @contextlib.contextmanager
-    def provision(
-        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    def opened(
+        self, choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
     ) -> Iterator[Deployment]:
-        """A file in ``directory.data``, new or as it is there. Sessions have no limit."""
-        del connections
-        if directory.is_confined:
-            own_folder(directory, directory.data)
-        directory.data.mkdir(exist_ok=True)
-        file = directory.data / FILE_NAME
-        with _opened(choice, file, directory.storage, is_private=True) as deployment:
-            yield deployment
-
-    def check_url(self, text: str) -> None:
-        file_of(text)
-
-    def complete_url(self, text: str) -> Resolved:
-        return absolute(text)
-
-    def is_in_process(self, choice: SystemChoice) -> bool:
-        del choice
-        return True
+        """The deployment, whose database one session of ours keeps open."""
+        asked = _asked(choice)
+        address = Address(
+            driver=self.driver,
+            file=str(file),
+            session_statements=settings.statements(asked),
+            options={
+                "library": str(find_library(choice.programs)),
+                **settings.of_the_database(asked),
+                **(settings.CONFINED if confinement.is_begun() else {}),
+            },
+        )
+        with session(address) as opened:
+            found = settings.read(opened)
+            yield Deployment(
+                system=self.name,
+                label=choice.label,
+                nodes=(Node(file.name, storage, directory=file.parent),),
+                endpoints=(address,),
+                version=opened.server_version,
+                options={BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default)},
+                settings_asked=dict(choice.settings),
+                settings=found,
+                settings_confirmed=tuple(choice.settings),
+                connection_limit=None,
+                is_embedded=True,
+                is_private=is_private,
+                durability_lowered_by=settings.durability_lowered_by(found),
+                safeguards=SAFEGUARDS,
+            )
 
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)
         _asked(choice)
 
-    @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
-        """The file of the URL, which no other process may have open."""
-        if choice.url is None:
-            raise Bug("attach() needs the URL of a file")
-        settings.refuse_those_of_the_file(choice.settings)
-        file = file_of(choice.url)
-        storage = StorageFacts.of_url(str(file.parent))
-        with _opened(choice, file, storage, is_private=False) as deployment:
-            yield deployment
-
-    def size_on_disk_bytes(self, deployment: Deployment) -> int:
-        """The file, and its write-ahead log where there is one now."""
-        paths = [Path(f"{deployment.address.file}{ending}") for ending in ("", ".wal")]
-        return sum(path.stat().st_size for path in paths if path.exists())
-
-    def data_bytes(self, deployment: Deployment) -> int:
-        """The file, which holds nothing else."""
-        return Path(deployment.address.file or "").stat().st_size
-
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``memory_limit``, of which queries take their own memory as well. What was asked for is
         exact; DuckDB shows it rounded."""
         asked = deployment.address.options.get(settings.MEMORY)
         return settings.size_bytes(asked or deployment.settings.get(settings.MEMORY, ""))
-
-    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        return {
-            name: deployment.settings[name]
-            for name in settings.OF_THE_FILE
-            if name in deployment.settings
-        }
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """This process, in which both the clients and the database are."""
-        return sampling.sample(os.getpid(), deployment.data_directory, with_descendants=False)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        """It can only lose its file."""
-        file = Path(deployment.address.file or "")
-        return None if file.exists() else f"the database file {file} is gone"
 
 
 def _asked(choice: SystemChoice) -> dict[str, str]:
@@ -332,42 +294,6 @@ def _asked(choice: SystemChoice) -> dict[str, str]:
         kib = rounded_up(size, 1 << 10, _LEAST_BUFFER_BYTES) >> 10
         asked[settings.MEMORY] = f"{kib}KiB"
     return asked
-
-
-@contextlib.contextmanager
-def _opened(
-    choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
-) -> Iterator[Deployment]:
-    """The deployment, whose database one session of ours keeps open."""
-    asked = _asked(choice)
-    address = Address(
-        driver=Duckdb.driver,
-        file=str(file),
-        session_statements=settings.statements(asked),
-        options={
-            "library": str(find_library(choice.programs)),
-            **settings.of_the_database(asked),
-            **(settings.CONFINED if confinement.is_begun() else {}),
-        },
-    )
-    with session(address) as opened:
-        found = settings.read(opened)
-        yield Deployment(
-            system=Duckdb.name,
-            label=choice.label,
-            nodes=(Node(file.name, storage, directory=file.parent),),
-            endpoints=(address,),
-            version=opened.server_version,
-            options={BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default)},
-            settings_asked=dict(choice.settings),
-            settings=found,
-            settings_confirmed=tuple(choice.settings),
-            connection_limit=None,
-            is_embedded=True,
-            is_private=is_private,
-            durability_lowered_by=settings.durability_lowered_by(found),
-            safeguards=SAFEGUARDS,
-        )
 
 
 DUCKDB = Duckdb()

@@ -23,7 +23,7 @@ from assay.errors import ArgumentError, SystemDied
 from assay.provision import processes
 from assay.provision.engine.engine_calls import session
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import ServerProcess
+from assay.provision.processes import ListeningServer, ServerProcess
 from assay.systems.ferretdb.installation import FerretdbPrograms
 from assay.systems.postgresql import server as postgresql
 from assay.text.phrases import phrase
@@ -53,7 +53,7 @@ _PROBE_S = 1.0
 
 class RunningServer(Struct, frozen=True):
     process: ServerProcess
-    behind: postgresql.RunningServer
+    behind: ListeningServer
     """PostgreSQL."""
     socket: Path | None
     port: int | None
@@ -124,7 +124,7 @@ def running(
 def _front(
     installed: FerretdbPrograms,
     directory: ServerDirectory,
-    behind: postgresql.RunningServer,
+    behind: ListeningServer,
     over_tcp: bool,
     connections: int,
 ) -> Iterator[RunningServer]:
@@ -170,7 +170,7 @@ def _arguments(
     return [programs.ferretdb, *where, *quiet]
 
 
-def _url(directory: ServerDirectory, port: int, connections: int) -> str:
+def _url(directory: ServerDirectory, port: int | None, connections: int) -> str:
     host = quote(str(directory.run), safe="")
     return (
         f"postgres://{USER}@/{postgresql.DATABASE}?host={host}&port={port}"

@@ -41,9 +41,10 @@ from assay.systems.options import (
     values,
     version_of,
 )
-from assay.systems.postgresql import POSTGRESQL, settings
 from assay.systems.postgresql import server as confined
 from assay.systems.postgresql import server as postgresql
+from assay.systems.postgresql import settings
+from assay.systems.postgresql.system import POSTGRESQL
 from assay.systems.sessions import number_of, rows_of
 
 _DEFAULT_POOL = 50

@@ -13,11 +13,10 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay.contracts import durability
 from assay.contracts.deployment import Address, Deployment, Node
@@ -214,7 +213,7 @@ def _deployment(
         database=DATABASE,
         options={"journal": options[JOURNAL.name]},
     )
-    with session(replace(address, database="admin")) as opened:
+    with session(structs.replace(address, database="admin")) as opened:
         version = opened.server_version
         started = json.loads(answer_of_command(opened, {"getCmdLineOpts": 1}).get("parsed") or "{}")
         parameters = answer_of_command(opened, {"getParameter": "*"})

@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from msgspec import Struct
-
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
 from assay.provision import copying, processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.machine.ports import free_port
-from assay.provision.processes import ServerProcess
+from assay.provision.processes import ListeningServer
 from assay.systems.mysql_protocol.product import Product, Programs, argument, plain_name
 from assay.text.phrases import Mention, phrase
 
@@ -66,16 +64,6 @@ _SAYS_NOTHING = (
     "The designated data directory is unusable. You can remove all files that the server added "
     "to it.",
 )
-
-
-class RunningServer(Struct, frozen=True):
-    process: ServerProcess
-    socket: Path
-    host: str
-    port: int | None
-    """None: it listens at its socket alone."""
-    password: str | None
-    """For TCP. The socket asks for none: only we can enter its directory."""
 
 
 def initialise(
@@ -144,7 +132,7 @@ def running(
     *,
     over_tcp: bool,
     open_files: int,
-) -> Iterator[RunningServer]:
+) -> Iterator[ListeningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
     It listens at a socket in ``directory.run``; with `over_tcp` also at a free port of its address,
@@ -179,7 +167,7 @@ def running(
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, product, programs, settings) from error
         first_words.unlink()
-        yield RunningServer(server, directory.run / "socket", directory.address, port, password)
+        yield ListeningServer(server, directory.run / "socket", directory.address, port, password)
 
 
 def _arguments(

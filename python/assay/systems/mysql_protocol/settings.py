@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.dialects.mysql import UNFLUSHED_ENGINES
@@ -258,7 +258,7 @@ def _why_not(plain: str, asked: str, said: _Said) -> str | None:
     """Why the value would not be in effect as it was asked for; None: it would, or nothing is
     known."""
     read = said.value(plain)
-    own = [words for words in said.complaints if plain in plain_name(words)]
+    own = [durability for durability in said.complaints if plain in plain_name(durability)]
     if own:
         return "; ".join(dict.fromkeys(own))
     if read is not None and is_altered(asked, read):
@@ -319,10 +319,10 @@ _WAITS_FOR_REPLICAS = (
 )
 """Each of a version or product; left out where its plugin is not there."""
 _DOUBLEWRITE = {
-    "off": words.WRITES_ONCE,
-    "0": words.WRITES_ONCE,
-    "detect_only": words.WRITES_ONCE,
-    "fast": words.WRITES_TWICE_UNFLUSHED,
+    "off": durability.WRITES_ONCE,
+    "0": durability.WRITES_ONCE,
+    "detect_only": durability.WRITES_ONCE,
+    "fast": durability.WRITES_TWICE_UNFLUSHED,
 }
 """Other values write each page twice."""
 _NO_CHECKSUMS = ("none", "strict_none")
@@ -335,47 +335,49 @@ def safeguards_of_settings(settings: Mapping[str, str], engine: str) -> Iterator
         return
     has_log = settings["log_bin"].lower() in ("on", "1")
     yield Safeguard(
-        words.BINARY_LOG,
-        _binary_log(settings.get("sync_binlog", "")) if has_log else words.NO_BINARY_LOG,
+        durability.BINARY_LOG,
+        _binary_log(settings.get("sync_binlog", "")) if has_log else durability.NO_BINARY_LOG,
         safeguard(settings, "log_bin", *(["sync_binlog"] if has_log else [])),
     )
     if not has_log:
         yield Safeguard(
-            words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS, safeguard(settings, "log_bin")
+            durability.LOG_FOR_REPLICAS,
+            durability.NOTHING_FOR_REPLICAS,
+            safeguard(settings, "log_bin"),
         )
-    yield Safeguard(words.ARCHIVE, words.NO_ARCHIVE)
+    yield Safeguard(durability.ARCHIVE, durability.NO_ARCHIVE)
     waiting = [name for name in _WAITS_FOR_REPLICAS if settings.get(name, "").lower() == "on"]
     yield Safeguard(
-        words.REPLICAS,
-        words.WAITS_FOR_REPLICAS if waiting else words.NO_REPLICAS,
+        durability.REPLICAS,
+        durability.WAITS_FOR_REPLICAS if waiting else durability.NO_REPLICAS,
         safeguard(settings, *waiting),
     )
     if engine.lower() == "innodb":
         yield from _of_innodb(settings)
     elif engine.lower() == "myisam":
-        yield Safeguard(words.TORN_PAGES, words.WRITES_ONCE, (f"engine = {engine}",))
-        yield Safeguard(words.CHECKSUMS, words.CHECKS_NONE, (f"engine = {engine}",))
+        yield Safeguard(durability.TORN_PAGES, durability.WRITES_ONCE, (f"engine = {engine}",))
+        yield Safeguard(durability.CHECKSUMS, durability.CHECKS_NONE, (f"engine = {engine}",))
 
 
 def _binary_log(sync: str) -> str:
     if sync == "1":
-        return words.FLUSHES_BINARY_LOG
+        return durability.FLUSHES_BINARY_LOG
     if sync.isdecimal() and int(sync) > 1:
         return f"writes a binary log, which it flushes every {int(sync):,} commits"
-    return words.UNFLUSHED_BINARY_LOG
+    return durability.UNFLUSHED_BINARY_LOG
 
 
 def _of_innodb(settings: Mapping[str, str]) -> Iterator[Safeguard]:
     if doublewrite := settings.get("innodb_doublewrite", "").lower():
         yield Safeguard(
-            words.TORN_PAGES,
-            _DOUBLEWRITE.get(doublewrite, words.WRITES_TWICE),
+            durability.TORN_PAGES,
+            _DOUBLEWRITE.get(doublewrite, durability.WRITES_TWICE),
             safeguard(settings, "innodb_doublewrite"),
         )
     if algorithm := settings.get("innodb_checksum_algorithm", "").lower():
         yield Safeguard(
-            words.CHECKSUMS,
-            words.CHECKS_NONE if algorithm in _NO_CHECKSUMS else words.CHECKS_PAGES,
+            durability.CHECKSUMS,
+            durability.CHECKS_NONE if algorithm in _NO_CHECKSUMS else durability.CHECKS_PAGES,
             safeguard(settings, "innodb_checksum_algorithm"),
         )
 

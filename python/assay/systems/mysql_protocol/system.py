@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
@@ -140,7 +142,7 @@ class ProductSystem:
         ) as running:
             deployment = self._deployment(
                 choice,
-                replace(_address(running), programs=choice.programs),
+                structs.replace(_address(running), programs=choice.programs),
                 options=options,
                 node=Node(self.name, directory.storage, running.process.pid, directory.data),
             )
@@ -211,7 +213,7 @@ class ProductSystem:
             own = urls.with_origins(address, choice.url_origins)
             return self._deployment(
                 choice,
-                replace(own, server_query=role.SERVER_QUERY),
+                structs.replace(own, server_query=role.SERVER_QUERY),
                 options=dict(choice.options),
                 node=Node(self.name, StorageFacts.of_url()),
                 is_private=False,
@@ -338,7 +340,7 @@ class ProductSystem:
     def _with_statistics(self, deployment: Deployment) -> Deployment:
         """The same, whose sessions see the sizes of tables as they are now."""
         own = (*deployment.address.session_statements, *self.product.statistics_statements)
-        address = replace(deployment.address, session_statements=own)
+        address = structs.replace(deployment.address, session_statements=own)
         return replace(deployment, endpoints=(address,), members=())
 
     def _deployment(
@@ -416,7 +418,7 @@ def _value(text: str) -> str:
     return text if text.lstrip("-").isdecimal() else DIALECT.literal(text)
 
 
-def _address(running: server.RunningServer) -> Address:
+def _address(running: processes.ListeningServer) -> Address:
     return Address(
         driver="mysql",
         unix=str(running.socket) if running.port is None else None,

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from msgspec import Struct
-
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.errors import ArgumentError, SystemDied, SystemRefused
@@ -24,7 +22,7 @@ from assay.provision.directory import identity_of
 from assay.provision.engine.engine_calls import Session
 from assay.provision.machine.ports import free_port
 from assay.provision.machine.signals import is_ending
-from assay.provision.processes import ServerProcess
+from assay.provision.processes import ListeningServer
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory
 from assay.systems.postgresql.installation import Installation
@@ -46,15 +44,6 @@ _RECOVERY_S = 30.0
 _PORT_TRIES = 3
 _REINITIALISING = "all server processes terminated; reinitializing"
 _PORT_IS_TAKEN = "could not create any TCP/IP sockets"
-
-
-class RunningServer(Struct, frozen=True):
-    process: ServerProcess
-    host: str
-    port: int
-    socket: Path
-    password: str
-    """For TCP. The socket asks for none: only we can enter its directory."""
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
@@ -138,7 +127,7 @@ def running(
     directory: ServerDirectory,
     settings: Mapping[str, str],
     password: str,
-) -> Iterator[RunningServer]:
+) -> Iterator[ListeningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
     It listens on a socket in ``directory.run`` and on a free port of its address, where it asks for
@@ -173,8 +162,8 @@ def running(
                 noted = stack.enter_context(_noted_shared_memory(directory))
         noted(server.pid)
         try:
-            yield RunningServer(
-                server, directory.address, port, directory.run / f".s.PGSQL.{port}", password
+            yield ListeningServer(
+                server, directory.run / f".s.PGSQL.{port}", directory.address, port, password
             )
         finally:
             with contextlib.suppress(SystemDied):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import Spelled
@@ -266,12 +266,12 @@ def _parts(unit: str) -> tuple[int, str]:
 
 
 _LOGGED = {
-    "minimal": words.NOTHING_FOR_REPLICAS,
-    "replica": words.LOGS_FOR_REPLICAS,
-    "logical": words.LOGS_FOR_LOGICAL_REPLICAS,
+    "minimal": durability.NOTHING_FOR_REPLICAS,
+    "replica": durability.LOGS_FOR_REPLICAS,
+    "logical": durability.LOGS_FOR_LOGICAL_REPLICAS,
 }
-_WHOLE_PAGES = {"on": words.LOGS_PAGES, "off": words.WRITES_ONCE}
-_CHECKED = {"on": words.CHECKS_PAGES, "off": words.CHECKS_NONE}
+_WHOLE_PAGES = {"on": durability.LOGS_PAGES, "off": durability.WRITES_ONCE}
+_CHECKED = {"on": durability.CHECKS_PAGES, "off": durability.CHECKS_NONE}
 _WAITING = ("on", "remote_write", "remote_apply")
 """Values of ``synchronous_commit`` with which a commit waits for the named standbys."""
 
@@ -280,24 +280,24 @@ def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
     """``settings``: all that the server reports. Nothing follows from one that it does not report,
     as servers of other products that speak the protocol."""
     if logged := _LOGGED.get(settings.get("wal_level", "")):
-        yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
-        yield Safeguard(words.LOG_FOR_REPLICAS, logged, safeguard(settings, "wal_level"))
+        yield Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG)
+        yield Safeguard(durability.LOG_FOR_REPLICAS, logged, safeguard(settings, "wal_level"))
     if mode := settings.get("archive_mode"):
-        archive = words.ARCHIVES if mode in ("on", "always") else words.NO_ARCHIVE
-        yield Safeguard(words.ARCHIVE, archive, safeguard(settings, "archive_mode"))
+        archive = durability.ARCHIVES if mode in ("on", "always") else durability.NO_ARCHIVE
+        yield Safeguard(durability.ARCHIVE, archive, safeguard(settings, "archive_mode"))
     if "synchronous_standby_names" in settings:
         is_waiting = (
             bool(settings["synchronous_standby_names"])
             and settings.get("synchronous_commit") in _WAITING
         )
         yield Safeguard(
-            words.REPLICAS,
-            words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
+            durability.REPLICAS,
+            durability.WAITS_FOR_REPLICAS if is_waiting else durability.NO_REPLICAS,
             safeguard(settings, "synchronous_standby_names", "synchronous_commit"),
         )
     for name, kind, words_of in (
-        ("full_page_writes", words.TORN_PAGES, _WHOLE_PAGES),
-        ("data_checksums", words.CHECKSUMS, _CHECKED),
+        ("full_page_writes", durability.TORN_PAGES, _WHOLE_PAGES),
+        ("data_checksums", durability.CHECKSUMS, _CHECKED),
     ):
         if does := words_of.get(settings.get(name, "")):
             yield Safeguard(kind, does, safeguard(settings, name))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
@@ -39,9 +40,7 @@ from assay.systems.options import (
     values,
     version_of,
 )
-from assay.systems.postgresql import cluster as chosen_host
-from assay.systems.postgresql import cluster as role
-from assay.systems.postgresql import installation, server, settings, url
+from assay.systems.postgresql import cluster, installation, server, settings, url
 from assay.systems.sessions import first_session, number_of, numbers_of
 
 CHECKSUMS = OptionSpec(
@@ -137,11 +136,13 @@ class Postgresql:
         if not keeps_another:
             keeps_another = server.initialise(found, directory, options["checksums"], password)
         with server.running(found, directory, given, password) as running:
-            address = replace(_address(running, options[TRANSPORT.name]), programs=choice.programs)
+            address = structs.replace(
+                _address(running, options[TRANSPORT.name]), programs=choice.programs
+            )
             if keeps_another and address.password is not None:
-                _set_password(running)
+                _set_password(running, password)
             if directory.is_confined:
-                address = _with_role(running, address)
+                address = _with_role(running, address, password)
             yield _deployment(
                 choice,
                 address,
@@ -194,12 +195,12 @@ class Postgresql:
 
         def attach(address: Address) -> Deployment:
             own = urls.with_origins(address, choice.url_origins)
-            return _as_admitted(choice, replace(own, server_query=role.SERVER_QUERY))
+            return _as_admitted(choice, structs.replace(own, server_query=cluster.SERVER_QUERY))
 
         if asked.are_all_used:
-            yield sessions.attached_cluster(asked.addresses, shown, attach, role.cluster_of)
+            yield sessions.attached_cluster(asked.addresses, shown, attach, cluster.cluster_of)
         else:
-            yield chosen_host.attached_as_asked(asked, shown, attach)
+            yield cluster.attached_as_asked(asked, shown, attach)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
@@ -290,18 +291,18 @@ class Postgresql:
         yield
 
 
-def _set_password(running: server.RunningServer) -> None:
+def _set_password(running: processes.ListeningServer, password: str) -> None:
     """A cluster keeps the password that it was made with; the socket asks for none."""
     with session(_address(running, "socket")) as opened:
-        word = DIALECT.literal(running.password)
+        word = DIALECT.literal(password)
         opened.execute(f"ALTER ROLE {server.USER} PASSWORD {word}")
 
 
-def _with_role(running: server.RunningServer, address: Address) -> Address:
+def _with_role(running: processes.ListeningServer, address: Address, password: str) -> Address:
     """The same for a role that has no rights beyond its database."""
     with session(_address(running, "socket")) as opened:
-        server.make_role(opened, server.DATABASE, running.password)
-    return replace(address, user=server.ROLE)
+        server.make_role(opened, server.DATABASE, password)
+    return structs.replace(address, user=server.ROLE)
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
@@ -310,7 +311,7 @@ def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, st
     return {"max_connections": str(connection_limit(connections, _DEFAULT_CONNECTIONS))}
 
 
-def _address(running: server.RunningServer, transport: str) -> Address:
+def _address(running: processes.ListeningServer, transport: str) -> Address:
     if transport == "socket":
         return Address(
             driver="postgresql",
@@ -341,7 +342,7 @@ def _as_admitted(choice: SystemChoice, asked: Address) -> Deployment:
     def attached(tls: str) -> Deployment:
         return _deployment(
             choice,
-            replace(asked, tls=tls),
+            structs.replace(asked, tls=tls),
             options={},
             source="session",
             node=Node(Postgresql.name, StorageFacts.of_url()),
@@ -375,11 +376,11 @@ def _deployment(
         found = settings.read(opened)
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
-        pooler = "" if is_private else role.pooler(opened)
-        if limit and (pooler or role.is_behind_pooler(opened)):
+        pooler = "" if is_private else cluster.pooler(opened)
+        if limit and (pooler or cluster.is_behind_pooler(opened)):
             limit = None  # how many sessions a pooler lets in is its own matter
         version = opened.server_version
-        own_role = None if is_private else role.role_of(opened)
+        own_role = None if is_private else cluster.role_of(opened)
     if found is None and is_private:
         raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)

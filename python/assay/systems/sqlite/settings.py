@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from assay.contracts import durability as words
+from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
@@ -90,15 +90,15 @@ def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
 
 def _is_one(name: str, value: str) -> bool:
     """Whether the pragma can have this value."""
-    if words := _WORDS.get(name) or _WORDS_ALONE.get(name):
-        return in_words(name, value) in words
+    if durability := _WORDS.get(name) or _WORDS_ALONE.get(name):
+        return in_words(name, value) in durability
     in_bytes = _in_bytes(name, value)
     return in_bytes in _PAGE_BYTES if name == "page_size" else bool(_NUMBER.fullmatch(in_bytes))
 
 
 def _expected(name: str) -> str:
-    if words := _WORDS.get(name) or _WORDS_ALONE.get(name):
-        return f"one of {', '.join(words)}"
+    if durability := _WORDS.get(name) or _WORDS_ALONE.get(name):
+        return f"one of {', '.join(durability)}"
     if name == "page_size":
         return "512, 1024, … or 65536 bytes"
     return "a number of bytes, or one with a unit (64MB)" if name in _OF_BYTES else "a whole number"
@@ -134,11 +134,11 @@ def read(session: Session) -> dict[str, str]:
 def in_words(name: str, value: str) -> str:
     """The value in lower case, its number as the word it stands for, a size in bytes."""
     value = _in_bytes(name, value)
-    words = _WORDS.get(name, ())
-    if value.isdigit() and int(value) < len(words):
-        return words[int(value)]
+    durability = _WORDS.get(name, ())
+    if value.isdigit() and int(value) < len(durability):
+        return durability[int(value)]
     lower = value.lower()
-    if set(words) == {"off", "on"}:
+    if set(durability) == {"off", "on"}:
         return {"true": "on", "yes": "on", "false": "off", "no": "off"}.get(lower, lower)
     return lower
 
@@ -195,21 +195,21 @@ def _fix(name: str) -> str | None:
 
 
 _COPIES = {
-    "wal": words.LOGS_PAGES,
-    "off": words.WRITES_ONCE,
-    "memory": words.WRITES_ONCE,
-    "delete": words.COPIES_PAGES,
-    "truncate": words.COPIES_PAGES,
-    "persist": words.COPIES_PAGES,
+    "wal": durability.LOGS_PAGES,
+    "off": durability.WRITES_ONCE,
+    "memory": durability.WRITES_ONCE,
+    "delete": durability.COPIES_PAGES,
+    "truncate": durability.COPIES_PAGES,
+    "persist": durability.COPIES_PAGES,
 }
 """By ``journal_mode``."""
 
 
 def safeguards_of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
-    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
-    yield Safeguard(words.LOG_FOR_REPLICAS, words.NOTHING_FOR_REPLICAS)
-    yield Safeguard(words.ARCHIVE, words.NO_ARCHIVE)
-    yield Safeguard(words.REPLICAS, words.NO_REPLICAS)
+    yield Safeguard(durability.BINARY_LOG, durability.NO_BINARY_LOG)
+    yield Safeguard(durability.LOG_FOR_REPLICAS, durability.NOTHING_FOR_REPLICAS)
+    yield Safeguard(durability.ARCHIVE, durability.NO_ARCHIVE)
+    yield Safeguard(durability.REPLICAS, durability.NO_REPLICAS)
     if copies := _COPIES.get(settings.get("journal_mode", "")):
-        yield Safeguard(words.TORN_PAGES, copies, safeguard(settings, "journal_mode"))
-    yield Safeguard(words.CHECKSUMS, words.CHECKS_NONE)
+        yield Safeguard(durability.TORN_PAGES, copies, safeguard(settings, "journal_mode"))
+    yield Safeguard(durability.CHECKSUMS, durability.CHECKS_NONE)

@@ -20,36 +20,22 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import PRIMARY, Address, Deployment, Node, Role
 from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms, Profile, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import OptionSpec
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
-from assay.errors import Bug, SystemMissing, SystemRefused
+from assay.errors import SystemMissing, SystemRefused
 from assay.provision import confinement
-from assay.provision.directory import own_folder
 from assay.provision.engine.engine_calls import session
-from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
-from assay.systems import urls
+from assay.systems.database_file import FileKind, OfOneFile
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.sqlite import settings
-from assay.systems.urls import FileKind
 from assay.text import paths
 from assay.text.quantities import Real
 
 SCHEMES = ("sqlite", "sqlite3")
-
-
-def file_of(url: str) -> Path:
-    """See `assay.systems.urls`."""
-    return urls.file_of(url, _KIND)
-
-
-def absolute(url: str) -> Resolved:
-    """See `assay.systems.urls`."""
-    return urls.absolute(url, _KIND)
 
 
 _KIND = FileKind(
@@ -75,12 +61,11 @@ BUSY_TIMEOUT = OptionSpec(
 _LEAST_BUFFER_BYTES = 64 << 10
 _SESSION_BYTES = 1 << 20
 
-FILE_NAME = "assay.db"
 _LOG_VERSION = slice(18, 20)
 """Bytes of the head of a file."""
 
 
-class Sqlite:
+class Sqlite(OfOneFile):
     name = "sqlite"
     dialect: Dialect = DIALECT
     driver = "sqlite"
@@ -94,6 +79,10 @@ class Sqlite:
     url_schemes: tuple[str, ...] = SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
     verified = "in the tests"
+    file_kind = _KIND
+    file_name = "assay.db"
+    other_endings = ("-wal", "-journal")
+    settings_of_the_file = settings.OF_THE_FILE
 
     def durability_lowered_after(
         self, deployment: Deployment, statements: Sequence[str]
@@ -113,26 +102,10 @@ class Sqlite:
             return FoundPrograms(opened.server_version.rpartition(" ")[2], "in this process")
 
     @contextlib.contextmanager
-    def provision(
-        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    def opened(
+        self, choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
     ) -> Iterator[Deployment]:
-        """A file in ``directory.data``, new or as it is there. Sessions have no limit but that of
-        open files."""
-        del connections
-        if directory.is_confined:
-            own_folder(directory, directory.data)
-        directory.data.mkdir(exist_ok=True)
-        yield _deployment(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
-
-    def check_url(self, text: str) -> None:
-        file_of(text)
-
-    def complete_url(self, text: str) -> Resolved:
-        return absolute(text)
-
-    def is_in_process(self, choice: SystemChoice) -> bool:
-        del choice
-        return True
+        yield _deployment(choice, file, storage, is_private=is_private)
 
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
@@ -150,29 +123,9 @@ class Sqlite:
         option = {BUSY_TIMEOUT.name: f"{min(wait_s, _LONGEST_WAIT_S):.3f}"}
         return replace(choice, options={**choice.options, **option})
 
-    @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
-        """The file of the URL. Settings are set in each of our sessions, and the file keeps its
-        own."""
-        if choice.url is None:
-            raise Bug("attach() needs the URL of a file")
-        settings.refuse_those_of_the_file(choice.settings)
-        file = file_of(choice.url)
-        storage = StorageFacts.of_url(str(file.parent))
-        yield _deployment(choice, file, storage, is_private=False)
-
-    def size_on_disk_bytes(self, deployment: Deployment) -> int:
-        """The file, and its journal or write-ahead log where there is one now."""
-        paths = [Path(f"{deployment.address.file}{ending}") for ending in ("", "-wal", "-journal")]
-        return sum(path.stat().st_size for path in paths if path.exists())
-
     def least_bytes(self, rows: int, text_bytes: int) -> int:
         """Each row has its place in the page, its length, its number and a header."""
         return 4 * rows + text_bytes // 3
-
-    def data_bytes(self, deployment: Deployment) -> int:
-        """The file, which holds nothing else."""
-        return Path(deployment.address.file or "").stat().st_size
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``cache_size``: each session has a buffer of its own, of this size."""
@@ -183,22 +136,6 @@ class Sqlite:
         take some 100 KiB."""
         asked = {**_buffer(choice.options, choice.settings), **choice.settings}
         return sessions * (2 * settings.cache_bytes(asked) + _SESSION_BYTES)
-
-    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        return {
-            name: deployment.settings[name]
-            for name in settings.OF_THE_FILE
-            if name in deployment.settings
-        }
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """This process, in which both the clients and the database are."""
-        return sampling.sample(os.getpid(), deployment.data_directory, with_descendants=False)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        """It can only lose its file."""
-        file = Path(deployment.address.file or "")
-        return None if file.exists() else f"the database file {file} is gone"
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The sqlite3 shell, without ``~/.sqliterc``, which could change its output."""

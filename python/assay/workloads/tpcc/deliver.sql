@@ -1,5 +1,6 @@
 -- deliver: TPC-C 2.7.4: what a terminal has queued (defer-delivery); the oldest new order of each district, and none where a district has none
 \begin repeatable read
+{write_first(update warehouse set w_ytd = w_ytd where w_id = :w)}
 \for d in 1..10
 \set o NULL
 select no_o_id as o from new_order where no_w_id = :w and no_d_id = :d order by no_o_id limit 1 {for_update} \aset

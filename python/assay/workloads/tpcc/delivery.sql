@@ -7,6 +7,7 @@
 \set carrier random(1, 10)
 \keying 2 * :pace s
 \begin repeatable read
+{write_first(update warehouse set w_ytd = w_ytd where w_id = :w)}
 \for d in 1..10
 \set o NULL
 select no_o_id as o from new_order where no_w_id = :w and no_d_id = :d order by no_o_id limit 1 {for_update} \aset

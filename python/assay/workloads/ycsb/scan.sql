@@ -16,7 +16,7 @@
 -- The first record is the one that was asked for; of the last one the values are looked at.
 \if :readallfields
 select ycsb_key, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9
-from usertable where ycsb_key >= :key order by ycsb_key limit :length;
+from usertable where {from_key(ycsb_key, :key)} limit :length;
 \expect value :key
 \aset last_
 \if :dataintegrity
@@ -35,7 +35,7 @@ from usertable where ycsb_key >= :key order by ycsb_key limit :length;
 \else
 \set field random(0, :fieldcount - 1)
 select ycsb_key, :{field} as one
-from usertable where ycsb_key >= :key order by ycsb_key limit :length;
+from usertable where {from_key(ycsb_key, :key)} limit :length;
 \expect value :key
 \aset last_
 \if :dataintegrity

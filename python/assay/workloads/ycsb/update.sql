@@ -36,11 +36,11 @@
 update usertable set field0 = :value0, field1 = :value1, field2 = :value2, field3 = :value3, field4 = :value4,
     field5 = :value5, field6 = :value6, field7 = :value7, field8 = :value8, field9 = :value9
 where ycsb_key = :key;
-\expect rows 1
+{expect_changed(1)}
 \else
 \set field random(0, :fieldcount - 1)
 \set value sealed(concat(format('%018d', :stamp), :key, ':', :field, ':', \
     text(:fieldlength, :fieldlength)), :fieldlength, :hash - :field)
 update usertable set :{field} = :value where ycsb_key = :key;
-\expect rows 1
+{expect_changed(1)}
 \endif

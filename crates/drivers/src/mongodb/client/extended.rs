@@ -207,9 +207,7 @@ pub(crate) fn write_element(name: &[u8], json: &Json, out: &mut Vec<u8>) -> Resu
         }
         Json::Array(parts) => {
             write::head(kind::ARRAY, name, out);
-            write_array(parts.iter(), out, |name, part, out| {
-                write_element(name, part, out)
-            })?;
+            write_array(parts.iter(), out, write_element)?;
         }
         Json::Object(fields) => {
             if write_extended(name, fields, out)? {

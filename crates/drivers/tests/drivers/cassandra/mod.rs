@@ -30,14 +30,12 @@ pub fn options(more: &[(&str, &str)]) -> ConnectOptions {
 
 impl Client {
     pub fn pipeline(&mut self, requests: &[Request<'_>]) -> Vec<Answer> {
-        let (mut out, mut answers) = (Vec::new(), Vec::new());
+        let mut answers = Vec::new();
         for request in requests {
-            self.wire
-                .queue(request, &mut out)
-                .expect("it can be expressed");
+            let queued = self.wire.queue(request, &mut self.out);
+            queued.expect("it can be expressed");
         }
-        self.wire.sync(&mut out);
-        self.send(&out);
+        self.wire.sync(&mut self.out);
         loop {
             let mut answer = Answer::new(Keep::Rows);
             match self.progress(&mut answer).expect("the session goes on") {

@@ -3,12 +3,12 @@
 
 use assay_drivers::cassandra::CassandraWire;
 use assay_drivers::{
-    Answer, BulkForm, Certainty, ErrorClass, Keep, Progress, Request, SystemError, Wire as _,
+    Answer, Certainty, ErrorClass, Keep, Progress, Request, SystemError, Wire as _,
 };
 use assay_values::{Piece, Row};
 
 use crate::cassandra::options;
-use crate::support::pieces;
+use crate::support::{native, pieces};
 
 pub const ERROR: u8 = 0x00;
 pub const READY: u8 = 0x02;
@@ -216,11 +216,7 @@ fn a_write_that_times_out_may_have_been_done_and_the_session_goes_on() {
 /// A load whose statement has one value.
 fn load() -> CassandraWire {
     let mut wire = opened();
-    let request = Request::Bulk {
-        text: "INSERT INTO t (n) VALUES (?)",
-        form: BulkForm::Native,
-        types: &[],
-    };
+    let request = native("INSERT INTO t (n) VALUES (?)");
     wire.request(&request, &mut Vec::new())
         .expect("it can be expressed");
     let (heard_of, _) = heard(&mut wire, &message(0, RESULT, PREPARED)).expect("well formed");

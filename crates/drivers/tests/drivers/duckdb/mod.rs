@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use assay_drivers::duckdb::DuckdbConnection;
-use assay_drivers::{Answer, Blocking as _, Request, SystemError, TransactionStatus};
-use assay_values::Value;
+use assay_drivers::{Answer, Blocking as _, SystemError, TransactionStatus};
 
-use crate::support::{self, Folder, ask, done, local, named, text};
+use crate::support::{self, Folder, done, local, named, text};
+pub use crate::support::{execute, prepare};
 
 /// A folder for a test; `None`, and why, where there is no library to test.
 pub fn folder(test: &str) -> Option<Folder> {
@@ -72,22 +72,6 @@ pub fn open(file: &Path) -> DuckdbConnection {
 pub fn refused(session: &mut DuckdbConnection, sql: &str) -> (SystemError, TransactionStatus) {
     let answer = text(session, sql);
     (answer.error.expect(sql), answer.transaction)
-}
-
-pub fn prepare(session: &mut DuckdbConnection, id: u32, marked: &str) {
-    let pieces = crate::support::pieces(marked);
-    let answer = ask(
-        session,
-        &Request::Prepare {
-            id,
-            pieces: &pieces,
-        },
-    );
-    assert_eq!(answer.error, None, "{marked}");
-}
-
-pub fn execute(session: &mut DuckdbConnection, id: u32, parameters: &[Value]) -> Answer {
-    ask(session, &Request::Execute { id, parameters })
 }
 
 pub fn rows(answer: &Answer) -> Vec<String> {

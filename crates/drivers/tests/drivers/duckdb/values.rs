@@ -1,13 +1,11 @@
 //! The values that statements return, and those that are bound or loaded in bulk.
 
 use assay_drivers::duckdb::DuckdbConnection;
-use assay_drivers::{
-    Answer, Blocking as _, BulkForm, ErrorClass, Keep, Request, TransactionStatus,
-};
+use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, TransactionStatus};
 use assay_values::{CellType, Decimal, Row, Value};
 
 use crate::duckdb::{execute, folder, open, prepare, rows, shown};
-use crate::support::{Folder, ask, done, text};
+use crate::support::{Folder, ask, done, native, text};
 
 #[test]
 fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
@@ -223,15 +221,7 @@ fn values_are_bound_as_what_the_column_is() {
 const LOAD: &str = "INSERT INTO \"order\" (id, \"two words\", day, raw, d) VALUES (?, ?, ?, ?, ?)";
 
 fn begin(session: &mut DuckdbConnection, text: &str) -> Answer {
-    let form = BulkForm::Native;
-    ask(
-        session,
-        &Request::Bulk {
-            text,
-            form,
-            types: &[],
-        },
-    )
+    ask(session, &native(text))
 }
 
 fn end(session: &mut DuckdbConnection, abort: Option<&str>) -> Answer {

@@ -3,13 +3,13 @@
 
 use assay_drivers::mongodb::{MongodbServer, MongodbWire};
 use assay_drivers::{
-    Answer, BulkForm, Certainty, ConnectOptions, ErrorClass, Progress, Request, ServerEvent,
-    SystemError, TransactionStatus, Wire as _, WireServer as _,
+    Answer, Certainty, ConnectOptions, ErrorClass, Progress, Request, ServerEvent, SystemError,
+    TransactionStatus, Wire as _, WireServer as _,
 };
 use assay_values::{Row, Value};
 
 use crate::both_sides::{self, Session, server_model};
-use crate::support::pieces;
+use crate::support::{native, pieces};
 
 fn cells(answer: &Answer) -> Vec<String> {
     both_sides::cells(answer).concat()
@@ -56,11 +56,7 @@ fn rows_of_a_load_are_counted() {
     let model = server_model(&[]);
     let mut session = Session::open("mongodb", &model, 1 << 16);
     session.text(r#"{"create": "t"}"#);
-    let request = Request::Bulk {
-        text: r#"{"insert": "t", "fields": ["a", "b", "c"]}"#,
-        form: BulkForm::Native,
-        types: &[],
-    };
+    let request = native(r#"{"insert": "t", "fields": ["a", "b", "c"]}"#);
     session
         .wire
         .request(&request, &mut session.to_server)

@@ -3,13 +3,13 @@
 
 use assay_drivers::mongodb::MongodbWire;
 use assay_drivers::{
-    Answer, BulkForm, Certainty, ConnectOptions, ErrorClass, Keep, Progress, Request, SystemError,
+    Answer, Certainty, ConnectOptions, ErrorClass, Keep, Progress, Request, SystemError,
     TransactionStatus, Wire as _,
 };
 use assay_values::{Row, Value};
 
 use crate::mongodb::options;
-use crate::support::pieces;
+use crate::support::{native, pieces};
 
 /// A BSON document of these elements.
 pub fn document(elements: &[Vec<u8>]) -> Vec<u8> {
@@ -535,11 +535,7 @@ fn a_value_that_cannot_be_bound_leaves_nothing_behind() {
 #[test]
 fn a_load_sends_one_insert_while_the_last_is_stored() {
     let mut wire = opened(&[]);
-    let load = Request::Bulk {
-        text: r#"{"insert": "t", "fields": ["a", "b"]}"#,
-        form: BulkForm::Native,
-        types: &[],
-    };
+    let load = native(r#"{"insert": "t", "fields": ["a", "b"]}"#);
     assert!(sent(&mut wire, &load).is_empty());
     let (progress, ..) = heard(&mut wire, &[]).expect("nothing is needed");
     assert_eq!(progress, Progress::BulkReady);

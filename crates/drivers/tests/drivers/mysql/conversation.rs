@@ -1,12 +1,10 @@
-//! Defines a conversation that uses every part of the protocol, as steps; reads and writes its bytes
-//! as recorded from real servers.
+//! Defines a conversation that uses every part of the protocol, as steps.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use crate::support::pieces;
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Request};
-use assay_values::{Row, Value};
+use assay_values::{Piece, Row, Value};
 
 use super::client::{Client, options, row};
 
@@ -15,6 +13,22 @@ pub enum Step {
     Prepare(u32, &'static str),
     Execute(u32, Vec<Value>),
     Load(BulkForm, &'static str, Vec<Row>),
+}
+
+impl Step {
+    /// `pieces` are those of the statement to prepare.
+    pub fn request<'a>(&'a self, pieces: &'a [Piece]) -> Request<'a> {
+        match *self {
+            Self::Text(text) => Request::Text(text),
+            Self::Prepare(id, _) => Request::Prepare { id, pieces },
+            Self::Execute(id, ref parameters) => Request::Execute { id, parameters },
+            Self::Load(form, text, _) => Request::Bulk {
+                text,
+                form,
+                types: &[],
+            },
+        }
+    }
 }
 
 pub const SERVERS: [&str; 2] = ["mariadb", "mysql"];
@@ -73,22 +87,9 @@ pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
     let mut lines = vec![client_line(client)];
     for step in steps {
         let answer = match step {
-            Step::Text(text) => client.ask(&Request::Text(text), keep),
-            Step::Prepare(id, text) => client.ask(
-                &Request::Prepare {
-                    id: *id,
-                    pieces: &pieces(text),
-                },
-                keep,
-            ),
-            Step::Execute(id, parameters) => client.ask(
-                &Request::Execute {
-                    id: *id,
-                    parameters,
-                },
-                keep,
-            ),
-            Step::Load(form, text, rows) => Ok(client.load(text, *form, rows.clone(), None)),
+            Step::Load(_, _, rows) => Ok(client.load_as(&step.request(&[]), rows.clone(), None)),
+            Step::Prepare(_, text) => client.try_ask(&step.request(&pieces(text)), keep),
+            _ => client.try_ask(&step.request(&[]), keep),
         };
         lines.push(answer_line(&answer.expect("the session stays open")));
     }
@@ -128,56 +129,4 @@ fn answer_line(answer: &Answer) -> String {
         let _ = write!(line, ": {error}");
     }
     line
-}
-
-/// A recording: `S` and the server's bytes, `C` and the client's, in hexadecimal; then `= ` and a
-/// description of each answer.
-pub struct Recording {
-    pub bytes: Vec<(char, Vec<u8>)>,
-    pub answers: Vec<String>,
-}
-
-impl Recording {
-    fn path(server: &str) -> PathBuf {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/drivers/mysql/conversations/{server}.txt"))
-    }
-
-    pub fn read(server: &str) -> Self {
-        let text = std::fs::read_to_string(Self::path(server)).expect("it is in the repository");
-        let mut found = Self {
-            bytes: Vec::new(),
-            answers: Vec::new(),
-        };
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let (kind, rest) = line.split_once(' ').expect("a kind and the rest");
-            match kind {
-                "=" => found.answers.push(rest.to_owned()),
-                side => {
-                    let digit = |at: usize| u8::from_str_radix(&rest[at..at + 2], 16);
-                    let bytes = (0..rest.len())
-                        .step_by(2)
-                        .map(|at| digit(at).expect("hexadecimal"));
-                    found
-                        .bytes
-                        .push((side.chars().next().expect("one letter"), bytes.collect()));
-                }
-            }
-        }
-        found
-    }
-
-    pub fn write(&self, server: &str) {
-        let mut text = "# Made by ASSAY_TEST_RECORD=1 cargo test --test drivers mysql\n".to_owned();
-        for (side, bytes) in &self.bytes {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let _ = writeln!(text, "{side} {hex}");
-        }
-        for answer in &self.answers {
-            let _ = writeln!(text, "= {answer}");
-        }
-        let path = Self::path(server);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
-        std::fs::write(path, text).expect("it can be written");
-    }
 }

@@ -4,5 +4,4 @@ mod client;
 mod conversation;
 mod live;
 mod recorded;
-mod server;
 mod statements;

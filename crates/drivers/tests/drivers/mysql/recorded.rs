@@ -3,85 +3,29 @@
 //!
 //! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `live`).
 
-use std::io::{Error, ErrorKind, Read, Write};
+use assay_drivers::mysql::MysqlWire;
+use assay_drivers::{Answer, Keep, Progress, SystemError, Wire};
 
 use crate::mysql::client::Client;
-use crate::mysql::conversation::{self, Recording, SERVERS, Step};
-use crate::mysql::server::Server;
-use crate::support::pieces;
-use assay_drivers::mysql::MysqlWire;
-use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
-
-/// Replays the server's side, `cut` bytes at a time, and checks the client's side.
-struct Replay {
-    bytes: std::vec::IntoIter<(char, Vec<u8>)>,
-    now: Option<(char, Vec<u8>)>,
-    cut: usize,
-}
-
-impl Replay {
-    fn new(recording: &Recording, cut: usize) -> Self {
-        let mut bytes = recording.bytes.clone().into_iter();
-        Self {
-            now: bytes.next(),
-            bytes,
-            cut,
-        }
-    }
-
-    /// Up to `count` bytes of what `side` sends next.
-    fn take(&mut self, side: char, count: usize) -> Vec<u8> {
-        let Some((speaker, bytes)) = &mut self.now else {
-            return Vec::new();
-        };
-        assert_eq!(*speaker, side, "it is the other side's turn");
-        let taken: Vec<u8> = bytes.drain(..count.min(bytes.len())).collect();
-        if bytes.is_empty() {
-            self.now = self.bytes.next();
-        }
-        taken
-    }
-}
-
-impl Read for Replay {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let taken = self.take('S', self.cut.min(buffer.len()));
-        buffer[..taken.len()].copy_from_slice(&taken);
-        Ok(taken.len())
-    }
-}
-
-impl Write for Replay {
-    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
-        let expected = self.take('C', buffer.len());
-        assert_eq!(expected, buffer[..expected.len()]);
-        if expected.is_empty() {
-            Err(Error::from(ErrorKind::BrokenPipe))
-        } else {
-            Ok(expected.len())
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+use crate::mysql::conversation::{self, SERVERS, Step};
+use crate::server::Server;
+use crate::support::{Event, Replay, pieces, read, said, write};
 
 #[test]
 fn recorded_conversations_replay_whole_and_byte_by_byte() {
     for server in SERVERS {
-        let recording = Recording::read(server);
+        let events = read("mysql", server);
         for cut in [usize::MAX, 1, 3] {
             let hold = |keep| {
-                let replay = Replay::new(&recording, cut);
-                let mut client =
-                    Client::over(replay, conversation::opening()).expect("the session is accepted");
+                let wire = MysqlWire::new(conversation::opening());
+                let replay = Replay::new(&events, cut);
+                let mut client = Client::open(replay, wire).expect("the session is accepted");
                 conversation::hold(&mut client, &conversation::steps(), keep)
             };
-            let expected = &recording.answers;
+            let expected = said(&events);
             assert_eq!(
                 hold(Keep::Rows),
-                *expected,
+                expected,
                 "{server}, {cut} bytes at a time"
             );
             let counts: Vec<_> = expected
@@ -93,9 +37,21 @@ fn recorded_conversations_replay_whole_and_byte_by_byte() {
     }
 }
 
+/// All bytes that a server sent.
+fn received(server: &str) -> Vec<Vec<u8>> {
+    let of_server = |event| match event {
+        Event::Received(bytes) => Some(bytes),
+        _ => None,
+    };
+    read("mysql", server)
+        .into_iter()
+        .filter_map(of_server)
+        .collect()
+}
+
 /// The recorded greeting of a server, with or without the offer of TLS.
 fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
-    let mut greeting = Recording::read(server).bytes[0].1.clone();
+    let mut greeting = received(server).swap_remove(0);
     let version = greeting[5..]
         .iter()
         .position(|&byte| byte == 0)
@@ -200,13 +156,7 @@ fn damaged_bytes_never_cause_a_panic() {
     };
     let mut refused = 0;
     for server in SERVERS {
-        let recording = Recording::read(server);
-        let sent: Vec<u8> = recording
-            .bytes
-            .iter()
-            .filter(|(side, _)| *side == 'S')
-            .flat_map(|(_, bytes)| bytes.clone())
-            .collect();
+        let sent = received(server).concat();
         for round in 0..ROUNDS {
             // Every other time lengths are unchanged, so that the damage is not found in the packet headers.
             let kinds = if round % 2 == 0 { 2 } else { 5 };
@@ -252,27 +202,11 @@ fn run_steps(sent: &[u8]) -> Result<(), SystemError> {
     hear(&mut wire, &mut out)?;
     for step in &conversation::steps() {
         out.clear();
-        let prepared;
-        let request = match step {
-            Step::Text(text) => Request::Text(text),
-            Step::Prepare(id, text) => {
-                prepared = pieces(text);
-                Request::Prepare {
-                    id: *id,
-                    pieces: &prepared,
-                }
-            }
-            Step::Execute(id, parameters) => Request::Execute {
-                id: *id,
-                parameters,
-            },
-            Step::Load(form, text, _) => Request::Bulk {
-                text,
-                form: *form,
-                types: &[],
-            },
+        let pieces = match step {
+            Step::Prepare(_, text) => pieces(text),
+            _ => Vec::new(),
         };
-        if wire.request(&request, &mut out).is_err() {
+        if wire.request(&step.request(&pieces), &mut out).is_err() {
             continue; // the damaged answer reported that the statement was not prepared
         }
         if let (Progress::BulkReady, Step::Load(_, _, rows)) = (hear(&mut wire, &mut out)?, step) {
@@ -295,13 +229,7 @@ fn recordings_are_made_on_request() {
         .into_iter()
         .zip([Server::mariadb(), Server::mysql()])
     {
-        let server = match server {
-            Ok(server) => server,
-            Err(reason) => {
-                println!("{name} is not recorded: {reason}");
-                continue;
-            }
-        };
+        let Some(server) = server else { continue };
         let mut root = Client::root(&server, "");
         root.rows("CREATE DATABASE own");
         root.rows("CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
@@ -309,9 +237,9 @@ fn recordings_are_made_on_request() {
         // A login before the recording, so that the server has cached the proof: a recording must not contain random bytes.
         drop(Client::tcp(&server, conversation::opening()).expect("the session is accepted"));
         let mut client =
-            Client::recorded(&server, conversation::opening()).expect("the session is accepted");
+            Client::tcp(&server, conversation::opening()).expect("the session is accepted");
         let answers = conversation::hold(&mut client, &conversation::steps(), Keep::Rows);
-        let bytes = client.record.take().expect("it was recorded");
-        Recording { bytes, answers }.write(name);
+        answers.into_iter().for_each(|answer| client.say(answer));
+        write("mysql", name, &client.events);
     }
 }

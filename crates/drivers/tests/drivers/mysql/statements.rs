@@ -4,7 +4,7 @@ use assay_drivers::{Keep, Request};
 use assay_values::Value;
 
 use crate::mysql::client::Client;
-use crate::mysql::server::Server;
+use crate::server::Server;
 
 fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
     cell.as_deref()
@@ -29,8 +29,8 @@ pub fn returns_rows_counts_and_names(server: &Server) {
     assert_eq!(names, [Some("Ångström"), Some(""), None]);
 
     let request = Request::Text("SELECT id, name FROM people ORDER BY id DESC");
-    let counted = client.ask(&request, Keep::Count).expect("good");
-    let digested = client.ask(&request, Keep::Digest).expect("good");
+    let counted = client.try_ask(&request, Keep::Count).expect("good");
+    let digested = client.try_ask(&request, Keep::Digest).expect("good");
     assert_eq!((counted.rows, digested.rows), (3, 3));
     assert_eq!(
         digested.digest, all.digest,
@@ -58,7 +58,7 @@ pub fn takes_several_results(server: &Server) {
     }
     client.rows("DROP PROCEDURE two");
     let failed = client
-        .ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
+        .try_ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
         .expect("good");
     assert_eq!((failed.rows, failed.error.is_some()), (1, true));
     assert_eq!(client.cell("SELECT 5"), "5", "the session stays open");
@@ -149,7 +149,7 @@ pub fn executes_every_kind_of_value(server: &Server) {
     assert_eq!(cells[4], last);
     client.rows("DROP TABLE given");
 
-    let few = client.ask(
+    let few = client.try_ask(
         &Request::Execute {
             id: 3,
             parameters: &[],

@@ -6,7 +6,6 @@
 
 mod conversation;
 mod live;
-mod server;
 
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{ConnectOptions, ErrorClass, Keep, Progress, SystemError, Wire as _};

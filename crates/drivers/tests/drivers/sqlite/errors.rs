@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_drivers::sqlite::SqliteConnection;
-use assay_drivers::{Blocking, ErrorClass, LocalOptions, Request};
+use assay_drivers::{Blocking, ErrorClass, LocalOptions};
 use assay_values::Value;
 
 use crate::sqlite::{class, open, shown, shown_by, try_open};
-use crate::support::{Folder, ask, done, text};
+use crate::support::{Folder, done, execute, prepare, text};
 
 #[test]
 fn errors_have_classes_and_the_session_stays_open() {
@@ -43,43 +43,13 @@ fn errors_have_classes_and_the_session_stays_open() {
         .expect("a duplicate");
     assert_eq!(error.code, "1555", "SQLITE_CONSTRAINT_PRIMARYKEY");
     assert_eq!(error.message, "UNIQUE constraint failed: t.a");
-    ask(
-        &mut session,
-        &Request::Prepare {
-            id: 0,
-            pieces: &crate::support::pieces("SELECT ? + ?"),
-        },
-    );
-    let error = ask(
-        &mut session,
-        &Request::Execute {
-            id: 0,
-            parameters: &[Value::Int(1)],
-        },
-    )
-    .error;
+    prepare(&mut session, 0, "SELECT ? + ?");
+    let error = execute(&mut session, 0, &[Value::Int(1)]).error;
     assert_eq!(error.expect("a parameter is missing").class, Class::Data);
-    let both = [Value::Int(1), Value::Double(0.5)];
-    let answer = ask(
-        &mut session,
-        &Request::Execute {
-            id: 0,
-            parameters: &both,
-        },
-    );
+    let answer = execute(&mut session, 0, &[Value::Int(1), Value::Double(0.5)]);
     assert_eq!(shown(&answer), ["1.5"]);
-    assert_eq!(
-        ask(
-            &mut session,
-            &Request::Execute {
-                id: 9,
-                parameters: &[]
-            }
-        )
-        .error
-        .map(|e| e.class),
-        Some(Class::Other)
-    );
+    let unknown = execute(&mut session, 9, &[]).error;
+    assert_eq!(unknown.map(|error| error.class), Some(Class::Other));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The values and digests that statements return, and bulk loads.
 
 use assay_drivers::sqlite::SqliteConnection;
-use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Keep, Request};
+use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request};
 use assay_values::{Row, Value};
 
 use crate::sqlite::{open, shown, shown_by};
-use crate::support::{Folder, ask, done, text};
+use crate::support::{Folder, ask, done, execute, native, prepare, text};
 
 #[test]
 fn values_are_returned_as_the_text_of_the_library() {
@@ -23,12 +23,10 @@ fn values_are_returned_as_the_text_of_the_library() {
         &mut session,
         "CREATE TABLE t (i, r REAL, s TEXT, b BLOB, n)",
     );
-    ask(
+    prepare(
         &mut session,
-        &Request::Prepare {
-            id: 3,
-            pieces: &crate::support::pieces("INSERT INTO t VALUES (?, ?, ?, x'41', NULL)"),
-        },
+        3,
+        "INSERT INTO t VALUES (?, ?, ?, x'41', NULL)",
     );
     for number in [0, 1, -1, i64::MAX, i64::MIN] {
         for real in [
@@ -50,13 +48,7 @@ fn values_are_returned_as_the_text_of_the_library() {
                 Value::Double(real),
                 Value::Text("é 'quoted'".into()),
             ];
-            let answer = ask(
-                &mut session,
-                &Request::Execute {
-                    id: 3,
-                    parameters: &parameters,
-                },
-            );
+            let answer = execute(&mut session, 3, &parameters);
             assert_eq!((answer.error, answer.affected), (None, 1));
         }
     }
@@ -204,14 +196,7 @@ fn bulk_rows_are_stored_like_literals_in_a_script() {
     done(&mut session, &format!("CREATE TABLE bulk {create}"));
     done(&mut session, "BEGIN");
     let insert = "INSERT INTO bulk (i, b, d, r, v, t) VALUES (?, ?, ?, ?, ?, ?)";
-    ask(
-        &mut session,
-        &Request::Bulk {
-            text: insert,
-            form: BulkForm::Native,
-            types: &[],
-        },
-    );
+    ask(&mut session, &native(insert));
     let mut row = Row::new();
     for turn in 0..100 {
         let value =
@@ -255,11 +240,7 @@ fn a_failed_load_names_its_first_bad_row_and_an_aborted_load_its_reason() {
         &mut session,
         "CREATE TABLE t (a INTEGER NOT NULL, b UNIQUE)",
     );
-    let bulk = Request::Bulk {
-        text: "INSERT INTO t (a, b) VALUES (?, ?)",
-        form: BulkForm::Native,
-        types: &[],
-    };
+    let bulk = native("INSERT INTO t (a, b) VALUES (?, ?)");
     let mut row = Row::new();
     let mut load = |session: &mut SqliteConnection, abort: Option<&str>| {
         assert_eq!(ask(session, &bulk).error, None);

@@ -82,7 +82,7 @@ impl Client<'_> {
                 transaction.error = answer.error.take();
                 let session = &mut self.state.session;
                 session.answered(answer, transaction.error.as_mut());
-                recorder.statements += u64::from(transaction.is_measured);
+                recorder.counts.statements += u64::from(transaction.is_measured);
                 let then = after_rollback(then, session, transaction.is_measured, recorder);
                 match transaction.error.is_none() || !session.may_be_open() {
                     true => transaction.is_closed(then),
@@ -151,7 +151,7 @@ impl Client<'_> {
             unreachable!("a statement belongs to a transaction")
         };
         if is_prepared {
-            recorder.prepared_again += 1;
+            recorder.counts.prepared_again += 1;
             transaction.is_prepared(statement, is_pipelined);
             return Keep::Count;
         }
@@ -235,13 +235,13 @@ impl ClientState<'_> {
         } else {
             self.session.failed_in_pipeline(how.effect);
         }
-        recorder.waits.waited(
+        recorder.counts.waits.waited(
             transaction.script.transaction_type,
             transaction.sent_ns,
             now_ns,
         );
         if transaction.is_measured {
-            recorder.statements += 1;
+            recorder.counts.statements += 1;
             if self.plan.times_statements {
                 recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
             }

@@ -31,13 +31,16 @@ impl Client<'_> {
             Phase::Reconnecting {
                 since_ns, state, ..
             } => {
-                recorder.errors.count(error, None, now_ns);
+                recorder.counts.errors.count(error, None, now_ns);
                 self.try_later(now_ns, since_ns, state, true, recorder)
             }
             // With a session for each transaction, the transaction fails; the next one connects again.
             _ => {
                 let transaction_type = state.transaction_type();
-                recorder.errors.count(error, transaction_type, now_ns);
+                recorder
+                    .counts
+                    .errors
+                    .count(error, transaction_type, now_ns);
                 state.end_with_session(now_ns, recorder);
                 state.start_reconnecting(now_ns);
                 state.phase.was_refused();
@@ -59,7 +62,10 @@ impl Client<'_> {
         let end_state = state_after(error);
         let transaction_type = state.transaction_type();
         let of_session = state.of_session(error);
-        recorder.errors.count(&of_session, transaction_type, now_ns);
+        recorder
+            .counts
+            .errors
+            .count(&of_session, transaction_type, now_ns);
         state.end_with_session(now_ns, recorder);
         if state.plan.connects_each {
             return AfterLoss::GoOn;
@@ -82,7 +88,7 @@ impl Client<'_> {
         if matches!(self.state.phase, Phase::Ended) {
             return;
         }
-        recorder.errors.count(error, None, now_ns);
+        recorder.counts.errors.count(error, None, now_ns);
         self.state.end_with_session(now_ns, recorder);
         self.state.end(now_ns, EndState::Lost, recorder);
     }
@@ -108,7 +114,10 @@ impl Client<'_> {
             let error = SystemError::new(ErrorClass::Timeout, "", message);
             let error = state.of_abandoned(error);
             let transaction_type = state.transaction_type();
-            recorder.errors.count(&error, transaction_type, now_ns);
+            recorder
+                .counts
+                .errors
+                .count(&error, transaction_type, now_ns);
             EndState::TimedOut
         };
         state.abandon(now_ns, recorder);
@@ -150,7 +159,7 @@ impl ClientState<'_> {
         match &mut self.phase {
             Phase::InTransaction(transaction) => transaction.goes_on(),
             Phase::Reconnecting { .. } => {
-                recorder.reconnects += 1;
+                recorder.counts.reconnects += 1;
                 self.phase.is_over();
             }
             _ => {}

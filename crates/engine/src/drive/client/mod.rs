@@ -79,7 +79,7 @@ impl<'a> Client<'a> {
         let plan = &shared.plan;
         let state = ClientState::new(shared, schedule, place);
         let mut machine = Machine::new(plan.program.clone(), plan.seed, state.number);
-        machine.keep_start(state.group.most_retries > 0);
+        machine.keep_start(state.group.work.retries.most > 0);
         machine.count_from(plan.first_transaction);
         Self { state, machine }
     }
@@ -394,7 +394,9 @@ impl<'a> Client<'a> {
             Phase::InTransaction(transaction) => match transaction.step() {
                 TransactionStep::Paused {
                     is_inside: false, ..
-                } if transaction.has_executed => self.state.resume(now_ns),
+                } if transaction.has_executed => {
+                    self.state.resume(now_ns);
+                }
                 TransactionStep::Paused {
                     is_inside: false, ..
                 } => self.state.retract(recorder),

@@ -66,26 +66,29 @@ impl ClientState<'_> {
         let is_unknown =
             (transaction.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
         let may_be_again = !is_unknown
-            && transaction.retries < self.group.most_retries
+            && transaction.retries < self.group.work.retries.most
             && self.group.retried_classes.contains(&class)
             && !is_interrupted;
         // What stays of this attempt would be done twice.
         let is_part_durable = !is_unknown && self.session.may_be_durable();
         let is_again = may_be_again && !is_part_durable;
         if is_part_durable && transaction.is_measured {
-            recorder.partly_durable += 1;
-            recorder.not_retried += u64::from(may_be_again);
+            recorder.counts.partly_durable += 1;
+            recorder.counts.not_retried += u64::from(may_be_again);
         }
         // The failure that ends the client is counted even outside the measurement.
         if transaction.is_measured || is_last {
             let transaction_type = Some(transaction.script.transaction_type);
             let code = match &transaction.error {
                 Some(error) if error.class.word() == class => {
-                    recorder.errors.count(error, transaction_type, now_ns);
+                    recorder
+                        .counts
+                        .errors
+                        .count(error, transaction_type, now_ns);
                     error.code.as_str()
                 }
                 _ => {
-                    recorder.errors.count_script_error(
+                    recorder.counts.errors.count_script_error(
                         class,
                         "",
                         &message,
@@ -139,10 +142,13 @@ impl ClientState<'_> {
                 self.session.begin();
                 if transaction.is_measured {
                     let transaction_type = transaction.script.transaction_type;
-                    recorder.attempts[transaction_type as usize] += 1;
+                    recorder.counts.begun[transaction_type as usize].attempts += 1;
                     recorder.retry(transaction_type, now_ns);
                     if let Some((class, code)) = transaction.failed_as.take() {
-                        recorder.errors.retried(class, &code, transaction_type);
+                        recorder
+                            .counts
+                            .errors
+                            .retried(class, &code, transaction_type);
                     }
                 }
             }
@@ -158,14 +164,14 @@ impl ClientState<'_> {
             && let Some(transaction) = self.transaction()
             && transaction.then().is_none()
         {
-            recorder.partly_durable += u64::from(transaction.is_measured);
+            recorder.counts.partly_durable += u64::from(transaction.is_measured);
         }
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
     /// The run no longer waits for the transaction. The system may still complete it.
     pub fn abandon(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        recorder.abandoned += u64::from(self.transaction().is_some());
+        recorder.counts.abandoned += u64::from(self.transaction().is_some());
         let is_undone = self.session.has_no_effect();
         self.end_transaction(now_ns, is_undone, recorder);
     }
@@ -181,7 +187,10 @@ impl ClientState<'_> {
                     if transaction.is_waiting() {
                         let transaction_type = transaction.script.transaction_type;
                         let sent_ns = transaction.sent_ns;
-                        recorder.waits.waited(transaction_type, sent_ns, now_ns);
+                        recorder
+                            .counts
+                            .waits
+                            .waited(transaction_type, sent_ns, now_ns);
                     }
                     self.resume(now_ns);
                     match is_undone {
@@ -242,9 +251,9 @@ pub(super) fn after_rollback(
         AfterScript::Again | AfterScript::Ended(Outcome::Failed | Outcome::Aborted)
             if session.may_be_durable() =>
         {
-            recorder.partly_durable += u64::from(is_measured);
+            recorder.counts.partly_durable += u64::from(is_measured);
             let is_again = is_measured && then == AfterScript::Again;
-            recorder.not_retried += u64::from(is_again);
+            recorder.counts.not_retried += u64::from(is_again);
             AfterScript::Ended(Outcome::Unknown)
         }
         then => then,

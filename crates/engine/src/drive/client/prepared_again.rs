@@ -97,7 +97,7 @@ impl<'a> ClientState<'a> {
         recorder: &mut ThreadRecorder,
     ) {
         self.unprepared.pop();
-        recorder.prepared_again += u64::from(answer.error.take().is_none());
+        recorder.counts.prepared_again += u64::from(answer.error.take().is_none());
         self.current().is_closed(then);
     }
 }

@@ -160,7 +160,7 @@ impl<'a> ClientState<'a> {
             }
         }
         let is_measured = now_ns >= self.schedule.measure_ns;
-        let number = match self.group.queue {
+        let number = match self.group.work.stop.queue {
             None => None,
             Some(_) => match self.shared.take_number(self.group, is_measured) {
                 Some(number) => Some(number),
@@ -176,7 +176,7 @@ impl<'a> ClientState<'a> {
         };
         let next = self.routed(next);
         if is_measured {
-            recorder.scheduled[next.transaction_type as usize] += 1;
+            recorder.counts.begun[next.transaction_type as usize].scheduled += 1;
         }
         self.begin(now_ns, now_ns, (next, number), is_measured, recorder);
         match self.plan.connects_each {
@@ -232,10 +232,11 @@ impl<'a> ClientState<'a> {
             let is_interrupted = self.is_interrupted().then_some(EndState::Interrupted);
             return has_failed.then_some(EndState::Failed).or(is_interrupted);
         }
+        let stop = &group.work.stop;
         let is_enough = || {
-            (group.stop_transactions).is_some_and(|limit| self.tally.transactions >= limit)
-                || (group.stop_passes).is_some_and(|limit| self.tally.passes >= limit)
-                || (group.queue.is_some() && self.shared.is_queue_empty(group))
+            (stop.transactions).is_some_and(|limit| self.tally.transactions >= limit)
+                || (stop.passes).is_some_and(|limit| self.tally.passes >= limit)
+                || (stop.queue.is_some() && self.shared.is_queue_empty(group))
                 || self.shared.must_end_with_another(group)
         };
         if !group.is_open_loop() && is_enough() {
@@ -285,7 +286,7 @@ impl<'a> ClientState<'a> {
         self.next_number = self.next_number.max(number.unwrap_or(0)) + 1;
         self.session.begin();
         self.tally.begun(script, is_measured, now_ns);
-        recorder.attempts[script.transaction_type as usize] += u64::from(is_measured);
+        recorder.counts.begun[script.transaction_type as usize].attempts += u64::from(is_measured);
     }
 
     /// The number under which the answers of the next transaction are compared; `number` is that of a list.
@@ -326,7 +327,7 @@ impl<'a> ClientState<'a> {
             return;
         }
         let transaction_type = transaction.script.transaction_type;
-        recorder.attempts[transaction_type as usize] -= 1;
+        recorder.counts.begun[transaction_type as usize].attempts -= 1;
         if self.group.is_open_loop() {
             recorder.skipped(
                 transaction_type,
@@ -334,7 +335,7 @@ impl<'a> ClientState<'a> {
                 transaction.due_ns,
             );
         } else {
-            recorder.scheduled[transaction_type as usize] -= 1;
+            recorder.counts.begun[transaction_type as usize].scheduled -= 1;
         }
     }
 
@@ -369,13 +370,13 @@ impl<'a> ClientState<'a> {
                 None => (self.tally.transactions, self.number),
             };
             let kind = transaction.script.transaction_type as usize;
-            recorder.answer_sums[kind].add(&transaction.answered, number, client);
+            recorder.counts.answer_sums[kind].add(&transaction.answered, number, client);
         }
         if let Some(number) = transaction.compared_number
             && outcome == Outcome::Ok
             && transaction.retries == 0
         {
-            recorder.completed[self.group.number as usize].add(number);
+            recorder.counts.completed[self.group.number as usize].add(number);
         }
         if let Some(log) = &mut recorder.transaction_log
             && transaction.is_measured
@@ -416,7 +417,7 @@ impl<'a> ClientState<'a> {
         self.is_reconnecting = false;
         let is_done = state == EndState::Done;
         (self.shared.client_counts).ended(self.number, self.tally.transactions, is_done);
-        recorder.ends.push(End {
+        recorder.counts.ends.push(End {
             client: self.number,
             at_ns: now_ns,
             passes: self.tally.passes,
@@ -459,13 +460,13 @@ impl ThinkTime {
 
     /// The pause before a client's first transaction.
     pub fn first_ns(&mut self, group: &Group) -> u64 {
-        self.draw(group.keying_time)
+        self.draw(group.work.keying_time)
     }
 
     /// The pause between two transactions.
     #[inline]
     pub fn between_ns(&mut self, group: &Group) -> u64 {
-        self.draw(group.think_time) + self.draw(group.keying_time)
+        self.draw(group.work.think_time) + self.draw(group.work.keying_time)
     }
 
     /// The pause before the next attempt to reconnect: longer each time, and randomly up to half as much

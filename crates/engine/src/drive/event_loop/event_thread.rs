@@ -54,9 +54,9 @@ pub fn run(
     };
     let mut opened = connector.open();
     let at_ns = shared.clock.now_ns();
-    recorder.servers = std::mem::take(&mut opened.servers);
+    recorder.counts.servers = std::mem::take(&mut opened.servers);
     for (_, error) in &opened.refusals {
-        recorder.errors.count(error, None, at_ns);
+        recorder.counts.errors.count(error, None, at_ns);
     }
     match shared.barrier.arrive(std::mem::take(&mut opened.readiness)) {
         Start::Go(schedule) => {
@@ -83,7 +83,7 @@ pub fn run(
                 let mut refused = opened.refusals.iter();
                 refused.any(|(session, _)| sessions[*session].client == client)
             };
-            recorder.ends.extend(places.iter().map(|client| End {
+            recorder.counts.ends.extend(places.iter().map(|client| End {
                 client: shared.plan.group_at(*client).client_number(*client),
                 at_ns: 0,
                 passes: 0,

@@ -158,7 +158,7 @@ impl<'a> EventLoop<'a> {
             true => INTERRUPTED_CANCEL_TIMEOUT,
             false => CANCEL_TIMEOUT,
         };
-        self.context.recorder.cancelled += cancel(
+        self.context.recorder.counts.cancelled += cancel(
             self.context.deployments,
             sessions,
             &mut self.context.scratch,

@@ -78,13 +78,17 @@ impl Arrivals {
     /// `None` in a closed loop. Those that are deferred are queued one by one.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
-        let curve = Curve::new(&group.arrival, schedule);
+        let curve = Curve::new(&group.work.arrival, schedule);
         if curve.is_none() && !group.is_deferred() {
             return None;
         }
-        let is_poisson = matches!(group.arrival, ArrivalDocument::Poisson { .. });
+        let is_poisson = matches!(group.work.arrival, ArrivalDocument::Poisson { .. });
         let of_clients = |transactions: u64| transactions.saturating_mul(group.of_clients.into());
-        let limit = group.queue.or(group.stop_transactions.map(of_clients));
+        let limit = group
+            .work
+            .stop
+            .queue
+            .or(group.work.stop.transactions.map(of_clients));
         let mut arrivals = Self {
             schedule,
             share,
@@ -115,7 +119,7 @@ impl Arrivals {
             return self.given_back.pop_front();
         }
         let arrival = self.head?;
-        recorder.scheduled[arrival.next.transaction_type as usize] +=
+        recorder.counts.begun[arrival.next.transaction_type as usize].scheduled +=
             u64::from(arrival.is_measured);
         self.advance(group);
         Some(arrival)
@@ -170,7 +174,7 @@ impl Arrivals {
         if group.is_deferred() {
             return false;
         }
-        let limit_ns = group.latency_limit_ns.unwrap_or(u64::MAX);
+        let limit_ns = group.latency_limit_ns();
         now_ns > arrival.due_ns.saturating_add(limit_ns)
             || (!arrival.is_measured && now_ns >= self.schedule.measure_ns)
     }

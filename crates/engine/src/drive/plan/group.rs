@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use assay_script::Program;
-use assay_values::{Distribution, Random};
+use assay_values::Random;
 
 use crate::account::COMPARED_CLIENTS;
 use crate::clock::nanoseconds;
-use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
+use crate::document::{ArrivalDocument, ClientsDocument, DriveDocument, GroupDocument, Order};
 use crate::drive::plan::route::{Route, routes};
 
 /// The random stream of numbered transactions, separate from those of clients.
@@ -23,24 +23,14 @@ pub struct Group {
     pub scripts: Vec<u32>,
     /// The number of its first transaction type; it has one type for each of its scripts.
     pub first_type: u32,
-    pub order: Order,
     /// For a mix: the cumulative weights of the scripts.
     pub weights_so_far: Vec<i64>,
-    /// Passes of each client.
-    pub stop_passes: Option<u64>,
-    /// Transactions of each client.
-    pub stop_transactions: Option<u64>,
     /// The number of the group with whose last client its clients end.
     pub ends_with: Option<u32>,
-    /// How many numbered transactions all its clients share.
-    pub queue: Option<u64>,
-    pub arrival: ArrivalDocument,
+    /// How its clients work.
+    pub work: ClientsDocument,
     /// The seed of the values of numbered transactions.
     pub values_seed: u64,
-    pub think_time: Option<Distribution>,
-    pub keying_time: Option<Distribution>,
-    pub latency_limit_ns: Option<u64>,
-    pub most_retries: u32,
     /// The error classes after which a transaction is retried.
     pub retried_classes: Vec<&'static str>,
     /// Statements of its scripts that sessions prepare before the run, in the order of the scripts.
@@ -53,8 +43,6 @@ pub struct Group {
     pub clients: u32,
     /// Clients in all processes together.
     pub of_clients: u32,
-    /// The number of this process's first client among `of_clients`.
-    pub first_client: u32,
     /// The place of its first client among all clients of this process.
     pub first_place: u32,
     /// The number that the first of `of_clients` has among the clients of all groups and processes.
@@ -106,39 +94,30 @@ impl Group {
             number: before.map_or(0, |before| before.number + 1),
             name: group.name.clone(),
             first_type: before.map_or(0, |before| before.first_type + before.type_count()),
-            order: group.order,
             weights_so_far,
-            stop_passes: group.stop.passes,
-            stop_transactions: group.stop.transactions,
             ends_with: group.ends_with.as_ref().map(|name| {
                 let groups = document.groups();
                 let found = groups.iter().position(|other| other.name == *name);
                 u32::try_from(found.expect("the document was checked")).expect("groups are few")
             }),
-            queue: group.stop.queue,
-            arrival: group.arrival.clone(),
+            work: group.work.clone(),
             values_seed: Random::derived(
                 document.seed ^ NUMBERED,
                 before.map_or(0, |before| u64::from(before.number) + 1),
             ),
-            think_time: group.think_time,
-            keying_time: group.keying_time,
-            latency_limit_ns: group.latency_limit_s.map(nanoseconds),
-            most_retries: group.retries.most,
-            retried_classes: (group.retries.classes.iter())
+            retried_classes: (group.work.retries.classes.iter())
                 .map(|class| class.word())
                 .collect(),
             to_prepare: prepared_by(&scripts),
             routes,
             route_of_scripts,
-            clients: group.clients,
-            of_clients: group.of_clients(),
-            first_client: group.first_client,
+            clients: group.work.count(),
+            of_clients: group.work.of_clients(),
             first_place: before.map_or(0, |before| before.first_place + before.clients),
             first_number: before.map_or(0, |before| before.first_number + before.of_clients),
-            stride: match group.arrival {
+            stride: match group.work.arrival {
                 ArrivalDocument::Closed => 1,
-                _ => stride(group.clients, group.of_clients()),
+                _ => stride(group.work.count(), group.work.of_clients()),
             },
             scripts: (scripts.iter())
                 .map(|&script| u32::try_from(script).expect("there are fewer than 2^32 scripts"))
@@ -149,24 +128,32 @@ impl Group {
     /// Whether its transactions are those that scripts of other groups queue.
     #[must_use]
     pub fn is_deferred(&self) -> bool {
-        self.arrival == ArrivalDocument::Deferred
+        self.work.arrival == ArrivalDocument::Deferred
     }
 
     #[must_use]
     pub fn is_open_loop(&self) -> bool {
-        self.arrival != ArrivalDocument::Closed
+        self.work.arrival != ArrivalDocument::Closed
     }
 
     /// Whether its clients go through the scripts in order, each at its own pace.
     #[must_use]
     pub fn has_passes(&self) -> bool {
-        self.order == Order::Sequence && !self.is_open_loop() && self.queue.is_none()
+        self.work.order() == Order::Sequence
+            && !self.is_open_loop()
+            && self.work.stop.queue.is_none()
     }
 
     /// Whether the time of each pass is kept: where a pass is no more than a transaction, only if passes were asked for.
     #[must_use]
     pub fn keeps_pass_times(&self) -> bool {
-        self.has_passes() && (self.scripts.len() > 1 || self.stop_passes.is_some())
+        self.has_passes() && (self.scripts.len() > 1 || self.work.stop.passes.is_some())
+    }
+
+    /// Of a longer latency the transaction is late; without a limit, none is.
+    #[must_use]
+    pub fn latency_limit_ns(&self) -> u64 {
+        self.work.latency_limit_s.map_or(u64::MAX, nanoseconds)
     }
 
     /// The numbers of its clients among the clients of all groups and processes.
@@ -185,7 +172,7 @@ impl Group {
     /// processes.
     #[must_use]
     pub fn client_number(&self, place: u32) -> u32 {
-        self.first_number + self.first_client + (place - self.first_place)
+        self.first_number + self.work.first_client + (place - self.first_place)
     }
 
     /// The index of the route of a script by its place in the group.
@@ -227,7 +214,7 @@ impl Group {
         let of_clients = u64::from(self.of_clients);
         let slot = (transaction % of_clients) * self.stride % of_clients;
         let slot = u32::try_from(slot).expect("it is less than the clients");
-        slot.checked_sub(self.first_client)
+        slot.checked_sub(self.work.first_client)
             .filter(|client| *client < self.clients)
     }
 
@@ -236,7 +223,7 @@ impl Group {
     pub fn number_of(&self, taken: u64) -> u64 {
         let clients = u64::from(self.clients);
         let rounds = taken / clients;
-        rounds * u64::from(self.of_clients) + u64::from(self.first_client) + taken % clients
+        rounds * u64::from(self.of_clients) + u64::from(self.work.first_client) + taken % clients
     }
 
     /// Whether the answers of the client with this number are compared with other runs', where it has transactions of
@@ -249,10 +236,10 @@ impl Group {
     /// How many such clients are in this process; 0 where clients share a list.
     #[must_use]
     pub fn compared_clients(&self) -> u32 {
-        if self.queue.is_some() || self.is_open_loop() {
+        if self.work.stop.queue.is_some() || self.is_open_loop() {
             return 0;
         }
-        let first_left = COMPARED_CLIENTS.saturating_sub(self.first_client);
+        let first_left = COMPARED_CLIENTS.saturating_sub(self.work.first_client);
         first_left.min(self.clients)
     }
 
@@ -260,7 +247,7 @@ impl Group {
     /// list that all clients share.
     #[must_use]
     pub fn of_first(&self, count: u64) -> u64 {
-        if self.queue.is_none() && !self.is_open_loop() {
+        if self.work.stop.queue.is_none() && !self.is_open_loop() {
             return count * u64::from(self.compared_clients());
         }
         let ours = (0..count).filter(|number| self.client_of(*number).is_some());
@@ -282,16 +269,18 @@ impl Group {
         if self.ends_with.is_some() || self.is_deferred() {
             return None;
         }
-        if let Some(queue) = self.queue {
+        if let Some(queue) = self.work.stop.queue {
             let (of_clients, clients) = (u64::from(self.of_clients), u64::from(self.clients));
-            let rest = (queue % of_clients).saturating_sub(self.first_client.into());
+            let rest = (queue % of_clients).saturating_sub(self.work.first_client.into());
             return Some(queue / of_clients * clients + rest.min(clients));
         }
         let scripts = self.scripts.len() as u64;
         let of_passes = self
-            .stop_passes
+            .work
+            .stop
+            .passes
             .map(|passes| passes.saturating_mul(scripts));
-        let of_client = match (of_passes, self.stop_transactions) {
+        let of_client = match (of_passes, self.work.stop.transactions) {
             (Some(one), Some(other)) => one.min(other),
             (one, other) => one.or(other)?,
         };

@@ -169,7 +169,7 @@ impl Plan {
             groups,
             statements,
             to_prepare,
-            duration_ns: document.stop.duration_s.map(nanoseconds),
+            duration_ns: document.work.stop.duration_s.map(nanoseconds),
             ramp_up_ns: nanoseconds(document.ramp_up_s),
             warm_up_ns: nanoseconds(document.warm_up_s),
             drain_ns: nanoseconds(document.drain_s),
@@ -282,7 +282,7 @@ impl Plan {
             TypeLayout {
                 group: kind.group,
                 is_open_loop: group.is_open_loop(),
-                late_beyond_ns: group.latency_limit_ns.unwrap_or(u64::MAX),
+                late_beyond_ns: group.latency_limit_ns(),
             }
         });
         let groups = self.groups.iter().map(|group| GroupLayout {
@@ -372,7 +372,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         is_sequence: document
             .groups()
             .iter()
-            .all(|group| group.order == Order::Sequence),
+            .all(|group| group.work.order() == Order::Sequence),
         allow_shell: document.allow_shell,
     };
     let program = assay_script::compile(&sources, &options)?;

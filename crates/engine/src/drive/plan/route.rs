@@ -32,7 +32,7 @@ pub fn routes(
     let mut used: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
     let mut of_scripts = Vec::new();
     for &script in scripts {
-        let read = group.read.of(&document.scripts[script].name);
+        let read = group.work.read.of(&document.scripts[script].name);
         let endpoints = endpoints_of(document, read);
         let known = used.iter().position(|(known, _)| *known == endpoints);
         let route = known.unwrap_or_else(|| {

@@ -72,7 +72,7 @@ impl ScriptSelector {
 
     fn by_stream(plan: &Plan, group: &Group, number: u64) -> Self {
         let choices = || Random::stream(plan.seed ^ CHOICES, number);
-        match group.order {
+        match group.work.order() {
             Order::Sequence => Self::Sequence(0),
             Order::Mix => Self::Mix(choices()),
             Order::Deck => Self::Deck(choices(), Vec::new()),
@@ -105,7 +105,7 @@ impl ScriptSelector {
 /// The script of a transaction in a list that all clients share, selected by the transaction's number.
 #[must_use]
 pub fn script_of_number(plan: &Plan, group: &Group, number: u64) -> NextScript {
-    let place = match group.order {
+    let place = match group.work.order() {
         Order::Sequence => {
             let place = number % u64::from(group.type_count());
             u32::try_from(place).expect("it is less than the scripts")

@@ -3,16 +3,14 @@
 mod service;
 mod transactions;
 
-use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use assay_script::Statement;
 
 use crate::account::{
-    Aggregator, AnswerSum, Completed, End, EndState, ErrorLog, ResultLog, SessionServers,
-    StatementAnswers, StatementLog, ThreadRecorder, ThreadStatements, TimeSpan, Waits, before_stop,
-    stages,
+    Aggregator, AnswerSum, Completed, Counts, End, EndState, ResultLog, StatementAnswers,
+    StatementLog, ThreadRecorder, ThreadStatements, TimeSpan, before_stop, stages,
 };
 use crate::document::SharedNumbersDocument;
 use crate::drive::plan::Plan;
@@ -21,35 +19,9 @@ use crate::drive::shared::Shared;
 use crate::drive::supervision::supervisor::Watched;
 use crate::observation::{
     AnswerReport, AnswerSumReport, BegunLevelReport, ClientEnd, ClientState, EndedBy,
-    FirstAnswersReport, GroupReport, Latency, Observation, Outcomes, Passes, Resolution,
-    ResultReport, StatementReport, Unfinished, VERSION,
+    FirstAnswersReport, GroupReport, Latency, Observation, Passes, Resolution, ResultReport,
+    StatementReport, Unfinished, VERSION,
 };
-
-/// The sums over the recorders of all threads.
-#[derive(Default)]
-struct Sums {
-    /// By transaction type: what the aggregators do not count.
-    begun: Vec<Outcomes>,
-    /// By transaction type.
-    warm_up: Vec<Outcomes>,
-    statements: u64,
-    servers: SessionServers,
-    reconnects: u64,
-    abandoned: u64,
-    cancelled: u64,
-    partly_durable: u64,
-    not_retried: u64,
-    prepared_again: u64,
-    errors: ErrorLog,
-    statement_log: StatementLog,
-    /// By transaction type.
-    answer_sums: Vec<AnswerSum>,
-    /// By group.
-    completed: Vec<Completed>,
-    ends: Vec<End>,
-    waits: Waits,
-    counters: BTreeMap<&'static str, u64>,
-}
 
 /// # Panics
 /// If the outcomes do not add up: an internal error.
@@ -63,13 +35,13 @@ pub fn assemble(
 ) -> Observation {
     let plan = &shared.plan;
     let began_ns = watched.schedule.map_or(0, |schedule| schedule.measure_ns);
-    let ends = || recorders.iter().flat_map(|recorder| &recorder.ends);
+    let ends = || recorders.iter().flat_map(|recorder| &recorder.counts.ends);
     // What is deferred may be run after the measurement: no client waits for it.
     let is_deferred = |end: &&End| plan.group_of(end.client).is_deferred();
     let of_others = ends().filter(|end| !is_deferred(end));
     let last_ns = of_others.map(|end| end.at_ns).max().unwrap_or(0);
     skip_rest(shared, &mut watched, &mut recorders, last_ns);
-    let sums = Sums::of(shared, recorders);
+    let (sums, statement_log) = sums(shared, recorders);
     let aggregator = merged(shared);
     let recorded = Recorded {
         plan,
@@ -94,7 +66,7 @@ pub fn assemble(
         }
     });
     let others = plan.groups.iter().filter(|group| !group.is_deferred());
-    let arrivals: Vec<_> = others.map(|group| &group.arrival).collect();
+    let arrivals: Vec<_> = others.map(|group| &group.work.arrival).collect();
     let measured = (began_ns, last_ns);
     let stop_ns = watched
         .schedule
@@ -159,9 +131,9 @@ pub fn assemble(
         not_retried: sums.not_retried,
         prepared_again: sums.prepared_again,
         outages: shared.outages().between(began_ns, last_ns),
-        results: agreements(shared, &sums.statement_log.results, has_digests),
+        results: agreements(shared, &statement_log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
-        answers: answers_to_statements(plan, &sums.statement_log.answers, &sums.completed),
+        answers: answers_to_statements(plan, &statement_log.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
         log: None,
@@ -206,57 +178,21 @@ fn skip_rest(
     }
 }
 
-impl Sums {
-    fn of(shared: &Shared, recorders: Vec<ThreadRecorder>) -> Self {
-        let plan = &shared.plan;
-        let mut sums = Self {
-            begun: vec![Outcomes::default(); plan.types.len()],
-            warm_up: vec![Outcomes::default(); plan.types.len()],
-            statement_log: StatementLog::new(&plan.layout()),
-            answer_sums: vec![AnswerSum::default(); plan.types.len()],
-            completed: vec![Completed::default(); plan.groups.len()],
-            waits: Waits::new(plan.types.len()),
-            ..Self::default()
-        };
-        for recorder in recorders {
-            for (transaction_type, begun) in sums.begun.iter_mut().enumerate() {
-                begun.scheduled += recorder.scheduled[transaction_type];
-                begun.attempts += recorder.attempts[transaction_type];
-            }
-            for (sum, added) in sums.warm_up.iter_mut().zip(&recorder.warm_up) {
-                sum.add(added);
-            }
-            sums.statements += recorder.statements;
-            sums.servers.merge(recorder.servers);
-            sums.reconnects += recorder.reconnects;
-            sums.abandoned += recorder.abandoned;
-            sums.cancelled += recorder.cancelled;
-            sums.partly_durable += recorder.partly_durable;
-            sums.not_retried += recorder.not_retried;
-            sums.prepared_again += recorder.prepared_again;
-            sums.errors.merge(recorder.errors);
-            if let ThreadStatements::Own(log) = &recorder.statement_log {
-                sums.statement_log.merge(log);
-            }
-            for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
-                sum.merge(added);
-            }
-            for (sum, added) in sums.completed.iter_mut().zip(&recorder.completed) {
-                sum.merge(added);
-            }
-            sums.ends.extend(recorder.ends);
-            sums.waits.merge(recorder.waits);
-            for (name, count) in recorder.counters {
-                *sums.counters.entry(name).or_default() += count;
-            }
+/// The sums over the recorders of all threads.
+fn sums(shared: &Shared, recorders: Vec<ThreadRecorder>) -> (Counts, StatementLog) {
+    let layout = shared.plan.layout();
+    let (mut sums, mut statement_log) = (Counts::new(&layout), StatementLog::new(&layout));
+    for recorder in recorders {
+        if let ThreadStatements::Own(log) = &recorder.statement_log {
+            statement_log.merge(log);
         }
-        for log in &shared.statement_logs {
-            sums.statement_log
-                .merge(&log.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-        sums.ends.sort_by_key(|end| end.client);
-        sums
+        sums.merge(recorder.counts);
     }
+    for log in &shared.statement_logs {
+        statement_log.merge(&log.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    sums.ends.sort_by_key(|end| end.client);
+    (sums, statement_log)
 }
 
 fn merged(shared: &Shared) -> Aggregator {

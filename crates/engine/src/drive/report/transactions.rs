@@ -90,7 +90,7 @@ impl Recorded<'_> {
         GroupReport {
             name: layout.name.clone(),
             clients: layout.clients,
-            arrival: arrival(&[&layout.arrival]),
+            arrival: arrival(&[&layout.work.arrival]),
             elapsed_ns,
             throughput_per_s: per_second(outcomes.ok, elapsed_ns),
             outcomes,

@@ -4,22 +4,43 @@ pub mod generated;
 pub mod quiet;
 pub mod rows;
 pub mod scripted;
+#[path = "../../../../drivers/tests/drivers/server.rs"]
 pub mod server;
 
 use std::fs;
 use std::ops::ControlFlow;
 
 use assay_engine::{
-    DriveDocument, EngineError, ErrorReport, Interval, Observation, Outcomes, drive,
+    DeploymentDocument, DriveDocument, DriveProgress, EngineError, ErrorReport, Interval,
+    Observation, Outcomes, Session, drive,
 };
 use assay_histogram::{EncodedHistogram, merge_encoded};
 use serde_json::{Value, json};
+
+use crate::support::server::Server;
 
 /// A deployment of the null system with these options; each `name` is a different deployment.
 pub fn null_deployment(name: &str, options: Value) -> Value {
     let mut options = options;
     options["deployment"] = json!(name);
     json!({ "driver": "null", "options": options })
+}
+
+impl Server {
+    /// The deployment of a PostgreSQL server, through its Unix socket.
+    pub fn deployment(&self) -> Value {
+        json!({ "driver": "postgresql", "unix": self.socket, "user": "postgres" })
+    }
+
+    pub fn session(&self) -> Session {
+        Session::open(&DeploymentDocument::parse(&self.deployment().to_string()).unwrap()).unwrap()
+    }
+
+    /// The first cell of the answer's first row.
+    pub fn value(&self, statement: &str) -> String {
+        let answer = self.session().execute(statement).unwrap();
+        String::from_utf8(answer.kept[0][0].as_deref().unwrap().to_vec()).unwrap()
+    }
 }
 
 /// A drive document with one script for each text, named `A`, `B`, …, and the keys of `more`.
@@ -57,12 +78,20 @@ pub fn at_once() -> ControlFlow<(), Option<u64>> {
 
 /// Runs the document and checks what holds for every observation.
 pub fn observe(document: &Value) -> Observation {
-    let observation = drive(
-        &parsed(document),
-        &mut |_| ControlFlow::Continue(()),
-        &mut at_once,
-    )
-    .unwrap();
+    watched(document, |_| ControlFlow::Continue(()))
+}
+
+/// Runs [`document`].
+pub fn driven(deployment: Value, texts: &[&str], more: Value) -> Observation {
+    observe(&self::document(deployment, texts, more))
+}
+
+/// As [`observe`]; `progress` may end the run.
+pub fn watched(
+    document: &Value,
+    mut progress: impl FnMut(&DriveProgress) -> ControlFlow<()>,
+) -> Observation {
+    let observation = drive(&parsed(document), &mut progress, &mut at_once).unwrap();
     check(&observation);
     observation
 }

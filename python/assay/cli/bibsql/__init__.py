@@ -1,1 +1,0 @@
-"""The programs ``bibsql`` and ``bibtosql``."""

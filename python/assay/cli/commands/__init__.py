@@ -1,1 +1,0 @@
-"""The commands: one file each, which parses, calls a room, prints, and decides nothing."""

@@ -1,2 +1,0 @@
-"""Options and arguments of commands: declared, completed by the Tab key, and refused with a
-hint."""

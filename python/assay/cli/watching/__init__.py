@@ -1,1 +1,0 @@
-"""The server of ``assay watch``: a page of this machine that shows an experiment under way."""

@@ -1,1 +1,0 @@
-"""What a storage implements, and which further abilities it may have."""

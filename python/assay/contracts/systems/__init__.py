@@ -1,1 +1,0 @@
-"""What a system under test implements, and which further abilities it may have."""

@@ -1,1 +1,0 @@
-"""Takes numbers; returns estimates with intervals, orders, outliers, and how many are needed."""

@@ -1,1 +1,0 @@
-"""The seam to the engine: its calls, its sessions, and the processes that call Python modules."""

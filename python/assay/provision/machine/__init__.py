@@ -1,1 +1,0 @@
-"""What this machine has: programs, processes, ports, users, and what they use."""

@@ -1,1 +1,0 @@
-"""Runs on record: how their steps and samples are kept, and how they are read as frozen values."""

@@ -1,1 +1,0 @@
-"""Takes a `Report`; writes it, one file for each format."""

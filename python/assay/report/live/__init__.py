@@ -1,1 +1,0 @@
-"""The live page of an experiment under way: what it says, and the page that says it."""

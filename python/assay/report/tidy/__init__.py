@@ -1,1 +1,0 @@
-"""Takes an experiment's record; returns tidy tables for programs, and their schema."""

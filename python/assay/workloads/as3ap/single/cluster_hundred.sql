@@ -1,3 +1,0 @@
--- cluster_hundred: nothing, where the load has made the clustered index or the system has none
-\set clustered 0
-{order_rows(hundred, hundred_pkey)}

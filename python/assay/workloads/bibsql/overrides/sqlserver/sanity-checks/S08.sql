@@ -1,7 +1,0 @@
--- SQL Server has no REGEXP operator: LIKE
--- S08: ISBN-13 with prefix 978 but no ISBN
-select filename, label from bibtab
-where isbn is null
-and isbn13 like '978%'
-order by filename, year, label;
-\expect rows :S08

@@ -1,3 +1,0 @@
--- undo_q31: the tuple is as before
-update tenktup1 set unique2 = :tuples * 1491 / 10000 where unique2 = :tuples + 1;
-\expect rows 1
