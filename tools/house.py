@@ -31,6 +31,7 @@ def counts() -> dict[str, int]:
     return {
         "tracked files": len(files),
         "lines": sum(map(_lines, files)),
+        "lines of README.md": _lines(ROOT / "README.md"),
         "Python modules": len(modules),
         "median lines of a module": int(median(modules)),
         "pairs of classes that share their fields": len([*sharing(fields)]),

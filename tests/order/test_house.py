@@ -7,15 +7,16 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 2040,
-    "lines": 331_800,
-    "Python modules": 488,
-    "pairs of classes that share their fields": 33,
+    "tracked files": 1946,
+    "lines": 326_800,
+    "lines of README.md": 90,
+    "Python modules": 446,
+    "pairs of classes that share their fields": 3,
     "classes that are a run": 4,
-    "kinds of column": 3,
+    "kinds of column": 2,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
-LEAST_MEDIAN_LINES = 219
+LEAST_MEDIAN_LINES = 235
 
 
 @pytest.mark.slow

@@ -323,7 +323,7 @@ def test_fields_of_another_version_change_nothing() -> None:
     assert Experiment.of_record({**kept(EXPERIMENT), "later": 1}, "experiment") == EXPERIMENT
 
 
-def test_a_level_of_a_later_factor_tells_cells_apart() -> None:
+def test_a_level_of_a_later_factor_identifies_a_cell() -> None:
     one, other = (Cell.of_record({**kept(CELL), "later": level}, "cell") for level in ("a", "b"))
     assert fingerprint_of_cell(one) != fingerprint_of_cell(other)
 

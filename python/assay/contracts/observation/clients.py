@@ -107,7 +107,7 @@ class EndpointReport(BegunOutcomes, frozen=True, kw_only=True):
 
 
 class DrivenClients(Shape, frozen=True):
-    """Clients, and what became of their transactions."""
+    """Clients, and the outcomes of their transactions."""
 
     clients: Annotated[int, merged(sum, later=same)]
     arrival: Annotated[Arrival, merged(arrival_of_all, later=same)]
