@@ -9,12 +9,14 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
+import jsonschema_rs
 import numpy as np
 import pytest
 
 from assay.cli.program import run_program
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
+from assay.report.tidy.schema import schema
 from commands import Assay
 from identities import SAME, Other, Refused, identities, names_of
 from running import started, wait_for_state
@@ -41,6 +43,7 @@ def test_effects_of_three_settings_of_sqlite(assay: Assay) -> None:
     assert ended.status == 0, ended.err
     assert "settings     " in ended.out and "synchronous" in ended.out
     document = json.loads(assay("report", "latest", "--format", "json").out)
+    jsonschema_rs.validate(schema(), document)
     (found,) = document["effects"]
     assert found["cells"] == 8
     # On a busy machine a cell may have a run that does not count.

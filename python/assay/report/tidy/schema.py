@@ -204,6 +204,11 @@ def schema() -> JsonSchema:
                             "interactions of three and more factors",
                         ),
                         "runs_verdict": {"type": ["string", "null"]},
+                        "best": _said(
+                            "array",
+                            "levels of the best cell, or of the best two; empty: none stands apart",
+                            items={"type": "object", "additionalProperties": _LEVEL},
+                        ),
                         "effects": _list(_object(_EFFECT)),
                     }
                 ),
