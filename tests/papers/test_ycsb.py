@@ -92,7 +92,7 @@ def test_lost_updates_are_counted_and_none_is_lost_in_a_transaction(assay: Assay
         ("a", "update", ":key, ':', :field, ':'", "'user0', ':', :field, ':'", "values"),
         ("a", "update", "update usertable set :{field}", "update usertable set field3", "values"),
         ("a", "update", ":fieldlength, :hash - :field)", "60, :hash - :field)", "values"),
-        ("a", "update", "where ycsb_key = :key;\n\\expect rows 1\n\\endif",
+        ("a", "update", "where ycsb_key = :key;\n{expect_changed(1)}\n\\endif",
          "where ycsb_key = 'no';\n\\endif", "written"),
         ("d", "insert", "insert into usertable", "\\begin\ninsert into usertable", "records"),
         ("f", "read-modify-write", "(substr(:one, 1, 6) + 1)", "(substr(:one, 1, 6) + 2)",

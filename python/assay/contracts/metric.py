@@ -73,6 +73,7 @@ class ReportColumn(Struct, frozen=True):
     null: str = ""
     """When there is none, where neither name nor meaning says so."""
     is_nullable: bool = True
+    """Whether a row may have none."""
     cell: Callable[[Any], Any] | None = None
     """What people see of a source (`assay.report.values.ReportCell`); None: the text that `value`
     is."""
@@ -115,8 +116,11 @@ class Metric(ReportColumn, frozen=True, kw_only=True):
     unit: str
     """Empty: that of a workload's own formula."""
     meaning: str
+    """A few words."""
     kind: str = "integer"
+    """A type of JSON Schema, as of any column."""
     is_number: bool = True
+    """Whether people see it aligned to the right."""
     value: Read
     """Reads it from a run (`assay.judge.run.Run`), one of a `StepReport` from that;
     `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
