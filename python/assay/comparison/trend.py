@@ -21,6 +21,7 @@ from assay.comparison import differences, factors
 from assay.comparison.ratios import benjamini_hochberg, reasons_of, worst_word
 from assay.comparison.sides import Difference
 from assay.contracts.metric import Metric
+from assay.judge import machine_load
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import SIGNIFICANCE, Estimate, center, independent
 from assay.judge.statistics.samples import UNREACHED
@@ -68,8 +69,8 @@ class Trend(Struct, frozen=True):
     metric: Metric
     points: tuple[TrendPoint, ...]
     left_out: int
-    """Runs without a value that counts: not measured, invalid, or without this metric, which may
-    be a percentile that was not reached."""
+    """Runs without a value that counts: not measured, invalid, disturbed by other programs, or
+    without this metric, which may be a percentile that was not reached."""
 
     @property
     def stretches(self) -> list[tuple[int, int]]:
@@ -136,6 +137,12 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
         if run.identity not in seen:  # a file that was merged into another has the same runs
             seen.add(run.identity)
             of_experiments.setdefault((record, run.experiment_id), []).append(run)
+    of_experiments = {
+        place: machine_load.undisturbed_runs(
+            several, lambda run: run, lambda run: run.key_of_repetition
+        )
+        for place, several in of_experiments.items()
+    }
     points: list[TrendPoint] = []
     first_of_work: TrendPoint | None = None
     last: Run | None = None
@@ -154,7 +161,7 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
         first.test_name,
         chosen,
         tuple(points),
-        len(runs) - len(counted),
+        len(runs) - len(counted) + len(seen) - sum(map(len, of_experiments.values())),
     )
 
 

@@ -131,8 +131,8 @@ def _notes(trend: Trend) -> Iterator[str]:
         yield f"too short for change points: {LEAST_VALUES} experiments of the same work are needed"
     if trend.left_out:
         yield (
-            f"{units.counted(trend.left_out, 'run')} left out: not measured, invalid, or without "
-            "this metric (a percentile may be not reached)"
+            f"{units.counted(trend.left_out, 'run')} left out: not measured, invalid, disturbed by "
+            "other programs, or without this metric (a percentile may be not reached)"
         )
 
 

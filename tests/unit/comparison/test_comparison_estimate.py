@@ -228,6 +228,16 @@ def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_disturbed_repetitions_count_no_more_than_in_a_comparison(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], repetitions=4)
+    elapsed = {("sqlite", "here", 8): (1.0, 1.01, 1.02, 5.0)}
+    *calm, slow = invented.experiment(tmp_path / "a.sqlite", planned, elapsed).runs
+    (found,) = trends(("a", run) for run in [*calm, invented.disturbed(slow, 0.5)])
+    (point,) = found.points
+    assert (point.runs, found.left_out) == (tuple(run.id for run in calm), 1)
+
+
+@pytest.mark.slow
 def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     first = measured(path, 1.0)
