@@ -232,7 +232,9 @@ def _of_texts(
         for side, runs in ((a, a_runs), (b, b_runs))
         for one in _experiments(side, runs)
         for run in runs
-        if run.experiment_id == one.id and not (_is_of_scripts(run) and run.scripts)
+        if run.experiment_id == one.id
+        # Of one that was interrupted before its clients began nothing was executed.
+        and not (_is_of_scripts(run) and (run.scripts or not run.is_measured))
     }
     if between == WORKLOAD:  # One text on each side is what is compared.
         yield from _of_several_texts(texts, a_runs, b_runs)

@@ -25,6 +25,7 @@ from assay.comparison import conditions, differences, factors
 from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.differences import mean_the_same
 from assay.comparison.sides import Comparison, Direction
+from assay.contracts.experiment import OF_SCRIPTS
 from assay.errors import ArgumentError
 from assay.experiment import ScriptFile, ServerMachine, SystemChoice
 from assay.experiment.from_command_line import Words, experiment
@@ -515,6 +516,18 @@ def with_scripts(experiment: ExperimentRecord, text: str) -> ExperimentRecord:
         for run in experiment.runs
     )
     return structs.replace(experiment, runs=runs)
+
+
+def test_a_run_that_was_interrupted_before_its_clients_began_is_no_other_work(folder: Path) -> None:
+    sides = []
+    for name, seconds in (("A", FAST), ("B", SLOW)):
+        found = with_scripts(measured(folder / name, seconds), "select 1;")
+        *ended, last = (invented.of_cell(run, workload_content=OF_SCRIPTS) for run in found.runs)
+        if name == "B":
+            last = structs.replace(last, state="interrupted", observation=None, scripts=())
+        sides.append(structs.replace(found, runs=(*ended, last)))
+    (cell,) = compared(*sides).cells
+    assert (cell.not_comparable, cell.differences) == ("", ())
 
 
 def test_two_systems_are_compared_with_all_settings_that_are_not_their_default(
