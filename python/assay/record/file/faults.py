@@ -3,6 +3,7 @@ disk that is full, a file that is damaged, or one that cannot be used."""
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sqlite3
@@ -14,6 +15,7 @@ from assay.text.phrases import phrase
 from assay.text.units import size_word
 
 OTHER_FILE = phrase("name another file with {--records}")
+_A_COPY = phrase("use a copy of it; or {}", OTHER_FILE)
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26
 """Primary result codes of SQLite, by its names."""
 _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
@@ -41,7 +43,7 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
         return _full(path)
     return ArgumentError(
         f"{path}: expected a record file that can be read, found: {_reason(error)}",
-        hint=_repair(path) if _result(error) == _CORRUPT else OTHER_FILE,
+        hint=_A_COPY if _result(error) == _CORRUPT else OTHER_FILE,
     )
 
 
@@ -123,7 +125,8 @@ def _not_writable(path: Path) -> AssayError:
 def damaged(error: Exception, path: Path) -> AssayError:
     """The error of a file whose content is not what Assay wrote."""
     return ArgumentError(
-        f"{path}: this record file is damaged: {_reason(error)}", hint=_repair(path)
+        f"{path}: this record file is damaged: {_reason(error)}",
+        hint=_A_COPY,
     )
 
 
@@ -133,12 +136,11 @@ def _reason(error: Exception) -> str:
         return f"there is no {error}"
     if isinstance(error, UnicodeDecodeError):
         return "a text is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"a document is no JSON: {error}"
+    if isinstance(error, TypeError | AttributeError | IndexError):
+        return "a value is none that Assay writes"
     return str(error).partition(" with text '")[0]
-
-
-def _repair(path: Path) -> str:
-    """The command that recovers the readable rows of a damaged file."""
-    return phrase("sqlite3 {} .recover | sqlite3 RESCUED; or {}", path, OTHER_FILE)
 
 
 def _result(error: sqlite3.Error) -> int:
