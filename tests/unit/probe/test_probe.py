@@ -177,6 +177,7 @@ def test_a_raw_device_itself_is_probed(folder: Path) -> None:
     assert found.flushes.count > 0
 
 
+@pytest.mark.alone
 @needs_fio
 def test_a_probe_takes_the_modelled_time_of_a_disk(folder: Path) -> None:
     found = probed_on(f"modelled[profile=hdd-7200,size=256M]:{folder}", 3.0)
