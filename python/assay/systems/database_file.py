@@ -104,7 +104,7 @@ class OfOneFile(ABC):
 
     file_kind: ClassVar[FileKind]
     file_name: ClassVar[str]
-    """In a directory of ours."""
+    """In a directory that Assay makes."""
     other_endings: ClassVar[tuple[str, ...]]
     """Of the files beside it that hold what is not in it yet."""
     settings_of_the_file: ClassVar[Collection[str]]

@@ -407,7 +407,7 @@ _DELETED = " (deleted)"
 
 @dataclass(frozen=True)
 class PosixSharedMemory(Resource):
-    """A segment that a server of ours maps, identified by its inode: the server chose its name.
+    """A segment that a private server maps, identified by its inode: the server chose its name.
 
     A server makes further segments while it works (``PROGRAM.NUMBER``) and keeps their numbers, as
     words of 4 bytes, in the first one: they are removed with it.

@@ -137,9 +137,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "a text is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
-        return f"a document is no JSON: {error}"
+        return f"a document is not valid JSON: {error}"
     if isinstance(error, TypeError | AttributeError | IndexError):
-        return "a value is none that Assay writes"
+        return "a value has another form than those that Assay writes"
     return str(error).partition(" with text '")[0]
 
 

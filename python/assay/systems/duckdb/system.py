@@ -243,7 +243,7 @@ class Duckdb(OfOneFile):
     def opened(
         self, choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
     ) -> Iterator[Deployment]:
-        """The deployment, whose database one session of ours keeps open."""
+        """The deployment; a session of Assay keeps its database open."""
         asked = _asked(choice)
         address = Address(
             driver=self.driver,
