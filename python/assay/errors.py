@@ -37,7 +37,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.text import phrases
+from assay.text import pattern, phrases
 from assay.text.phrases import Mention, Phrase, phrase
 
 RESOURCES = "resources"
@@ -62,10 +62,10 @@ _FILE_SIZE_LIMIT_HINT = (
     "a file reached the limit of this shell: `ulimit -f unlimited`, then run it again"
 )
 
-_FILE_SIZE_LIMIT = re.compile(
+_FILE_SIZE_LIMIT = pattern(
     rf"{re.escape(os.strerror(errno.EFBIG))}|error:? (?:number )?{errno.EFBIG}\b", re.IGNORECASE
 )
-_NO_SPACE = re.compile(
+_NO_SPACE = pattern(
     rf"\bno space left\b|{re.escape(os.strerror(errno.ENOSPC))}"
     rf"|error:? (?:number )?{errno.ENOSPC}\b"
     r"|\bdisk (?:is )?full\b(?!\?)",
@@ -73,7 +73,7 @@ _NO_SPACE = re.compile(
 )
 
 
-_FULL_SHARED_MEMORY = re.compile(
+_FULL_SHARED_MEMORY = pattern(
     rf"(?:shared memory segment|{SHARED_MEMORY}/)[^:]*:\s+"
     rf"(?:no space left\b|{re.escape(os.strerror(errno.ENOSPC))})",
     re.IGNORECASE,
@@ -106,11 +106,11 @@ def resources_hint(message: str, *, is_by_url: bool = False) -> str:
     return _OTHER_RESOURCE_HINT
 
 
-_ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
+_ERROR_NUMBER = pattern(r"\[Errno \d+\] | \(os error \d+\)")
 """What Python and Rust add to the operating system's message."""
 
 
-_LONG_WORD = re.compile(r"\S{600,}|(?<=')[^'\n]{600,}(?=')")
+_LONG_WORD = pattern(r"\S{600,}|(?<=')[^'\n]{600,}(?=')")
 _SHOWN_OF_A_LONG_WORD = 60
 
 

@@ -25,7 +25,7 @@ from assay.plan import cell_names
 from assay.probe.measure import UNEVEN, Probe
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, Run, machines
-from assay.text import units
+from assay.text import pattern, units
 
 _T = TypeVar("_T")
 
@@ -450,8 +450,8 @@ def _input(run: Run) -> str:
 # their values mean: those that both have first, then those that one side alone has.
 
 _TRUTH = {"on": "true", "yes": "true", "off": "false", "no": "false"}
-_NUMBER = re.compile(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?", re.ASCII)
-_BYTES = re.compile(r"([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)", re.ASCII)
+_NUMBER = pattern(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?", re.ASCII)
+_BYTES = pattern(r"([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)", re.ASCII)
 _POWERS = {letter: power for power, letter in enumerate("kmgt", 1)}
 
 

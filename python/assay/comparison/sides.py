@@ -3,7 +3,6 @@ levels of a factor; and the values of which a comparison of two sides is made.""
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -22,9 +21,10 @@ from assay.judge.statistics.samples import UNREACHED
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.record.runs import run_names
+from assay.text import pattern
 from assay.text.quantities import BUFFER_BYTES, OFFERED_RATE_PER_S
 
-_TWO_VERSIONS = re.compile(r"([\w-]+)@([\w.~+-]+),([\w-]+)@([\w.~+-]+)")
+_TWO_VERSIONS = pattern(r"([\w-]+)@([\w.~+-]+),([\w-]+)@([\w.~+-]+)")
 _TRUTH = {"true": "yes", "on": "yes", "false": "no", "off": "no"}
 
 

@@ -3,7 +3,6 @@ for the same work, and in which tables of existing data they did not find the sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.comparison.sides import NOT_KNOWN, Difference, joined
@@ -11,10 +10,11 @@ from assay.contracts.durability import KINDS, Safeguard
 from assay.judge import evidence
 from assay.load.existing_data import ExistingTable
 from assay.record import Run
+from assay.text import pattern
 
 SAFEGUARD, INDEXES = "safeguard", "indexes"
 """Kinds of differences that change the work, and leave a verdict."""
-_NOTHING = re.compile(r"(?P<verb>\w+) no (?P<thing>.+)")
+_NOTHING = pattern(r"(?P<verb>\w+) no (?P<thing>.+)")
 """What a system does not do at all."""
 OF_INDEXES = "indexes of "
 """Begins the name of such a difference; the table follows."""

@@ -4,7 +4,6 @@ names the key; gives a document as the text that the engine takes, and reads its
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_type_hints
@@ -12,6 +11,7 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 import msgspec
 from msgspec import structs
 
+from assay.text import pattern
 from assay.text.secrets import HIDDEN, is_secret
 
 Part = TypeVar("Part", bound="Shape")
@@ -96,11 +96,11 @@ def with_hidden(document: Any) -> Any:
     }
 
 
-_PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<place>.*)`")
+_PLACE = pattern(r"(?P<what>.*) - at `\$(?P<place>.*)`")
 
 
 _MISSING = "missing required field "
-_TYPES = re.compile(r"expected (?P<expected>.*), got (?P<found>.*)")
+_TYPES = pattern(r"expected (?P<expected>.*), got (?P<found>.*)")
 _WORDS = {
     "array": "a list",
     "bool": "true or false",

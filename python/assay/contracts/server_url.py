@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from assay.errors import ArgumentError
+from assay.text import pattern
 from assay.text.secrets import HIDDEN_PARAMETER, is_secret
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
-_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_BLANK = pattern(r"[\s\x00-\x1f\x7f]")
+_BAD_PERCENT = pattern(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
 _FOLDERS = "../"
 """Once for each folder before the name of a file that is shown with it."""
-_HOSTS_AND_PORTS = re.compile(r"(?:(?:[^:,\[\]]*|\[[^\]]*\])(?::\d*)?(?:,|$))+")
-_HIDDEN_VALUE = re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&]*=)[^&]*")
+_HOSTS_AND_PORTS = pattern(r"(?:(?:[^:,\[\]]*|\[[^\]]*\])(?::\d*)?(?:,|$))+")
+_HIDDEN_VALUE = pattern(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&]*=)[^&]*")
 ONE_SERVER = (
     "name the one server that is measured: of several hosts a client takes whichever answers first"
 )

@@ -3,13 +3,13 @@ written, its help, and what it applies to. Each is declared once, at the field t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
 
+from assay.text import pattern
 from assay.text.quantities import Duration, Quantity, Real, Whole
 
 
@@ -82,7 +82,7 @@ class Levels(Struct, frozen=True):
 
 Kind = NumberOf | Choice | Flag | Text | FileName | NameList | FileNames | Assignments | Levels
 
-_UNIT: Final = re.compile(r"(?:_per)?_s$")
+_UNIT: Final = pattern(r"(?:_per)?_s$")
 
 
 class Heading(StrEnum):

@@ -10,6 +10,7 @@ from assay.contracts.dialects import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.standard import StandardSql, codes, script_words, type_words, words
+from assay.text import pattern
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
 # trying each as the name of a table and of a column).
@@ -22,7 +23,7 @@ _RESERVED_WORDS = """
 """
 
 
-_OF_CONNECTION = re.compile(
+_OF_CONNECTION = pattern(
     r"\s*pragma\s+(\w+\.)?("
     r"(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]"
     r"|journal_mode\s*[=(]\s*['\"]?(off|memory)\b)",

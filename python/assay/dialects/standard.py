@@ -11,11 +11,12 @@ from assay.contracts.dialects import ISOLATION_LEVELS, Column, ForeignKey, Index
 from assay.dialects import statements
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.statements import NamedInText
+from assay.text import pattern
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
-_SETS = re.compile(r"\s*set\b", re.IGNORECASE)
-_OF_SERVER = re.compile(r"\b(global|persist|persist_only|password|default\s+role)\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SETS = pattern(r"\s*set\b", re.IGNORECASE)
+_OF_SERVER = pattern(r"\b(global|persist|persist_only|password|default\s+role)\b", re.IGNORECASE)
+_PLAIN_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class StandardSql(NamedInText, MinimalDialect):

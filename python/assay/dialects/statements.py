@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator
 from msgspec import Struct, field
 
 from assay.contracts.dialects import NamedTables
+from assay.text import pattern
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""(?P<left_out>\s+|--[^\n]*|/\*.*?\*/|(?P<dollar>\$\w*\$).*?(?P=dollar)|'(?:[^']|'')*')
     |(?P<name>"(?:[^"]|"")*"|`[^`]*`|:?[^\W\d][\w$\#@]*|@\w+)
     |(?P<other>\d[\w.]*|.)""",
@@ -188,17 +189,17 @@ class NamedInText:
         return []
 
 
-_READS = re.compile(r"\s*(begin|commit|rollback|select)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\[[^\]]*\]|`[^`]*`""")
-_NOT_CERTAIN = re.compile(r"--|/[*/]|\\|;\s*\S|\bn?q'", re.IGNORECASE)
+_READS = pattern(r"\s*(begin|commit|rollback|select)\b", re.IGNORECASE)
+_QUOTED = pattern(r"""'(?:[^']|'')*'|"[^"]*"|\[[^\]]*\]|`[^`]*`""")
+_NOT_CERTAIN = pattern(r"--|/[*/]|\\|;\s*\S|\bn?q'", re.IGNORECASE)
 """Comments, backslashes and quotes of one's own choice (``q'{…}'``), in which quotes do not count,
 and further statements."""
-_MAY_WRITE = re.compile(
+_MAY_WRITE = pattern(
     r"\b(decr|delete|incr|insert|into|merge|next|next_?val(ue)?|update|with)\b", re.IGNORECASE
 )
 """Counters and sequences change with a SELECT; SELECT INTO makes a table; a SELECT can be one FROM
 what an INSERT changes, or FOR UPDATE."""
-_CALLED = re.compile(r"(\w+)\s*\(")
+_CALLED = pattern(r"(\w+)\s*\(")
 _READ_ONLY = frozenset(["and", "avg", "count", "in", "max", "min", "or", "sum", "values", "where"])
 """Words before a parenthesis that call nothing which could write."""
 

@@ -22,13 +22,13 @@ from assay.experiment import Scalar
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.engine.engine_calls import as_ours
-from assay.text import paths
+from assay.text import paths, pattern
 from assay.text.phrases import Mention, phrase
 from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
 Found = TypeVar("Found")
-_COUNT = re.compile(r"(?:ok|unknown)_(\w+)")
+_COUNT = pattern(r"(?:ok|unknown)_(\w+)")
 """What a check may use of a script: how many of its transactions ended so."""
 
 
@@ -274,9 +274,9 @@ def name_what_sets(error: AssayError, workload: Workload) -> None:
 # a run flushed too seldom for the class that was measured without it is
 # (`assay.judge.storage_checks`).
 
-_BEGINS = re.compile(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)
-_ENDS = re.compile(r"\s*(abort|commit|end|rollback(?!\s+to\b))\b", re.IGNORECASE)
-_VARIABLE = re.compile(r"('(?:[^']|'')*'|::)|:(\w+)")
+_BEGINS = pattern(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)
+_ENDS = pattern(r"\s*(abort|commit|end|rollback(?!\s+to\b))\b", re.IGNORECASE)
+_VARIABLE = pattern(r"('(?:[^']|'')*'|::)|:(\w+)")
 
 
 def session_settings_of_statements(
@@ -322,9 +322,9 @@ def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
     return _VARIABLE.sub(lambda match: match[1] or str(values[match[2]]), text)
 
 
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_FIRST_WORD = re.compile(r"[\s(]*(\w*)")
-_CHANGES = re.compile(r"\b(insert|update|delete|merge)\b", re.IGNORECASE)
+_COMMENT = pattern(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_FIRST_WORD = pattern(r"[\s(]*(\w*)")
+_CHANGES = pattern(r"\b(insert|update|delete|merge)\b", re.IGNORECASE)
 _OF_TRANSACTIONS = frozenset(
     ("abort", "begin", "commit", "end", "release", "rollback", "savepoint", "set", "start", "")
 )

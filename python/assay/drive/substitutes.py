@@ -13,10 +13,11 @@ from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.observation.transactions import BegunLevelReport
 from assay.contracts.systems.abilities import capabilities_of
+from assay.text import pattern
 from assay.workload.in_dialect import with_words
 from assay.workload.values import Script, Test, Workload
 
-_BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
+_BEGIN = pattern(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
 
 
 def begins_transaction(dialect: Dialect) -> dict[str, list[str]]:

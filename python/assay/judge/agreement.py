@@ -21,7 +21,7 @@ from assay.contracts.observation import (
 )
 from assay.judge.result_checks import CANCELLED, Check, not_run
 from assay.plan import PlannedRun
-from assay.text import units
+from assay.text import pattern, units
 from assay.text.terminal import shortened
 
 _SIGMAS = 3.9
@@ -33,15 +33,15 @@ _LEAST_SHARE_WHERE_EQUAL = 0.05
 _ROUNDED_EACH, _ROUNDED_SHARE = 1e-4, 1e-9
 """Numbers with a fraction are printed with other digits by other systems: sums differ by so much
 for each of them, and by this share."""
-_CHANGING = re.compile(
+_CHANGING = pattern(
     r"\b(now|sysdate|systimestamp|getdate|current_(time|date|timestamp)|local(time|timestamp)|"
     r"(clock|statement|transaction)_timestamp|unix_timestamp|curdate|curtime|utc_\w+|julianday|"
     r"datetime|rand(om\w*)?|newid|\w*uuid\w*|nextval|last_insert_\w+|connection_id|\w*backend_pid|"
     r"txid_\w+|pg_current_\w+|tablesample)\b",
     re.IGNORECASE,
 )
-_LIMITS = re.compile(r"\b(limit|fetch\s+(first|next)|top|rownum)\b", re.IGNORECASE)
-_ORDERS = re.compile(r"\border\s+by\b", re.IGNORECASE)
+_LIMITS = pattern(r"\b(limit|fetch\s+(first|next)|top|rownum)\b", re.IGNORECASE)
+_ORDERS = pattern(r"\border\s+by\b", re.IGNORECASE)
 _MOST_OF_A_TEXT = 40
 _LEAST_DIGITS, _MOST_DIGITS = 4, 16
 """Of rows per answer."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -23,7 +22,7 @@ from assay.judge.run import EXCEEDED, Run, RunWarning
 from assay.judge.storage_checks import missed_disk_times
 from assay.judge.warning_kinds import WarningKind, unsteady
 from assay.load.dataset import Dataset
-from assay.text import units
+from assay.text import pattern, units
 from assay.text.units import share_beyond
 
 _COUNTED_BY = {
@@ -370,7 +369,7 @@ def _stood_still(standstills: Sequence[Standstill], elapsed_ns: int) -> str:
 # ``on`` as ``1``. No setting is known here by name.
 
 _BOOLEANS = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
-_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-zµ]*)")
+_QUANTITY = pattern(r"([-+]?\d+(?:\.\d+)?)\s*([a-zµ]*)")
 _BYTES: Mapping[str, float] = {
     f"{prefix}{ending}": 1024.0**power
     for power, prefix in enumerate(("k", "m", "g", "t"), start=1)

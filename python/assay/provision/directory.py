@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from assay.provision.machine.users import ServerUser, first_unreachable, server_
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import HeldEntry, undone_at_end
 from assay.provision.undo.resources import ControlGroup, Directory, TaggedProcesses
+from assay.text import pattern
 from assay.text.paths import shown_if_not_utf8
 from assay.text.phrases import phrase
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 WHOLE_MACHINE = ServerMachine()
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+_PLAIN = pattern(r"[A-Za-z0-9_./-]+")
 _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 
 

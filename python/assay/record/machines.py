@@ -17,7 +17,7 @@ from typing import Any, cast
 from assay import __version__, _engine, env_vars
 from assay.contracts.recorded import Build, HardwareFact, Machine, MachineFact
 from assay.provision import limits
-from assay.text import units
+from assay.text import pattern, units
 
 HARDWARE: tuple[HardwareFact, ...] = (
     "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
@@ -30,7 +30,7 @@ _SHORT: tuple[HardwareFact, ...] = ("cpu_model", "processors_usable", "memory_by
 """What a machine without a name is called by, where nothing else distinguishes it."""
 _SAME_MEMORY = 0.02
 """The kernel takes a share of it, which differs between versions."""
-_NOISE = re.compile(
+_NOISE = pattern(
     r"\((?:R|TM|C)\)|\bCPU\b|\bProcessor\b|\b\d+-Core\b|@.*$|\bwith .*$", re.IGNORECASE
 )
 """In the names of processors, what distinguishes none from another."""

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from enum import Enum, auto
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-_OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+from assay.text import pattern
+
+_OTHER_CHARACTERS = pattern(r"[^A-Za-z0-9._-]+")
 
 
 LIMITED = {"indicative": "~", "invalid": "x"}

@@ -3,7 +3,6 @@ options, their profiles of settings, and the version that a program prints."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -16,7 +15,7 @@ from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import Profile
 from assay.errors import ArgumentError, SystemMissing
-from assay.text import toml_file
+from assay.text import pattern, toml_file
 from assay.text.phrases import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
 from assay.text.units import size_word
@@ -49,7 +48,7 @@ BUFFER: Final = OptionSpec(
     spelling=lambda word: size_word(size_bytes("buffer", word)),
 )
 
-_VERSION = re.compile(r"\d{1,9}((alpha|beta|rc|[.~+-])[\w.~+-]{0,70})?")
+_VERSION = pattern(r"\d{1,9}((alpha|beta|rc|[.~+-])[\w.~+-]{0,70})?")
 
 
 def _refuse_no_version(word: str) -> None:
@@ -179,7 +178,7 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
     return found
 
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-.~+\w]*\w)?")
+_NUMBER = pattern(r"\d+(?:\.\d+)+(?:[-.~+\w]*\w)?")
 
 
 def said_version(program: Path) -> str:

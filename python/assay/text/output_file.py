@@ -9,7 +9,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import stat
 import sys
 import zipfile
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from assay.errors import InputError, SystemUnderTestError
-from assay.text import paths
+from assay.text import paths, pattern
 
 REPLACE_HINT = "--force replaces it"
 _NEW_FILE_MODE = 0o666
@@ -251,7 +250,7 @@ def sync_file_system(directory: Path) -> None:
 
 Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
 Table = Mapping[str, Value]
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BARE = pattern(r"[A-Za-z0-9_-]+")
 
 
 def toml_text(table: Table) -> str:

@@ -14,13 +14,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.text import rates
+from assay.text import pattern, rates
 
 _PLAIN_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
-_WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
-_NUMBER = re.compile(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
-_PERCENT = re.compile(rf"{_PLAIN_NUMBER} ?%", re.ASCII)
-_DURATION = re.compile(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
+_WHOLE = pattern(r"[+-]?[0-9]{1,31}", re.ASCII)
+_NUMBER = pattern(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
+_PERCENT = pattern(rf"{_PLAIN_NUMBER} ?%", re.ASCII)
+_DURATION = pattern(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
 _UNITS: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
     "us": (1, 10**6),
@@ -32,7 +32,7 @@ _UNITS: Mapping[str, tuple[int, int]] = {
     "h": (3600, 1),
 }
 """Seconds in each unit, as a fraction."""
-_SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
+_SIZE = pattern(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
 _SIZE_UNITS: Mapping[str, int] = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LONGEST_NUMBER = 400
 """Longer ones are not matched: that takes the square of their length."""

@@ -15,10 +15,12 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
+from assay.text import pattern
+
 Rate = float | str
 """Transactions per second, or a profile as `profile` spells it. Any other text is the name of a
 parameter, until `assay.plan` inserts its value."""
-_STEP = re.compile(r"\s*(?P<time>[^:]*):(?P<rate>[^:]*)")
+_STEP = pattern(r"\s*(?P<time>[^:]*):(?P<rate>[^:]*)")
 _RAMP = ".."
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
+
+from assay.text import pattern
 
 HIDDEN = "***"
 HIDDEN_PARAMETER = "hidden."
@@ -14,54 +15,48 @@ HIDDEN_PARAMETER = "hidden."
 
 NAME = r"(?:\w*passw(?:or)?d|passphrase|pwd)"
 """What a password is called in a text."""
-_SECRET_NAME = re.compile(r"(password|passwd|passphrase)$", re.IGNORECASE)
+_SECRET_NAME = pattern(r"(password|passwd|passphrase)$", re.IGNORECASE)
 _WITH_BLANKS = r"(?!\d+\s|PASSWORD@|\*\*\*@)[^\s/'\"<>]+(?:[ \t]+[^\s/'\"<>]+){0,8}[ \t]*"
 """A password in which a blank is not encoded: such a URL is refused, but may stand in other texts.
 A port before the blank is none."""
-URL_PASSWORD = re.compile(
-    rf"(\w://[^\s/:@]*:)(?:(?!PASSWORD@|\*\*\*@)[^\s/@]+|{_WITH_BLANKS})(?<!:)@"
-)
+URL_PASSWORD = pattern(rf"(\w://[^\s/:@]*:)(?:(?!PASSWORD@|\*\*\*@)[^\s/@]+|{_WITH_BLANKS})(?<!:)@")
 """Of less than the above: words of a statement or of input may look like one."""
 _SIGNS = ("passw", "passphrase", "pwd", "dent", ":/", HIDDEN_PARAMETER)
 """One of these, in small letters, is in each text that holds a password (``dent``: IDENTIFIED)."""
-_CONNECTION_STRING = re.compile(r"\s*\w+\s*=\s*\S")
-
-
-@cache
-def _secrets_in_text() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Each with what stands in its place; compiled when a text may hold one."""
-    return (
-        # ?password=secret in a URL, also percent-encoded; password=secret in a connection string
-        (
-            re.compile(
-                rf"(?:\b|(?<=%[0-9A-Fa-f]{{2}}))({NAME}\s*(?:=|%3[Dd])\s*)"
-                r"(?!\*\*\*)('(?:[^']|'')*'|\"[^\"]*\"|[^\s;&]+)",
-                re.I,
-            ),
-            rf"\1{HIDDEN}",
+_CONNECTION_STRING = pattern(r"\s*\w+\s*=\s*\S")
+_SECRETS_IN_TEXT = (
+    # ?password=secret in a URL, also percent-encoded; password=secret in a connection string
+    (
+        pattern(
+            rf"(?:\b|(?<=%[0-9A-Fa-f]{{2}}))({NAME}\s*(?:=|%3[Dd])\s*)"
+            r"(?!\*\*\*)('(?:[^']|'')*'|\"[^\"]*\"|[^\s;&]+)",
+            re.I,
         ),
-        # ALTER ROLE r PASSWORD 'secret', IDENTIFIED BY 'secret', SET PASSWORD FOR u = 'secret'
-        (
-            re.compile(
-                rf"(\b(?:{NAME}|IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S+\s+)?(?:BY|AS|USING))"
-                rf"(?:\s+FOR\s+\S+)?[\s=(]+(?:{NAME}[\s(]+)?(?:U&|[ENX])?)"
-                r"(?:'(?:[^']|'')*(?:'|\Z)(?:\s+'(?:[^']|'')*(?:'|\Z))*"
-                r"|\$(\w*)\$(?s:.)*?(?:\$\2\$|\Z))",
-                re.I,
-            ),
-            rf"\1'{HIDDEN}'",
+        rf"\1{HIDDEN}",
+    ),
+    # ALTER ROLE r PASSWORD 'secret', IDENTIFIED BY 'secret', SET PASSWORD FOR u = 'secret'
+    (
+        pattern(
+            rf"(\b(?:{NAME}|IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S+\s+)?(?:BY|AS|USING))"
+            rf"(?:\s+FOR\s+\S+)?[\s=(]+(?:{NAME}[\s(]+)?(?:U&|[ENX])?)"
+            r"(?:'(?:[^']|'')*(?:'|\Z)(?:\s+'(?:[^']|'')*(?:'|\Z))*"
+            r"|\$(\w*)\$(?s:.)*?(?:\$\2\$|\Z))",
+            re.I,
         ),
-        # set_config('my.password', 'secret', …), which a session is given
-        (
-            re.compile(rf"(\bset_config\s*\(\s*'(?:\w+\.)*{NAME}'\s*,\s*)'(?:[^']|'')*'", re.I),
-            rf"\1'{HIDDEN}'",
-        ),
-        (re.compile(rf"(\w:/{{1,2}}[^\s/:@]*):{_WITH_BLANKS}@(?=[\w.\[/])"), rf"\1:{HIDDEN}@"),
-        # scheme://user:secret@host, with one slash as a path; up to the last @, because a secret
-        # may hold an @ of its own. USER:PASSWORD@ is how our own hints write it.
-        (re.compile(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
-        (re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
-    )
+        rf"\1'{HIDDEN}'",
+    ),
+    # set_config('my.password', 'secret', …), which a session is given
+    (
+        pattern(rf"(\bset_config\s*\(\s*'(?:\w+\.)*{NAME}'\s*,\s*)'(?:[^']|'')*'", re.I),
+        rf"\1'{HIDDEN}'",
+    ),
+    (pattern(rf"(\w:/{{1,2}}[^\s/:@]*):{_WITH_BLANKS}@(?=[\w.\[/])"), rf"\1:{HIDDEN}@"),
+    # scheme://user:secret@host, with one slash as a path; up to the last @, because a secret
+    # may hold an @ of its own. USER:PASSWORD@ is how our own hints write it.
+    (pattern(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
+    (pattern(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
+)
+"""Each with what stands in its place."""
 
 
 def is_secret(name: str) -> bool:
@@ -76,8 +71,8 @@ def without_secrets(text: str) -> str:
     folded = text.casefold()
     if not any(sign in folded for sign in _SIGNS):
         return text
-    for pattern, replacement in _secrets_in_text():
-        text = pattern.sub(replacement, text)
+    for secret, replacement in _SECRETS_IN_TEXT:
+        text = secret.sub(replacement, text)
     return text
 
 
@@ -108,8 +103,8 @@ _LITERAL = (
 """Of SQL: also with a prefix, in dollars, or as the argument of a function."""
 _STATEMENT = r"[^;]{0,1000}?"
 STATEMENTS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
+    pattern(text, re.IGNORECASE)
+    for text in (
         rf"\b(?:CREATE|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:USER|ROLE|LOGIN|GROUP)\b{_STATEMENT}"
         rf"\b{NAME}(?:\s*=\s*|\s+){_LITERAL}",
         rf"\bOPTIONS\s*\([^;()]{{0,1000}}?\b(?:{NAME}|{_KEY_NAME})[\"`']?\s*=?\s*{_LITERAL}",
@@ -139,8 +134,8 @@ STATEMENTS: Final = tuple(
 )
 """Searched in code, without its comments."""
 COMMANDS: Final = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
+    pattern(text, re.MULTILINE)
+    for text in (
         rf"(?i)^\\(?:set)?shell\b[^\n]*?\b\w*{NAME}=(?P<value>{VALUE})",
         rf"(?i)^\\setenv[ \t]+\w*{NAME}[ \t]+(?P<value>{VALUE})",
         rf"\b[A-Z_]{{2,40}}(?:PASSWORD|_PWD)=(?P<value>{VALUE})",
@@ -156,8 +151,8 @@ _IN_JSON = (
     r"(?P<value>\"[^\"\\\n]{4,}\\?\"|'[^'\\\n]{4,}')"
 )
 ANYWHERE: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
+    pattern(text)
+    for text in (
         r"(?i)\bauthorization\b[\"']?\s*[:=,]\s*[\"']?(?:bearer|basic|token|apikey)\s+"
         r"(?P<value>[\w.~+/=-]{6,})",
         r"\b[Bb]earer\s+(?P<value>(?=[\w.~+/-]*\d)[\w.~+/-]{20,}=*)",
@@ -172,29 +167,29 @@ ANYWHERE: Final = tuple(
     )
 )
 """In prose and data as well: what has such a form is nothing else."""
-DOCUMENTS: Final = (re.compile(_IN_JSON),)
+DOCUMENTS: Final = (pattern(_IN_JSON),)
 """In scripts: JSON about a login. A value of less than four characters is an example."""
 IN_URLS: Final = (
-    re.compile(
+    pattern(
         r"(?i)[?&;](?:(?:\w*_)?token|api_?key|sig|x-amz-(?:signature|security-token)|client_secret"
         r"|secret|auth)=(?P<value>[^&\s'\"<>;)}]{4,})"
     ),
 )
 """Parameters of a URL that are no passwords by their names, and open what it leads to."""
-SIGN: Final = re.compile(
+SIGN: Final = pattern(
     r"passw|passphrase|pwd|identified|secret|key|token|connect|crypt|sqlplus|curl|[ ]-u[ ]?",
     re.IGNORECASE,
 )
 """Without one of these there is none, but in a URL or `ANYWHERE`."""
 
 
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = pattern(
     r"[:@$]\w[\w.]*|[$%]?\{[^{}]*\}|\?|%\w|<[^<>]*>|…|\.\.\.|\**|[A-Z_]*PASSWORD", re.DOTALL
 )
 """What stands in the place of a value: a parameter, or what a hint writes."""
-_QUOTES = re.compile(r"\A(?:\$\w*\$|['\"\\]+)|(?:\$\w*\$|['\"\\]+)\Z")
-_PAIRS = re.compile(rf"\b{NAME}\s*(?:=|%3d)\s*(?P<value>{VALUE})", re.IGNORECASE)
-_URL = re.compile(r"\w://[^\s'\"<>]+")
+_QUOTES = pattern(r"\A(?:\$\w*\$|['\"\\]+)|(?:\$\w*\$|['\"\\]+)\Z")
+_PAIRS = pattern(rf"\b{NAME}\s*(?:=|%3d)\s*(?P<value>{VALUE})", re.IGNORECASE)
+_URL = pattern(r"\w://[^\s'\"<>]+")
 _OTHER = (
     r"(?:host|hostaddr|server|addr|address|port|user|uid|user\s?name|dbname|database|dsn|"
     rf"data\s+source|initial\s+catalog|user\s+id)=(?:{VALUE})"
@@ -202,10 +197,10 @@ _OTHER = (
 _PAIR = rf"{NAME}=(?P<value>{VALUE})"
 _BETWEEN = rf"(?:[ \t]*;[ \t]*|[ \t]+)(?:\w+=(?:{VALUE})(?:[ \t]*;[ \t]*|[ \t]+)){{0,20}}"
 _CONNECTION_STRINGS = (
-    re.compile(rf"\b{_OTHER}{_BETWEEN}{_PAIR}", re.IGNORECASE),
-    re.compile(rf"\b{_PAIR}{_BETWEEN}{_OTHER}", re.IGNORECASE),
+    pattern(rf"\b{_OTHER}{_BETWEEN}{_PAIR}", re.IGNORECASE),
+    pattern(rf"\b{_PAIR}{_BETWEEN}{_OTHER}", re.IGNORECASE),
 )
-_COMMENT_OR_LITERAL = re.compile(
+_COMMENT_OR_LITERAL = pattern(
     r"(?P<literal>'(?:[^']|'')*')|\"[^\"\n]*\"|--[^\n]*|/\*.*?\*/|^[ \t]*(?:#|//)[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
@@ -260,8 +255,8 @@ def _moved(places: Iterator[tuple[int, int]], by: int) -> Iterator[tuple[int, in
 
 
 def _values(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    for pattern in patterns:
-        for found in pattern.finditer(text):
+    for one in patterns:
+        for found in one.finditer(text):
             plain = _QUOTES.sub("", found["value"])
             if not _NO_PASSWORD.fullmatch(plain):
                 yield found.span("value")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import structs
 
 from assay.errors import Bug, ExperimentError
-from assay.text import paths
+from assay.text import paths, pattern
 from assay.text.keys import (
     FLAG,
     SCALAR,
@@ -47,7 +47,7 @@ MOST_BYTES = 1 << 20
 
 _MOST_PARTS = 30
 """Of a key: the reader of TOML takes minutes for one of 50,000."""
-_LONG_KEY = re.compile(
+_LONG_KEY = pattern(
     r"(?<![\w\-])PART(?:[ \t]*\.[ \t]*PART){MOST}".replace(
         "PART", r"""(?:[\w\-]++|"[^"\n]*"|'[^'\n]*')"""
     ).replace("MOST", str(_MOST_PARTS))
@@ -100,7 +100,7 @@ def read(
     return SECTION.get()(file, text, (), data, keys)
 
 
-_TABLE = re.compile(r"\s*\[([\w-]+)\.[^\]]*\]")
+_TABLE = pattern(r"\s*\[([\w-]+)\.[^\]]*\]")
 _AT_THE_END = " (at end of document)"
 _QUOTES = 'a text begins and ends with a quotation mark: key = "text"'
 _MISTAKES = {

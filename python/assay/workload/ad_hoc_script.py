@@ -4,7 +4,6 @@ of their own scripts; refuses a language that a system does not take."""
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +27,7 @@ from assay.contracts.experiment import (
 )
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
-from assay.text import paths
+from assay.text import paths, pattern
 from assay.text.phrases import did_you_mean, phrase
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload.parameters import Parameter, refuse_factor
@@ -44,7 +43,7 @@ GIVEN = "given script"
 DURATION_S = 10.0
 """The default of an ad hoc script."""
 _T = TypeVar("_T")
-_USE = re.compile(r"(?<!:):\{?(\w+)")
+_USE = pattern(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 """Variables of pgbench: the scale of the tables, and the seed of hash functions."""
 

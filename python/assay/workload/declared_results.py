@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from assay.contracts.recorded import SheetRecord
 from assay.errors import ExperimentError
-from assay.text import paths
+from assay.text import paths, pattern
 from assay.text.keys import TEXT, in_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
@@ -113,7 +113,7 @@ class Sheet(Struct, frozen=True):
     file: Annotated[str, in_file(TEXT, "A Markdown file in the folder.")]
 
 
-_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
+_BETWEEN_CELLS = pattern(r"(?<!\\)\|")
 
 
 def sheets(sections: list[TomlTable], folder: Path) -> tuple[SheetRecord, ...]:

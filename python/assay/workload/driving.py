@@ -24,7 +24,7 @@ from assay.contracts.driving import (
 )
 from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Pause, Route, Setting
 from assay.errors import ArgumentError, ExperimentError
-from assay.text import quantities
+from assay.text import pattern, quantities
 from assay.text.keys import FLAG, TEXT, Key, Keys, Kind, Listed, NumberWithin, OneOf, named
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
@@ -83,7 +83,7 @@ def pause(text: str) -> str | None:
     return None if text == NO_PAUSE else _LENGTH.sub(_in_largest_unit, text)
 
 
-_LENGTH = re.compile(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(ns|us|ms|s)\b")
+_LENGTH = pattern(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(ns|us|ms|s)\b")
 """Not the ``.3s`` of ``1s..3s``."""
 _NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 

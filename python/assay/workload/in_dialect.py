@@ -17,16 +17,17 @@ from assay import _engine
 from assay.contracts.dialects import QuotesNames, Table
 from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError
+from assay.text import pattern
 
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
-LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+LITERAL = pattern(r"'[^']*'|--[^\n]*")
 """A text, or a comment."""
-VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
+VALUE = pattern(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 """Of a script, by its name."""
-_BARE = re.compile(r"(?<![\w:`\[])[A-Za-z_]\w*+(?!\s*\()")
-_WORD = re.compile(r"\{(" + "|".join(StandardSql.script_words) + r")(?:\}|\()")
-_TOKEN = re.compile(r"'(?:[^']|'')*'|.", re.DOTALL)
+_BARE = pattern(r"(?<![\w:`\[])[A-Za-z_]\w*+(?!\s*\()")
+_WORD = pattern(r"\{(" + "|".join(StandardSql.script_words) + r")(?:\}|\()")
+_TOKEN = pattern(r"'(?:[^']|'')*'|.", re.DOTALL)
 Own = TypeVar("Own")
 
 

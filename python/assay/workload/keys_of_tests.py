@@ -3,7 +3,6 @@ which refuses a name that is none. Fields of `assay.workload.values.Test` are th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CACHES, Driving
 from assay.contracts.observation import PERCENTILES, Headline, ResponseLimit
 from assay.errors import ArgumentError
-from assay.text import quantities
+from assay.text import pattern, quantities
 from assay.text.keys import (
     SCALAR,
     TEXT,
@@ -223,7 +222,7 @@ HEADLINE = in_file(
             is_required=True),
     )),
 )  # fmt: skip
-_LIMIT = re.compile(r"\s*(?P<percentile>p[0-9.]+)\s*<\s*(?P<limit>[^=\s].*\D)")
+_LIMIT = pattern(r"\s*(?P<percentile>p[0-9.]+)\s*<\s*(?P<limit>[^=\s].*\D)")
 _LIMIT_S = replace(quantities.LATENCY_LIMIT_S, may_be_none=False)
 _FORM = 'new-order = "p90 < 5s"; percentiles: ' + ", ".join(PERCENTILES)
 

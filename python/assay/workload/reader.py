@@ -3,7 +3,6 @@ one for each parameter that nothing uses."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from assay import registry
 from assay.errors import ArgumentError, AssayError, ExperimentError, PluginFailed, YouError
 from assay.plugin_failures import of_package
 from assay.registry import WORKLOAD_FILE, row_source
-from assay.text import paths, toml_file
+from assay.text import paths, pattern, toml_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload import (
@@ -270,7 +269,7 @@ def _refuse_unknown_tests(top: TomlTable, workload: Workload) -> None:
                 )
 
 
-_VARIABLE = re.compile(r":\{?([A-Za-z_]\w*)")
+_VARIABLE = pattern(r":\{?([A-Za-z_]\w*)")
 _ONLY_SHOW = ("parameters", "report", "series")
 """Tables of the workload file in which a parameter is declared or shown, and not used."""
 

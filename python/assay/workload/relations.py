@@ -3,13 +3,13 @@ values, and refuses what they cannot say of each other."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Struct
 
 from assay.contracts.dialects import Column, ForeignKey, Index, Partitioning
+from assay.text import pattern
 from assay.text.keys import SCALAR, TEXT, in_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
@@ -177,7 +177,7 @@ def _refuse_circle(
         walk(name, ())
 
 
-_FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")
+_FOREIGN_KEY = pattern(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")
 
 
 class IndexWhen(Struct, frozen=True):

@@ -6,7 +6,6 @@ instance, and `Schema.source_for` the document from which the engine makes their
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from assay import _engine
 from assay.contracts.capabilities import SQL
 from assay.contracts.dialects import Column, Table, View
 from assay.errors import ExperimentError
+from assay.text import pattern
 from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
@@ -25,7 +25,7 @@ from assay.workload.parameters import Scalar
 if TYPE_CHECKING:
     from assay.contracts.engine import GeneratedColumn, GeneratedDocument, GeneratedTable
 
-VARIABLE = re.compile(r":([A-Za-z_]\w*)")
+VARIABLE = pattern(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
 """A part so small that it has rows of the largest tables only."""

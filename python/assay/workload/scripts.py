@@ -3,7 +3,6 @@ dialects, and the statements of plain files."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 from assay.contracts.capabilities import LANGUAGES, SQL
 from assay.errors import ExperimentError
 from assay.text import paths as text_file
+from assay.text import pattern
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload.in_dialect import INSTANCE, LITERAL, VALUE
@@ -215,8 +215,8 @@ def _statements(script: Script) -> str:
 
 
 Key = TypeVar("Key")
-_RANGE = re.compile(r"(?P<first>\d{1,9})\s*\.\.\s*(?P<last>\d{1,9})")
-_WORD = re.compile(r"\w+")
+_RANGE = pattern(r"(?P<first>\d{1,9})\s*\.\.\s*(?P<last>\d{1,9})")
+_WORD = pattern(r"\w+")
 _MOST = 1000
 
 

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from assay.contracts.capabilities import LANGUAGES
 from assay.contracts.dialects import ELEMENTS, Column, Table, View
 from assay.errors import ExperimentError
+from assay.text import pattern
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload import relations, script_names
 from assay.workload.in_dialect import INSTANCE, VALUE
 from assay.workload.schema import DeclaredTable, Expression, Generator, expression_of_key
 
-_RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
+_RANGE = pattern(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")
 
 
@@ -180,13 +181,13 @@ TYPES = (
 )
 NUMBERS = frozenset({"smallint", "int", "bigint", "decimal", "float", "double"})
 
-_TYPE = re.compile(
+_TYPE = pattern(
     rf"(?P<array>(?:{'|'.join(ELEMENTS)})\[\])"
     r"|(?P<family>smallint|int|bigint|float|double|text|date|timestamp|bool|bytes|json)(?![\w([])"
     r"|(?P<exact>decimal)\s*\(\s*(?P<digits>\d+)\s*,\s*(?P<scale>\d+)\s*\)"
     r"|(?P<sized>char|varchar)\s*\(\s*(?P<length>\d+)\s*\)"
 )
-_FLAG = re.compile(
+_FLAG = pattern(
     r"\s+(?:(?P<not_null>not\s+null)|(?P<wide>wide)"
     r"|default\s+(?P<default>'(?:[^']|'')*'|[-+]?[\w.]+))(?!\S)"
 )
@@ -293,7 +294,7 @@ def _not_understood(section: TomlTable, name: str, words: str) -> ExperimentErro
     )
 
 
-_LITERAL = re.compile(r"'[^']*'")
+_LITERAL = pattern(r"'[^']*'")
 
 
 def read_views(

@@ -16,7 +16,7 @@ from assay import registry
 from assay.cli.options.typed_words import meaning_of_option, typed_words
 from assay.contracts.setting import Heading
 from assay.errors import AssayError
-from assay.text import paths
+from assay.text import paths, pattern
 from assay.text.phrases import nearest
 
 _LONGEST_NAME = 26
@@ -60,7 +60,7 @@ class DestroyingOption(Headed):
     """Allows something to be erased or replaced: never suggested for another word."""
 
 
-_CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
+_CHOICE = pattern(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
 
 
 def sentence(error: click.UsageError) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import itertools
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -25,6 +24,7 @@ from assay.experiment.choices import identity, profiles, written_systems
 from assay.experiment.choices.identity import identity_of_choice
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.written_systems import called_system, split_systems
+from assay.text import pattern
 from assay.text.phrases import Mention, phrase
 from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
@@ -33,7 +33,7 @@ MOST_COMBINATIONS = 10_000
 
 ORDERS = ("interleaved", "randomized", "sequential")
 
-_VERSIONED = re.compile(r"([\w-]+)@([^/:@]*)(?:://.*)?")
+_VERSIONED = pattern(r"([\w-]+)@([^/:@]*)(?:://.*)?")
 
 Levels = dict[str, tuple[str, ...]]
 

@@ -21,10 +21,9 @@ from assay.contracts.factors import ServerMachine
 from assay.contracts.storages.protocol import asked_options_of
 from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
+from assay.text import pattern
 
-_PASSWORD_IN_QUERY = re.compile(
-    r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
-)
+_PASSWORD_IN_QUERY = pattern(r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE)
 _NO_LEVELS = ("url_origins", "called", "shown", "at_default", "programs")
 """Of a system: where its address and its programs come from, how it is named, and what changes
 nothing."""

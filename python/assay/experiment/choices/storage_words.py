@@ -40,6 +40,7 @@ from assay.errors import (
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.checked_choices import in_bracket, key_and_values, split
 from assay.experiment.choices.identity import QUOTE, written_storage
+from assay.text import pattern
 from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import shown
 from assay.text.units import counted, size
@@ -48,7 +49,7 @@ FORM = "KIND[key=value,…]:DIRECTORY"
 _PATH_BEGINS = ("/", ".", "~")
 _LESS_ROOM = phrase("choose a smaller size, another directory, or {--order sequential}")
 
-_WORD = re.compile(
+_WORD = pattern(
     r"(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?(?::(?P<directory>.*))?",
     re.DOTALL,
 )

@@ -14,8 +14,9 @@ from assay.contracts.plugins import OptionSpec, spelled
 from assay.contracts.server_url import is_url, without_password
 from assay.contracts.storages.protocol import SHARED_OPTIONS, shared_fields_of
 from assay.errors import ArgumentError
+from assay.text import pattern
 
-_NAMED = re.compile(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
+_NAMED = pattern(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
 
 
 def split_systems(words: str) -> list[str]:
@@ -96,11 +97,11 @@ STORAGE: Final = OptionSpec(
     help="What the storage of a server by URL is called: its column in reports.",
 )
 OPTIONS: Final = {spec.name: spec for spec in (STORAGE, *SHARED_OPTIONS)}
-_BRACKET = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]")
+_BRACKET = pattern(r"\[\s*[\w.]+\s*=[^\]]*\]")
 """``[NAME=VALUE,…]``, as behind the name of a system; no IPv6 address is one."""
 
 
-_NOT_CLOSED = re.compile(rf"\[\s*(?:{'|'.join(OPTIONS)})\s*=[^\]@]*$")
+_NOT_CLOSED = pattern(rf"\[\s*(?:{'|'.join(OPTIONS)})\s*=[^\]@]*$")
 
 
 def url_and_bracket(word: str) -> tuple[str, str]:

@@ -3,7 +3,6 @@ of the current run, and the consistency checks of its test."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,6 +29,7 @@ from assay.load.row_sources.protocol import ExperimentRows
 from assay.plan import PlannedRun
 from assay.probe.measure import Probe
 from assay.record import Store
+from assay.text import pattern
 from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ class RunState(Struct):
         self.context.store.checked(checks)
 
 
-_NO_LETTER = re.compile(r"\W")
-_OF_COUNTS = re.compile(r":(?:ok|unknown)_\w")
+_NO_LETTER = pattern(r"\W")
+_OF_COUNTS = pattern(r":(?:ok|unknown)_\w")
 """Of a lost generator it is not known how many transactions of each type it did."""
 
 

@@ -51,6 +51,7 @@ from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives
 from assay.provision.engine.engine_calls import responds
 from assay.provision.space import no_shared_memory_left, no_space_left, with_size
+from assay.text import pattern
 from assay.text.phrases import Mention, phrase, reason_sentence, reason_with_more
 from assay.text.terminal import shortened
 from assay.workload.values import Workload
@@ -472,7 +473,7 @@ def _refuse_writes_at_replicas(state: RunState, deployment: Deployment, readers:
 
 _WRITES = frozenset(("insert", "update", "delete", "merge", "replace", "truncate"))
 """Words that begin a statement which changes rows, and does nothing else."""
-_MAY_BE_ALLOWED = re.compile(r"\b(temp|temporary|read_only|read\s+(write|only))\b", re.IGNORECASE)
+_MAY_BE_ALLOWED = pattern(r"\b(temp|temporary|read_only|read\s+(write|only))\b", re.IGNORECASE)
 """Words of scripts that write to temporary tables, or that set themselves what their sessions may
 do: only the server knows whether it takes their writes."""
 _SHOWN = 60

@@ -51,7 +51,7 @@ from assay.lab.run_context.context import RunState
 from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
 from assay.record.runs.records import IS_RESULT
-from assay.text import units
+from assay.text import pattern, units
 from assay.text.toml_file import TomlTable
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests import read_drive
@@ -60,7 +60,7 @@ from assay.workload.values import Script, Workload
 if TYPE_CHECKING:
     from assay.load.row_sources.protocol import DataRequest
 
-_DECLARES_ATOMIC = re.compile(r"^[ \t]*\\atomic\b", re.MULTILINE)
+_DECLARES_ATOMIC = pattern(r"^[ \t]*\\atomic\b", re.MULTILINE)
 
 
 class DriveStep(Drive):

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,15 +30,15 @@ from assay.provision.machine.users import first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import TaggedProcesses, UnfinishedPackage
-from assay.text import paths
+from assay.text import paths, pattern
 
 if TYPE_CHECKING:
     from assay.contracts.systems.protocol import Prefix, ReportInstalling
 
 
 _OF_ROOT = Path("/var/cache/assay")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
-_NUMBERS = re.compile(r"\d+|\D+")
+_VERSION = pattern(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
+_NUMBERS = pattern(r"\d+|\D+")
 
 
 class Installed(Struct, frozen=True):
@@ -293,7 +292,7 @@ def _users(folder: Path) -> list[int]:
     return sorted(set(found) - {0})
 
 
-_BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
+_BEHIND_THE_NUMBERS = pattern(r"[-~+ ].*")
 
 
 def programs_of(choice: SystemChoice) -> FoundPrograms | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,12 +19,13 @@ from assay.contracts.engine import SessionAddress
 from assay.contracts.systems.protocol import LOOPBACK
 from assay.errors import ArgumentError
 from assay.provision.machine.process_table import stat_fields
+from assay.text import pattern
 
 _NET = Path("/proc/net")
 _LISTENING_TCP = "0A"
 _ACCEPTS_CONNECTIONS = 0x10000
 """Of the flags in ``/proc/net/unix``."""
-_SOCKET = re.compile(r"socket:\[(\d+)\]")
+_SOCKET = pattern(r"socket:\[(\d+)\]")
 _PARENT = 1
 
 

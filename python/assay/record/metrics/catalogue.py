@@ -4,7 +4,6 @@ run that are kept, and the views in which each metric is a column."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -29,6 +28,7 @@ from assay.record.metrics.clients import (
     THROUGHPUT,
 )
 from assay.record.metrics.resources import OF_COSTS, OF_DATA
+from assay.text import pattern
 from assay.text.phrases import did_you_mean
 
 
@@ -67,8 +67,8 @@ OF_TYPES = tuple(metric for metric in COMPARED.values() if metric.of_work)
 """Those of them that transaction types have as well."""
 
 
-_NAME = re.compile(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
-_PERCENTILE = re.compile(r"(latency_)?p\d")
+_NAME = pattern(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
+_PERCENTILE = pattern(r"(latency_)?p\d")
 
 
 def metric(name: str) -> Metric:

@@ -38,7 +38,7 @@ from assay.record.runs.records import (
     parts_of_run,
 )
 from assay.record.runs.run_rows import RUNS
-from assay.text import units
+from assay.text import pattern, units
 from assay.workload.workload_record import WorkloadRecord
 
 RUNS_QUESTION = f"""
@@ -77,9 +77,9 @@ def rows_of(connection: sqlite3.Connection, question: str, *values: int) -> Iter
         yield dict(zip(names, row, strict=True))
 
 
-_REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
+_REFERENCE = pattern(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
-_LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
+_LATEST = pattern(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 
 _AT_ONCE = 256
 """Runs that are read with one question for each table; their documents are in memory twice."""

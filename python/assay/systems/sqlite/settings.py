@@ -14,6 +14,7 @@ from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.engine_calls import Session
+from assay.text import pattern
 from assay.text.phrases import did_you_mean
 from assay.text.quantities import shown
 
@@ -55,13 +56,13 @@ _WORDS_ALONE = {
 """Words that no number stands for."""
 
 _OF_BYTES = ("mmap_size", "journal_size_limit", "page_size")
-_SIZE = re.compile(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
+_SIZE = pattern(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _CACHE_DEFAULTS = {"cache_size": "-2000", "page_size": "4096"}
 """Of the library as it is compiled into the engine."""
 
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = pattern(r"-?[0-9]{1,18}")
 _PAGE_BYTES = {str(1 << bits) for bits in range(9, 17)}
 
 
