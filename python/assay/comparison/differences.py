@@ -20,7 +20,7 @@ from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
 from assay.judge import agreement, storage_checks
-from assay.judge.agreement import AnsweringRun
+from assay.judge.agreement import AnsweringRun, asked
 from assay.plan import cell_names
 from assay.probe.measure import UNEVEN, Probe
 from assay.provision.undo import ledger
@@ -161,11 +161,6 @@ def _types(runs: Sequence[Run]) -> tuple[set[str], set[str]]:
     outcomes = [one for run in runs if run.driven for one in run.driven.outcomes_by_transaction]
     ok = {one.name for one in outcomes if one.ok}
     return ok, {one.name for one in outcomes if one.scheduled} - ok
-
-
-def asked(runs: Iterable[Run]) -> list[AnsweringRun]:
-    """The runs of which answers are known."""
-    return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
 def agreement_of_sides(a: Sequence[Run], b: Sequence[Run]) -> str:

@@ -30,7 +30,6 @@ from assay.contracts.stop import look
 from assay.drive.observe import reads_of_clients
 from assay.drive.staleness_process import CATCH_UP_S, PLACE, Findings, Late, Order, Replica
 from assay.errors import SystemRefused
-from assay.provision.engine.engine_programs import started_python
 
 _TABLE = Table(
     name="assay_staleness",
@@ -192,6 +191,8 @@ def _percentile(sorted_ns: Sequence[int], percent: int) -> int | None:
 
 class _Process:
     def __init__(self, order: Order) -> None:
+        from assay.provision.engine.engine_programs import started_python
+
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
         # Ctrl-C must not keep it from dropping its table.
         self._process = started_python([sys.executable, "-P", "-m", _PROGRAM], self._errors)

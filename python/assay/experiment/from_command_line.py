@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
 
 from assay import registry
-from assay.contracts.driving import NATIVE, DrivingChanges
-from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, SystemChoice
+from assay.contracts.driving import NATIVE, STOPS, DrivingChanges
+from assay.contracts.driving import without as driving_without
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    OfTest,
+    StorageChoice,
+    SystemChoice,
+)
 from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, AssayError, ScriptError
-from assay.experiment import from_file, origin, quick, setting_values, settings_validation
+from assay.experiment import origin, quick, setting_values, settings_validation
 from assay.experiment.choices import (
     checked_choices,
     identity,
@@ -69,7 +76,7 @@ def asked(words: Words) -> quick.Asked:
         systems=systems,
         parameters={**start.parameters, **parameters},
         optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
-        of_tests=from_file.without_tests(start.of_tests, options, parameters, _driving(words)),
+        of_tests=_without_tests(start.of_tests, options, parameters, _driving(words)),
     )
     refuse_repeated(result)
     check_groups(result, workload)
@@ -351,3 +358,28 @@ def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
                 phrase("{--feed} does not apply to {}, whose {}", workload.full_name(name), why)
             )
     return replace(experiment, feed_content=paths.text_digest(text))
+
+
+def _without_tests(
+    of_tests: Mapping[str, OfTest],
+    fields: Iterable[str],
+    parameters: Iterable[str],
+    driving: Iterable[str],
+) -> dict[str, OfTest]:
+    """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
+    of these parameters, and these settings of the driving."""
+    limits = STOPS if set(driving) & set(STOPS) else ()
+    gone_levels = set(parameters)
+    dropped = set(fields)
+    if dropped & {"clients", "group_clients"}:
+        dropped |= {"clients", "group_clients"}
+    left: dict[str, OfTest] = {}
+    for name, said in of_tests.items():
+        kept = {key: value for key, value in said.items() if key not in dropped}
+        left[name] = of_test = OfTest(kept)
+        if "parameters" in of_test:
+            own = of_test["parameters"].items()
+            of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}
+        if "driving" in of_test:
+            of_test["driving"] = driving_without(of_test["driving"], {*driving, *limits})
+    return left

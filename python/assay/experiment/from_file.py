@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay import registry
-from assay.contracts.driving import STOPS
-from assay.contracts.driving import without as driving_without
 from assay.contracts.experiment import (
     Experiment,
     ExperimentChanges,
@@ -448,28 +446,3 @@ def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload)
             raise ArgumentError(f"{parameter} does not apply to {name}")
     refuse_repeated(alone)
     refuse_unused(alone, workload, Words(target=""))
-
-
-def without_tests(
-    of_tests: Mapping[str, OfTest],
-    fields: Iterable[str],
-    parameters: Iterable[str],
-    driving: Iterable[str],
-) -> dict[str, OfTest]:
-    """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
-    of these parameters, and these settings of the driving."""
-    limits = STOPS if set(driving) & set(STOPS) else ()
-    gone_levels = set(parameters)
-    dropped = set(fields)
-    if dropped & {"clients", "group_clients"}:
-        dropped |= {"clients", "group_clients"}
-    left: dict[str, OfTest] = {}
-    for name, said in of_tests.items():
-        kept = {key: value for key, value in said.items() if key not in dropped}
-        left[name] = of_test = OfTest(kept)
-        if "parameters" in of_test:
-            own = of_test["parameters"].items()
-            of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}
-        if "driving" in of_test:
-            of_test["driving"] = driving_without(of_test["driving"], {*driving, *limits})
-    return left

@@ -20,6 +20,7 @@ from assay.contracts.observation import (
     Observation,
 )
 from assay.judge.result_checks import CANCELLED, Check, not_run
+from assay.judge.run import Run
 from assay.plan import PlannedRun
 from assay.text import pattern, units
 from assay.text.terminal import shortened
@@ -52,6 +53,11 @@ class AnsweringRun(NamedTuple):
 
     seed: int
     observation: Observation
+
+
+def asked(runs: Iterable[Run]) -> list[AnsweringRun]:
+    """The runs of which answers are known."""
+    return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
 class DifferingStatement(NamedTuple):

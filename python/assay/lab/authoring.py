@@ -49,8 +49,7 @@ from assay.text.toml_file import SECTION, TomlTable
 from assay.text.units import counted
 from assay.workload import ad_hoc_script, reader
 from assay.workload.inheritance import EXTENDS
-from assay.workload.parameters import Scalar
-from assay.workload.reader import unused_parameters
+from assay.workload.parameters import Scalar, unused_parameters
 from assay.workload.steps import Deferred
 from assay.workload.values import Script, Workload
 

@@ -38,7 +38,7 @@ from assay.record.metrics.clients import ELAPSED, HEADLINE
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
 from assay.text.phrases import Mention, did_you_mean, phrase
-from assay.workload.reader import unused_parameters
+from assay.workload.parameters import unused_parameters
 from assay.workload.values import Workload
 
 

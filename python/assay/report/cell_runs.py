@@ -12,12 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import factors
-from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
 from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
-from assay.judge.agreement import AnsweringRun
+from assay.judge.agreement import AnsweringRun, asked
 from assay.judge.run import EXCEEDED, CellKey, Verdict
 from assay.judge.warning_kinds import WarningKind
 from assay.plan import cell_names

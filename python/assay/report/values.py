@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
-from assay.comparison import sentences
-from assay.comparison.conclusions import Question
-from assay.comparison.effects import SettingEffects
-from assay.comparison.sentences import Line
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import EncodedHistogram, Observation
@@ -26,6 +22,11 @@ from assay.plan import cell_names
 from assay.record import ExperimentRecord, Run
 from assay.report.figure import Figure
 from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.comparison.conclusions import Question
+    from assay.comparison.effects import SettingEffects
+    from assay.comparison.sentences import Line
 
 CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
@@ -253,6 +254,7 @@ class Report(Struct, frozen=True):
     @property
     def answers(self) -> list[Line]:
         """The sentences with which a form begins."""
+        from assay.comparison import sentences
 
         return [*sentences.effect_lines(self.effects), *sentences.lines(self.questions)]
 

@@ -1,16 +1,18 @@
-"""The parameters of a workload, read from ``[parameters]``, and their values from ``--set``."""
+"""The parameters of a workload, read from ``[parameters]``, and their values from ``--set``; those
+that nothing uses are a mistake."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Struct, field
 
 from assay.contracts import capabilities, factors
 from assay.contracts.capabilities import LANGUAGES
-from assay.errors import ArgumentError
-from assay.registry import unknown
+from assay.errors import ArgumentError, ExperimentError
+from assay.registry import WORKLOAD_FILE, row_source, unknown
+from assay.text import pattern, toml_file
 from assay.text.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file, named
 from assay.text.phrases import did_you_mean
 from assay.text.quantities import (
@@ -24,6 +26,9 @@ from assay.text.quantities import (
     shown,
 )
 from assay.text.toml_file import TomlTable
+
+if TYPE_CHECKING:
+    from assay.workload.values import Workload
 
 Scalar = str | int | float | bool
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
@@ -198,3 +203,42 @@ def _parameter(name: str, section: TomlTable) -> Parameter:
         except ArgumentError as error:
             raise section.error(error.message, key, hint=error.hint) from error
     return parameter
+
+
+_VARIABLE = pattern(r":\{?([A-Za-z_]\w*)")
+_ONLY_SHOW = ("parameters", "report", "series")
+"""Tables of the workload file in which a parameter is declared or shown, and not used."""
+
+
+def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
+    """None where rows come from a source that does not say which parameters it reads, and where
+    script files are run in place of those that would use them."""
+    read = row_source(workload.data_source).reads_parameters
+    if read is None or workload.is_ad_hoc or workload.given_scripts:
+        return
+    top = toml_file.read(workload.folder / WORKLOAD_FILE)
+    used = {*read}
+    for name, value in top.plain().items():
+        if name not in _ONLY_SHOW:
+            used |= _words(value)
+    from assay.workload.expected_answers import EXPECTED_FILE
+
+    for path, text in workload.texts.items():
+        if path not in (WORKLOAD_FILE, EXPECTED_FILE):
+            used |= set(_VARIABLE.findall(text))
+    own = top.section("parameters").names()
+    for name, parameter in workload.parameters.items():
+        if name in own and name not in used and not parameter.needs:
+            yield top.section("parameters").error(
+                f"nothing uses the parameter {name}",
+                name,
+                hint=f":{name} in a script or an expression, or leave it out",
+            )
+
+
+def _words(value: Any) -> set[str]:
+    """The variables in all texts below, and the texts themselves, as keys name parameters."""
+    if isinstance(value, str):
+        return {value, *_VARIABLE.findall(value)}
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {word for one in inner for word in _words(one)}

@@ -1,18 +1,15 @@
-"""Takes a workload folder; returns a `Workload`, or raises an error with the file and line, and
-one for each parameter that nothing uses."""
+"""Takes a workload folder; returns a `Workload`, or raises an error with the file and line."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, AssayError, ExperimentError, PluginFailed, YouError
 from assay.plugin_failures import of_package
-from assay.registry import WORKLOAD_FILE, row_source
-from assay.text import paths, pattern, toml_file
+from assay.text import paths, toml_file
 from assay.text.phrases import did_you_mean
 from assay.text.toml_file import TomlTable
 from assay.workload import (
@@ -267,42 +264,3 @@ def _refuse_unknown_tests(top: TomlTable, workload: Workload) -> None:
                     line=top.section("parameters").section(parameter.name).line_of("tests"),
                     hint=did_you_mean(name, workload.tests),
                 )
-
-
-_VARIABLE = pattern(r":\{?([A-Za-z_]\w*)")
-_ONLY_SHOW = ("parameters", "report", "series")
-"""Tables of the workload file in which a parameter is declared or shown, and not used."""
-
-
-def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
-    """None where rows come from a source that does not say which parameters it reads, and where
-    script files are run in place of those that would use them."""
-    read = row_source(workload.data_source).reads_parameters
-    if read is None or workload.is_ad_hoc or workload.given_scripts:
-        return
-    top = toml_file.read(workload.folder / WORKLOAD_FILE)
-    used = {*read}
-    for name, value in top.plain().items():
-        if name not in _ONLY_SHOW:
-            used |= _words(value)
-    from assay.workload.expected_answers import EXPECTED_FILE
-
-    for path, text in workload.texts.items():
-        if path not in (WORKLOAD_FILE, EXPECTED_FILE):
-            used |= set(_VARIABLE.findall(text))
-    own = top.section("parameters").names()
-    for name, parameter in workload.parameters.items():
-        if name in own and name not in used and not parameter.needs:
-            yield top.section("parameters").error(
-                f"nothing uses the parameter {name}",
-                name,
-                hint=f":{name} in a script or an expression, or leave it out",
-            )
-
-
-def _words(value: Any) -> set[str]:
-    """The variables in all texts below, and the texts themselves, as keys name parameters."""
-    if isinstance(value, str):
-        return {value, *_VARIABLE.findall(value)}
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {word for one in inner for word in _words(one)}

@@ -54,7 +54,6 @@ from assay.record.runs.records import IS_RESULT
 from assay.text import pattern, units
 from assay.text.toml_file import TomlTable
 from assay.workload.steps import Drive, Names, Step
-from assay.workload.tests import read_drive
 from assay.workload.values import Script, Workload
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ class DriveStep(Drive):
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
+        from assay.workload.tests import read_drive
+
         return read_drive(section, names, cls)
 
     def take(self, state: RunState) -> None:
