@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -52,8 +50,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     assert list(ledger.state_directory().iterdir()) == [], "nothing is noted any longer"
 
 
-@dataclass(frozen=True)
-class Noting(Resource):
+class Noting(Resource, frozen=True):
     """Notes in a list that it is undone."""
 
     kind = "noting"
@@ -151,8 +148,8 @@ def _tmpfs_of(process_id: int) -> list[str]:
 def test_every_kind_of_resource_is_written_and_read_back(tmp_path: Path) -> None:
     def one_of(kind: type[Resource]) -> Resource:
         of_type = {"str": str(tmp_path / "x"), "int": 7}
-        fields = [one for one in dataclasses.fields(kind) if one.type in of_type]
-        return kind(**{one.name: of_type[str(one.type)] for one in fields})
+        fields = kind.__annotations__
+        return kind(**{name: of_type[one] for name, one in fields.items() if one in of_type})
 
     for name, kind in KINDS.items():
         made = one_of(kind)

@@ -7,8 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _WHOLE_BYTES = 1 << 16
 
@@ -45,8 +46,7 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-@dataclass(frozen=True)
-class ProcessIdentity:
+class ProcessIdentity(Struct, frozen=True):
     pid: int
     start_ticks: int
     boot: str

@@ -9,8 +9,9 @@ import stat
 import struct
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import SystemUnderTestError
 from assay.provision.machine.program import Program
@@ -29,8 +30,7 @@ _DELETED = " (deleted)"
 _TIMEOUT_S = 10.0
 
 
-@dataclass(frozen=True)
-class LoopStatus:
+class LoopStatus(Struct, frozen=True):
     """What a loop device says of itself, also where there is no /sys."""
 
     device: int
@@ -55,8 +55,7 @@ class LoopStatus:
         return cls(device, inode, name.rstrip(b"\0"), bool(flags & _DIRECT_IO))
 
 
-@dataclass(frozen=True)
-class LoopDevice(Resource):
+class LoopDevice(Resource, frozen=True):
     """Known by its file, whose name (without its ending) ends in the mark: which number the kernel
     gives the device is not known before it is made."""
 
@@ -150,8 +149,7 @@ _DEVICES = Path("/dev")
 """Elsewhere a file system may be mounted so that device nodes have no effect."""
 
 
-@dataclass(frozen=True)
-class DeviceNode(Resource):
+class DeviceNode(Resource, frozen=True):
     """Its name ends in the mark."""
 
     kind = "device node"

@@ -12,9 +12,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay import env_vars
 from assay.errors import ArgumentError, NotRemoved, SystemUnderTestError
@@ -47,8 +49,7 @@ KINDS: dict[str, type[Resource]] = {
 """What an entry may have."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Resources that belong to `id`, in the order of creation. Each carries the id as its mark, so
     that nothing else is removed."""
 
@@ -218,8 +219,7 @@ def _choose_state_directory() -> Path:
     return Path(f"/var/tmp/assay-{os.geteuid()}")
 
 
-@dataclass
-class Cleared:
+class Cleared(Struct):
     """The resources of a process's entries that were removed, and those that could not be."""
 
     entries: tuple[str, ...]
@@ -228,8 +228,8 @@ class Cleared:
     was_killed: bool = True
     """Else it ended by itself, and could not remove them."""
     processes: int = 0
-    removed: list[str] = field(default_factory=list)
-    remaining: list[str] = field(default_factory=list)
+    removed: list[str] = []
+    remaining: list[str] = []
     """Each with the reason."""
 
     def with_other(self, other: Cleared) -> Cleared:

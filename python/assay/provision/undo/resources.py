@@ -11,11 +11,12 @@ import os
 import shutil
 import subprocess
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
+
+from msgspec import Struct, to_builtins
 
 from assay.errors import SHARED_MEMORY
 from assay.provision.machine import process_table
@@ -28,8 +29,7 @@ class CannotUndo(Exception):
     """The reason why a resource could not be removed."""
 
 
-@dataclass(frozen=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """The result of removing one resource."""
 
     removed: str = ""
@@ -41,8 +41,7 @@ class Undone:
 NOTHING = Undone()
 
 
-@dataclass(frozen=True)
-class Resource(ABC):
+class Resource(Struct, frozen=True):
     """A resource, recorded before it is created. The ledger keeps its fields."""
 
     kind: ClassVar[str]
@@ -54,7 +53,7 @@ class Resource(ABC):
 
     def document(self) -> object:
         """Its fields as JSON has them, with its ``kind``."""
-        return {"kind": self.kind, **asdict(self)}
+        return {"kind": self.kind, **to_builtins(self)}
 
     @classmethod
     def of_document(cls, document: Any) -> Self:
@@ -88,8 +87,7 @@ MOUNT = Program("mount", "mount")
 UMOUNT = Program("umount", "mount")
 
 
-@dataclass(frozen=True)
-class Mount(Resource):
+class Mount(Resource, frozen=True):
     """The name of its mount point, a directory that goes with it, ends in the mark."""
 
     kind = "mount"
@@ -152,8 +150,7 @@ class _FileSystemFailed(Exception):
     pass
 
 
-@dataclass(frozen=True)
-class Directory(Resource):
+class Directory(Resource, frozen=True):
     """Its name ends in the mark; that is how we know that it is the one we made."""
 
     kind = "directory"
@@ -202,8 +199,7 @@ def _remove_directory(path: Path) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class EmptyDirectory(Resource):
+class EmptyDirectory(Resource, frozen=True):
     """What lies in it is of others, or has an entry of its own; then it stays."""
 
     kind = "empty directory"
@@ -251,8 +247,7 @@ def _locked(path: str, how: int, flags: int = 0) -> Iterator[int]:
         os.close(lock)
 
 
-@dataclass(frozen=True)
-class UnfinishedPackage(Resource):
+class UnfinishedPackage(Resource, frozen=True):
     """A folder whose name ends in the mark. What is whole is moved out of it, or takes a name
     without the mark; from then on it is the user's."""
 
@@ -271,8 +266,7 @@ class UnfinishedPackage(Resource):
         return self.path
 
 
-@dataclass(frozen=True)
-class TaggedProcesses(Resource):
+class TaggedProcesses(Resource, frozen=True):
     """Noted before the first one is started: the tag is known then, a process number is not."""
 
     kind = "process"
@@ -299,8 +293,7 @@ class TaggedProcesses(Resource):
 _MEMBERS = "cgroup.procs"
 
 
-@dataclass(frozen=True)
-class ControlGroup(Resource):
+class ControlGroup(Resource, frozen=True):
     """Its name ends in the mark. Its processes are servers started here, which are ended as such:
     they are noted after the group, and so are undone before it."""
 
@@ -349,8 +342,7 @@ _SEGMENTS = Path("/proc/sysvipc/shm")
 IPCRM = Program("ipcrm", "util-linux")
 
 
-@dataclass(frozen=True)
-class SharedMemory(Resource):
+class SharedMemory(Resource, frozen=True):
     """A segment has no name that could end in a mark. Ours is the one of the key that a process of
     our user made after the key was noted, and this process is one of Assay's or has ended."""
 
@@ -405,8 +397,7 @@ def _segment(key: int) -> dict[str, int] | None:
 _DELETED = " (deleted)"
 
 
-@dataclass(frozen=True)
-class PosixSharedMemory(Resource):
+class PosixSharedMemory(Resource, frozen=True):
     """A segment that a private server maps, identified by its inode: the server chose its name.
 
     A server makes further segments while it works (``PROGRAM.NUMBER``) and keeps their numbers, as
