@@ -84,8 +84,7 @@ class Node:
     """Why there is none, where it was looked for."""
 
 
-@dataclass(frozen=True)
-class Delay:
+class Delay(Struct, frozen=True):
     """What a proxy adds between clients and server."""
 
     rtt_s: float

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
+from msgspec import Struct
+
 from assay.contracts import factors, server_url
 from assay.contracts.documents import Value, convert, with_hidden
 from assay.contracts.driving import STOPS, DrivingChanges, without
@@ -157,8 +159,7 @@ class SystemChoice:
         return None if self.url is None else server_url.without_password(self.url)
 
 
-@dataclass(frozen=True)
-class StoragePrice:
+class StoragePrice(Struct, frozen=True):
     """What a storage costs for each GB that is stored on it: a GB has 1,000,000,000 bytes, as
     storages are sold."""
 
@@ -167,8 +168,7 @@ class StoragePrice:
     """As it was written; empty: not said."""
 
 
-@dataclass(frozen=True)
-class SystemPrice:
+class SystemPrice(Struct, frozen=True):
     """What a whole system under test costs: machine, storage, software, and whatever else the one
     who gives the price reckons to it."""
 
@@ -242,8 +242,7 @@ class ClientWork:
         }
 
 
-@dataclass(frozen=True)
-class UsedProfile:
+class UsedProfile(Struct, frozen=True):
     """A profile of settings that an experiment uses, as it was then."""
 
     system: str
@@ -253,8 +252,7 @@ class UsedProfile:
     """Setting as a paper printed it → what stands for it here."""
 
 
-@dataclass(frozen=True)
-class Scaled:
+class Scaled(Struct, frozen=True):
     """One thing that the quick version, or an option of the command line, has otherwise than the
     experiment file or the workload."""
 
@@ -270,8 +268,7 @@ class Scaled:
     """Why it was left out: it is optional, and cannot be had here. Else empty."""
 
 
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A level of a factor of the server's machine that is optional and that a system cannot be
     given here."""
 

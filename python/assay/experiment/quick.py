@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from assay.contracts.driving import DrivingChanges, without
 from assay.contracts.experiment import (
     Experiment,
@@ -120,7 +122,7 @@ def described(changes: Iterable[Scaled]) -> str:
     by_origin: dict[str, list[str]] = {"quick": [], "asked": [], _LEFT_OUT: []}
     tests: dict[Scaled, list[str]] = {}
     for one in changes:
-        tests.setdefault(replace(one, test=""), []).append(one.test)
+        tests.setdefault(structs.replace(one, test=""), []).append(one.test)
     times = Counter((one.name, one.is_asked) for one in tests)
     for one, of_tests in tests.items():
         if one.reason:
