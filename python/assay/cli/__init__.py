@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-_OBJECTS_BEFORE_A_COLLECTION = 50_000
+_OBJECTS_BEFORE_A_COLLECTION = 100_000
 
 
 def main() -> None:
