@@ -67,6 +67,20 @@ class Commands(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """As Click does, but no command is imported for its help."""
+        from click.shell_completion import CompletionItem
+
+        listed = (click.Command(name, help=does) for name, does in COMMANDS.items())
+        return [
+            *(
+                CompletionItem(str(one.name), help=one.get_short_help_str())
+                for one in listed
+                if str(one.name).startswith(incomplete)
+            ),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
+
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

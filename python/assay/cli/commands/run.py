@@ -26,7 +26,6 @@ from assay.cli.process import say, status_at_least
 from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
-from assay.experiment import from_command_line
 from assay.experiment.origin import command_of, patterns
 from assay.load.dataset import Loading
 from assay.probe.measure import FirstUse
@@ -123,6 +122,7 @@ def measured(
 ) -> ExperimentResult:
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
+    from assay.experiment import from_command_line
 
     experiment, workload = from_command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)

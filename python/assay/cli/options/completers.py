@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,8 +18,10 @@ from assay import registry
 from assay.contracts import capabilities
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.storages.protocol import SHARED_OPTIONS
-from assay.dialects.limits import Limited
 from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.dialects.limits import Limited
 
 Items = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Items]
@@ -296,4 +299,6 @@ def _files(typed: str, endings: tuple[str, ...]) -> Items:
 
 def limited_dialects() -> Mapping[str, Limited]:
     """Those of systems, and those that a DB-API module can speak."""
+    from assay.dialects.limits import Limited
+
     return {name: one for name, one in registry.dialects().items() if isinstance(one, Limited)}
