@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -445,8 +444,8 @@ def _input(run: Run) -> str:
 # their values mean: those that both have first, then those that one side alone has.
 
 _TRUTH = {"on": "true", "yes": "true", "off": "false", "no": "false"}
-_NUMBER = pattern(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?", re.ASCII)
-_BYTES = pattern(r"([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)", re.ASCII)
+_NUMBER = pattern(r"(?a)[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?")
+_BYTES = pattern(r"(?a)([0-9]{1,30})(?:\.([0-9]{1,30}))? ?(?:bytes|b|([kmgt])ib)")
 _POWERS = {letter: power for power, letter in enumerate("kmgt", 1)}
 
 

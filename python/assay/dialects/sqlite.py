@@ -3,7 +3,6 @@ in its shell's script."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
@@ -24,10 +23,9 @@ _RESERVED_WORDS = """
 
 
 _OF_CONNECTION = pattern(
-    r"\s*pragma\s+(\w+\.)?("
+    r"(?i)\s*pragma\s+(\w+\.)?("
     r"(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]"
     r"|journal_mode\s*[=(]\s*['\"]?(off|memory)\b)",
-    re.IGNORECASE,
 )
 """Pragmas that say how a connection commits; other journals are kept in the file."""
 

@@ -4,7 +4,6 @@ statements outside the standard that most systems spell alike, for a dialect to 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import ISOLATION_LEVELS, Column, ForeignKey, Index, Table, View
@@ -14,8 +13,8 @@ from assay.dialects.statements import NamedInText
 from assay.text import pattern
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
-_SETS = pattern(r"\s*set\b", re.IGNORECASE)
-_OF_SERVER = pattern(r"\b(global|persist|persist_only|password|default\s+role)\b", re.IGNORECASE)
+_SETS = pattern(r"(?i)\s*set\b")
+_OF_SERVER = pattern(r"(?i)\b(global|persist|persist_only|password|default\s+role)\b")
 _PLAIN_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

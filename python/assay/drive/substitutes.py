@@ -3,7 +3,6 @@ for those that they name, and the capabilities that it lacks and the test does w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from assay import registry
@@ -17,7 +16,7 @@ from assay.text import pattern
 from assay.workload.in_dialect import with_words
 from assay.workload.values import Script, Test, Workload
 
-_BEGIN = pattern(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
+_BEGIN = pattern(rf"(?m)^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b")
 
 
 def begins_transaction(dialect: Dialect) -> dict[str, list[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
@@ -35,14 +34,13 @@ _ROUNDED_EACH, _ROUNDED_SHARE = 1e-4, 1e-9
 """Numbers with a fraction are printed with other digits by other systems: sums differ by so much
 for each of them, and by this share."""
 _CHANGING = pattern(
-    r"\b(now|sysdate|systimestamp|getdate|current_(time|date|timestamp)|local(time|timestamp)|"
+    r"(?i)\b(now|sysdate|systimestamp|getdate|current_(time|date|timestamp)|local(time|timestamp)|"
     r"(clock|statement|transaction)_timestamp|unix_timestamp|curdate|curtime|utc_\w+|julianday|"
     r"datetime|rand(om\w*)?|newid|\w*uuid\w*|nextval|last_insert_\w+|connection_id|\w*backend_pid|"
     r"txid_\w+|pg_current_\w+|tablesample)\b",
-    re.IGNORECASE,
 )
-_LIMITS = pattern(r"\b(limit|fetch\s+(first|next)|top|rownum)\b", re.IGNORECASE)
-_ORDERS = pattern(r"\border\s+by\b", re.IGNORECASE)
+_LIMITS = pattern(r"(?i)\b(limit|fetch\s+(first|next)|top|rownum)\b")
+_ORDERS = pattern(r"(?i)\border\s+by\b")
 _MOST_OF_A_TEXT = 40
 _LEAST_DIGITS, _MOST_DIGITS = 4, 16
 """Of rows per answer."""

@@ -8,7 +8,6 @@ import hmac
 import json
 import os
 import platform
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -30,9 +29,7 @@ _SHORT: tuple[HardwareFact, ...] = ("cpu_model", "processors_usable", "memory_by
 """What a machine without a name is called by, where nothing else distinguishes it."""
 _SAME_MEMORY = 0.02
 """The kernel takes a share of it, which differs between versions."""
-_NOISE = pattern(
-    r"\((?:R|TM|C)\)|\bCPU\b|\bProcessor\b|\b\d+-Core\b|@.*$|\bwith .*$", re.IGNORECASE
-)
+_NOISE = pattern(r"(?i)\((?:R|TM|C)\)|\bCPU\b|\bProcessor\b|\b\d+-Core\b|@.*$|\bwith .*$")
 """In the names of processors, what distinguishes none from another."""
 
 

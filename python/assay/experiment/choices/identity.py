@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, replace
 from typing import Any, Final
@@ -23,7 +22,7 @@ from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
 from assay.text import pattern
 
-_PASSWORD_IN_QUERY = pattern(r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE)
+_PASSWORD_IN_QUERY = pattern(r"(?i)(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*")
 _NO_LEVELS = ("url_origins", "called", "shown", "at_default", "programs")
 """Of a system: where its address and its programs come from, how it is named, and what changes
 nothing."""

@@ -7,7 +7,6 @@ takes a device, that stands in the place of the directory.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -50,8 +49,8 @@ _PATH_BEGINS = ("/", ".", "~")
 _LESS_ROOM = phrase("choose a smaller size, another directory, or {--order sequential}")
 
 _WORD = pattern(
-    r"(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?(?::(?P<directory>.*))?",
-    re.DOTALL,
+    r"(?s)(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?"
+    r"(?::(?P<directory>.*))?",
 )
 
 

@@ -3,7 +3,6 @@ replicas; notes what its tables held and what lowers durability; returns why it 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -473,7 +472,7 @@ def _refuse_writes_at_replicas(state: RunState, deployment: Deployment, readers:
 
 _WRITES = frozenset(("insert", "update", "delete", "merge", "replace", "truncate"))
 """Words that begin a statement which changes rows, and does nothing else."""
-_MAY_BE_ALLOWED = pattern(r"\b(temp|temporary|read_only|read\s+(write|only))\b", re.IGNORECASE)
+_MAY_BE_ALLOWED = pattern(r"(?i)\b(temp|temporary|read_only|read\s+(write|only))\b")
 """Words of scripts that write to temporary tables, or that set themselves what their sessions may
 do: only the server knows whether it takes their writes."""
 _SHOWN = 60

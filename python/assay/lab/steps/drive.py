@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -59,7 +58,7 @@ from assay.workload.values import Script, Workload
 if TYPE_CHECKING:
     from assay.load.row_sources.protocol import DataRequest
 
-_DECLARES_ATOMIC = pattern(r"^[ \t]*\\atomic\b", re.MULTILINE)
+_DECLARES_ATOMIC = pattern(r"(?m)^[ \t]*\\atomic\b")
 
 
 class DriveStep(Drive):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -77,9 +76,9 @@ def rows_of(connection: sqlite3.Connection, question: str, *values: int) -> Iter
         yield dict(zip(names, row, strict=True))
 
 
-_REFERENCE = pattern(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
+_REFERENCE = pattern(r"(?i)(?:(experiment|run)[ :]?)?(\d{1,30})")
 
-_LATEST = pattern(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
+_LATEST = pattern(r"(?i)latest(?:-(\d{1,9}))?")
 
 _AT_ONCE = 256
 """Runs that are read with one question for each table; their documents are in memory twice."""

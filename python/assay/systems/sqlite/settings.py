@@ -6,7 +6,6 @@ only the pragmas listed here can be asked for, and each is read back and compare
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from assay.contracts import durability
@@ -56,7 +55,7 @@ _WORDS_ALONE = {
 """Words that no number stands for."""
 
 _OF_BYTES = ("mmap_size", "journal_size_limit", "page_size")
-_SIZE = pattern(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
+_SIZE = pattern(r"(?i)(\d+)(k|m|g|t)(?:i?b)?")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _CACHE_DEFAULTS = {"cache_size": "-2000", "page_size": "4096"}
