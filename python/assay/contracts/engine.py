@@ -388,6 +388,8 @@ class GeneratedTable(EngineDocument, frozen=True, kw_only=True):
     rows: str
     """The expression of their number."""
     line: int
+    """With the next: where it stands in the file."""
+    column: int
     per: str | None
     """The table for each of whose rows it has that many."""
     is_loaded: bool | UnsetType = UNSET
