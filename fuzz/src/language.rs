@@ -3,7 +3,7 @@
 
 use assay_script::expression::{self, Origin};
 use assay_script::{
-    Lexer, LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, Values,
+    Lexer, Machine, Options, Program, Reply, ScriptError, Source, Step, TextStyle, Values,
     split_statements,
 };
 use assay_values::{Random, Row, Value};
@@ -12,7 +12,12 @@ use std::sync::Arc;
 
 /// Returns whether the text is a valid script in any language of statements.
 pub fn script(text: &str) -> bool {
-    const STYLES: [LiteralStyle; 2] = [LiteralStyle::Doubled, LiteralStyle::Backslash];
+    const BRACKETS: TextStyle = TextStyle {
+        nests_comments: false,
+        bracketed_names: true,
+        ..TextStyle::STANDARD
+    };
+    const STYLES: [TextStyle; 3] = [TextStyle::STANDARD, TextStyle::BACKSLASH, BRACKETS];
     for style in STYLES {
         if let Err(error) = split_statements(&source(text), style) {
             is_in(text, &error);

@@ -150,16 +150,15 @@ pub fn script_warnings(document: &str) -> PyResult<Vec<ScriptWarning>> {
 pub fn split_statements(
     text: &str,
     path: &str,
-    literal_style: &str,
+    style: TextStyle,
 ) -> PyResult<Vec<(String, u32, u32)>> {
-    let style = style(literal_style)?;
     let source = Source {
         name: path,
         path,
         text,
         is_plain: true,
     };
-    assay_script::split_statements(&source, style)
+    assay_script::split_statements(&source, style.into())
         .map(|found| {
             found
                 .into_iter()
@@ -177,20 +176,28 @@ pub fn languages() -> Vec<&'static str> {
 }
 
 #[pyfunction]
-pub fn cut_at_names(text: &str, literal_style: &str) -> PyResult<Vec<String>> {
-    let style = style(literal_style)?;
-    Ok((assay_script::cut_at_names(text, style).into_iter())
+pub fn cut_at_names(text: &str, style: TextStyle) -> Vec<String> {
+    (assay_script::cut_at_names(text, style.into()).into_iter())
         .map(str::to_owned)
-        .collect())
+        .collect()
 }
 
-fn style(name: &str) -> PyResult<assay_script::LiteralStyle> {
-    assay_script::LiteralStyle::named(name).ok_or_else(|| {
-        Failure::document(format!(
-            "literal style {name:?}: expected doubled or backslash"
-        ))
-        .into_exception()
-    })
+/// The attributes of the class of that name in Python.
+#[derive(FromPyObject)]
+pub struct TextStyle {
+    backslash_escapes: bool,
+    nests_comments: bool,
+    bracketed_names: bool,
+}
+
+impl From<TextStyle> for assay_script::TextStyle {
+    fn from(style: TextStyle) -> Self {
+        Self {
+            backslash_escapes: style.backslash_escapes,
+            nests_comments: style.nests_comments,
+            bracketed_names: style.bracketed_names,
+        }
+    }
 }
 
 #[pyfunction]

@@ -216,7 +216,7 @@ impl<'d> Scope<'d> {
     pub fn rows(&self, table: &GeneratedTable) -> Result<Formula, ScriptError> {
         let mut names = self.visible(0);
         names[ROW_SLOT] = "";
-        self.compile(&table.rows, &names, table.line, 1)
+        self.compile(&table.rows, &names, table.line, table.column)
     }
 
     /// The expression of the table's column at `index`.

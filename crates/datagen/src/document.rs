@@ -37,6 +37,9 @@ pub struct GeneratedTable {
     /// The line of `rows`.
     #[serde(default)]
     pub line: u32,
+    /// The column of its expression in the file, from 1.
+    #[serde(default)]
+    pub column: u32,
     /// The parent's name.
     pub per: Option<String>,
     /// False: its rows are computed for its children alone, and are not among those of the source.

@@ -28,7 +28,7 @@ pub use compile::compile;
 pub use compile::options::Options;
 pub use lexer::language::Values;
 pub use lexer::scan::{FileStatement, cut_at_names, split_statements};
-pub use lexer::{Effect, Lexer, LiteralStyle, StatementKind};
+pub use lexer::{Effect, Lexer, StatementKind, TextStyle};
 pub use place::{ScriptError, Source};
 pub use program::opcode::Deferred;
 pub use program::shell::{ShellCommand, ShellResult};

@@ -108,10 +108,10 @@ a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` an
 `END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`, or of a statement `BEGIN NOT ATOMIC`. Within a
 literal a quote is doubled; a backslash escapes only in `E'...'`, and in every literal where the system reads them so.
 
-`--` begins a comment up to the end of the line, `/*` a comment up to its `*/`; comments nest, and they are not
-sent. Hints, `/*+ ... */` and `/*! ... */`, are sent. Where a backslash escapes in every
-literal, `#` begins a comment too, `--` only before white space, and comments do not nest. In CQL `//` begins a
-comment too.
+`--` begins a comment up to the end of the line, `/*` a comment up to its `*/`. Comments nest where the
+system reads them so, and they are not sent. Hints, `/*+ ... */` and `/*! ... */`, are sent. Where a backslash escapes
+in every literal, `#` begins a comment too, `--` only before white space. In CQL `//` begins a comment too. `[...]` is
+a name where the system quotes names so.
 
 `:name` is the value of a variable; `::`, `:=` and `12:30` are left unchanged. How values are sent is chosen
 with `--protocol` (`-M`), by pgbench's names:

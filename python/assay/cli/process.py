@@ -10,7 +10,7 @@ import os
 import resource
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -87,6 +87,13 @@ def say(text: str) -> None:
     """Prints one or more lines on standard error, without the passwords in them."""
     sys.stderr.write(indented(without_secrets(text)) + "\n")
     sys.stderr.flush()
+
+
+def raise_all(errors: Sequence[YouError]) -> None:
+    """Raises the first one, with the others beside it; nothing where there is none."""
+    for error in errors:
+        error.further = errors[1:]
+        raise error
 
 
 def say_error(message: str, *, hint: str | None = None) -> None:

@@ -145,6 +145,7 @@ def _compared_cell(
         not_decided=changed
         or ratios.why_disturbed(both)
         or (ratios.SEQUENTIAL if is_sequential else ""),
+        few_pairs=_few_pairs(a, b, matched),
         disturbance=None
         if changed or is_sequential
         else ratios.factor_of_others(a.measured, b.measured),
@@ -156,6 +157,15 @@ def _compared_cell(
     if cell.not_decided and cell.is_decided(first):
         cell = replace(cell, notes=(*cell.notes, _beyond_others(cell)))
     return cell
+
+
+def _few_pairs(a: SideCell, b: SideCell, matched: ratios.Pairs | None) -> str:
+    """Where runs that other programs disturbed are left out, also of those measured again."""
+    of_a, of_b = ({run.key_of_repetition for _, run in one.placed_ended} for one in (a, b))
+    planned = min(len(of_a), len(of_b))
+    if matched is None or len(matched) >= min(planned, ratios.LEAST_REPETITIONS):
+        return ""
+    return f"{len(matched)} of {planned} pairs are left, too few: more repetitions decide it"
 
 
 def _beyond_others(cell: ComparedCell) -> str:

@@ -113,16 +113,18 @@ def _with_verdict(
     if compared.estimate is None:
         return replace(compared, verdict=f"{NOT_COMPARABLE}: {_without_ratio(compared)}")
     if not cell.is_decided(compared):
-        return replace(
-            compared, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}"
-        )
+        is_open = (compared.estimate.p_value or 0.0) > SIGNIFICANCE
+        reason = (is_open and cell.few_pairs) or cell.not_decided
+        return replace(compared, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {reason}")
     if adjusted is None:
         return replace(compared, verdict=_without_interval(compared))
     adjusted_p, count = adjusted
     if adjusted_p > SIGNIFICANCE:
         differs_alone = (compared.estimate.p_value or 0.0) <= SIGNIFICANCE
         verdict = NO_DIFFERENCE
-        if differs_alone or compared.repetitions < LEAST_REPETITIONS:
+        if cell.few_pairs and not differs_alone:
+            verdict = f"{NOT_DECIDED}: {cell.few_pairs}"
+        elif differs_alone or compared.repetitions < LEAST_REPETITIONS:
             verdict = _not_decided(compared, count if differs_alone else 1)
         return replace(compared, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
     is_better = (compared.estimate.log_ratio > 0) == compared.metric.is_more_better

@@ -342,6 +342,8 @@ class ComparedCell(Struct, frozen=True):
     disturbance: float | None = None
     """The factor by which that reason may have changed a ratio: a speed whose whole interval lies
     beyond it is decided all the same. None: not bounded."""
+    few_pairs: str = ""
+    """``2 of 6 pairs are left …``, where that alone leaves it open; empty: there are enough."""
     of_all_runs: ComparedCell | None = None
     """The same with the runs that other programs disturbed, where these do not count here."""
     answers: str = ""

@@ -12,6 +12,7 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
+from assay.contracts.documents import TextStyle
 from assay.contracts.plugins import protocols_of
 from assay.text.keys import TEXT, in_file, named
 
@@ -119,9 +120,8 @@ class Dialect(Protocol):
 
     name: str
     """As overrides of workloads name it."""
-    literal_style: str
-    """How a text literal is quoted: ``doubled`` (quotes doubled) or ``backslash`` (quotes and
-    backslashes escaped by a backslash)."""
+    text_style: TextStyle
+    """How its literals, names and comments are written; by it scripts are cut into statements."""
     bulk_form: str
     """``native`` or ``multi-row``: the engine's `BulkForm`."""
     has_if_exists: bool
@@ -263,12 +263,11 @@ class SqlText(Protocol):
     client."""
 
     name: str
-    """That of `Dialect`, as `literal_style`."""
+    """That of `Dialect`, as `text_style`."""
     server_names: tuple[str, ...]
     """Names by which people call its servers, the proper one first; none where the system has no
     client."""
-    literal_style: str
-    """``doubled`` or ``backslash``."""
+    text_style: TextStyle
     has_braced_arrays: bool
     """Whether the literal of an array is in braces: ``'{1,2}'``."""
     carriage_return: str | None

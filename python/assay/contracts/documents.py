@@ -150,6 +150,22 @@ class EngineDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return json.dumps(self.plain)
 
 
+class TextStyle(EngineDocument, frozen=True):
+    """How a family of systems writes literals, names and comments: as standard SQL does, or not."""
+
+    backslash_escapes: bool = False
+    """A backslash escapes quotes and backslashes in literals, where else a quote is doubled."""
+    nests_comments: bool = True
+    """A ``/*`` within a block comment needs a ``*/`` of its own."""
+    bracketed_names: bool = False
+    """``[a;b]`` is a quoted name."""
+
+    @property
+    def literals(self) -> str:
+        """As the documents that write literals name it."""
+        return "backslash" if self.backslash_escapes else "doubled"
+
+
 class ScriptDocument(EngineDocument, frozen=True):
     """One transaction type: its name, its path, and its text in the system's dialect."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
-from assay.contracts.documents import EngineDocument, ScriptDocument
+from assay.contracts.documents import EngineDocument, ScriptDocument, TextStyle
 from assay.contracts.driving import OF_ENGINE
 from assay.contracts.observation.clients import GeneratorReport, Outage, SharedNumbersDocument
 from assay.contracts.observation.costs import ClientCost, Interval, MachineSecond
@@ -152,7 +152,7 @@ class DriveDocument(ClientsDocument, frozen=True, kw_only=True):
     """What ``:{name}`` chooses among, as the dialect writes names."""
     unknown_statements: dict[str, str] | UnsetType = UNSET
     lexer: str | UnsetType = UNSET
-    literal_style: str | UnsetType = UNSET
+    text_style: TextStyle | UnsetType = UNSET
     begins: dict[str, list[str]] | UnsetType = UNSET
     """Isolation level → the statements that begin a transaction."""
     first_transaction: int | UnsetType = UNSET
@@ -388,6 +388,8 @@ class GeneratedTable(EngineDocument, frozen=True, kw_only=True):
     rows: str
     """The expression of their number."""
     line: int
+    """With the next: where it stands in the file."""
+    column: int
     per: str | None
     """The table for each of whose rows it has that many."""
     is_loaded: bool | UnsetType = UNSET

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.standard import script_words
 from assay.dialects.statements import NamedInText
@@ -54,6 +55,7 @@ class CqlDialect(NamedInText, MinimalDialect):
 
     own_tables = ("system.", "system_")
     name = "cql"
+    text_style = TextStyle(nests_comments=False)
     language = "cql"
     script_words = script_words(
         {

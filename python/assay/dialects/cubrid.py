@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.standard import (
     TRUTH_AS_NUMBERS,
     InsertingSql,
@@ -73,6 +74,7 @@ _CODES = {
 
 class CubridDialect(InsertingSql):
     name = "cubrid"
+    text_style = TextStyle(nests_comments=False, bracketed_names=True)
     bulk_form = "multi-row"
     version_query = "SELECT 'CUBRID ' || version()"
     lacking = frozenset({"gregorian dates", "microseconds"})

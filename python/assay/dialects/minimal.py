@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Dialect, Table
+from assay.contracts.documents import TextStyle
 from assay.errors import ArgumentError
 
 
 class MinimalDialect(Dialect):
-    literal_style = "doubled"
+    text_style = TextStyle()
     bulk_form = "native"
     has_if_exists = True
     isolation_levels: tuple[str, ...] = ()

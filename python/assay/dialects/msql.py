@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.standard import script_words
 from assay.errors import ArgumentError
@@ -30,7 +31,7 @@ _TYPES = {
 
 class MsqlDialect(MinimalDialect):
     name = "msql"
-    literal_style = "backslash"
+    text_style = TextStyle(backslash_escapes=True, nests_comments=False)
     bulk_form = "multi-row"
     script_words = script_words({"expect_changed": ""})  # it does not say how many
 

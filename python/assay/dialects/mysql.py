@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import (
     StandardSql,
@@ -104,7 +105,7 @@ class MysqlDialect(StandardSql):
     )
     server_names = ("MySQL", "MariaDB")
     error_classes = codes(_ERROR_NUMBERS)
-    literal_style = "backslash"
+    text_style = TextStyle(backslash_escapes=True, nests_comments=False)
     carriage_return = r"'\r'"
     own_tables = ("information_schema.", "performance_schema.", "mysql.", "sys.", "dual")
     quote = "`"

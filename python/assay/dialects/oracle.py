@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Column, Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.limits import BoundedIndexes, SchemaLimits
 from assay.dialects.standard import TRUTH_AS_NUMBERS, codes, script_words, type_words, words
 from assay.errors import ArgumentError
@@ -43,6 +44,7 @@ _CODES = {
 
 class OracleDialect(BoundedIndexes):
     name = "oracle"
+    text_style = TextStyle(nests_comments=False)
     version_query = "SELECT banner_full FROM v$version"
     limits = SchemaLimits(
         source="Oracle Database Reference, datatype limits and logical database limits",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.standard import StandardSql, codes, script_words, type_words, words
@@ -35,6 +36,7 @@ class SqliteDialect(StandardSql):
     over whole values."""
 
     name = "sqlite"
+    text_style = TextStyle(nests_comments=False, bracketed_names=True)
     explain = "EXPLAIN QUERY PLAN "
     # Foreign keys bind only while the setting `foreign_keys` is on.
     adds_foreign_keys = False

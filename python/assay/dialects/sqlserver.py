@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects import Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.limits import BoundedIndexes, SchemaLimits
 from assay.dialects.standard import TRUTH_AS_NUMBERS, codes, script_words, type_words, words
 
@@ -47,6 +48,7 @@ _CODES = {
 
 class SqlServerDialect(BoundedIndexes):
     name = "sqlserver"
+    text_style = TextStyle(bracketed_names=True)
     version_query = "SELECT @@VERSION"
     limits = SchemaLimits(
         source="Microsoft: maximum capacity specifications for SQL Server",

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects import Dialect
-from assay.contracts.documents import ScriptDocument
+from assay.contracts.documents import ScriptDocument, TextStyle
 from assay.contracts.driving import DEFERRED, OF_ENGINE, READ_PRIMARY, reads_of_scripts
 from assay.contracts.engine import (
     ArrivalDocument,
@@ -48,21 +48,20 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     file."""
     feed = drive.run.cell.feed
     if feed is not None:
-        return statements_of(Path(feed), dialect.literal_style)
+        return statements_of(Path(feed), dialect.text_style)
     return workload.scripts_for(drive, dialect)
 
 
-def statements_of(file: Path, literal_style: str) -> tuple[Script, ...]:
+def statements_of(file: Path, text_style: TextStyle) -> tuple[Script, ...]:
     """The statements of a plain file, named by the lines they begin at, each a transaction type of
     its own that is sent unchanged: as an interactive client does with its standard input.
 
-    ``literal_style`` is the dialect's: whether a backslash in a literal escapes a quote. Raises
-    `InputError` where the file cannot be read or holds no statement, `ScriptError` where a literal
-    or a comment does not end.
+    ``text_style`` is the dialect's. Raises `InputError` where the file cannot be read or holds no
+    statement, `ScriptError` where a literal or a comment does not end.
     """
     text = paths.read_text(file, InputError)
     try:
-        found = _engine.split_statements(text, str(file), literal_style)
+        found = _engine.split_statements(text, str(file), text_style)
     except _engine.EngineError as error:
         raise ScriptError(
             error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
@@ -128,7 +127,7 @@ def document_of(
         identifiers=written(workload.identifiers_for(cell.parameters), dialect) or UNSET,
         unknown_statements=dict(dialect.unknown_statements) or UNSET,
         lexer=dialect.language or UNSET,
-        literal_style=dialect.literal_style or UNSET,
+        text_style=dialect.text_style,
         begins=begins_transaction(dialect) or UNSET if has_begin else UNSET,
     )
     document = _with_clients(document, drive)

@@ -41,7 +41,7 @@ def document_of(
         variables=dict(variables),
         identifiers=written(identifiers, dialect),
         lexer=dialect.language,
-        literal_style=dialect.literal_style,
+        text_style=dialect.text_style,
         order="sequence",
         clients=1,
         protocol="prepared",

@@ -3,8 +3,8 @@ table of one; returns the levels and settings that it gives, as fields of `Exper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from assay import registry
 from assay.contracts.driving import DrivingChanges
@@ -36,6 +36,9 @@ from assay.text.quantities import Real, Whole
 from assay.text.toml_file import TomlTable
 from assay.workload import driving
 from assay.workload.values import Workload
+
+Parts = TypeVar("Parts")
+Found = TypeVar("Found")
 
 
 def read_levels(section: TomlTable, workload: Workload) -> ExperimentChanges:
@@ -125,18 +128,19 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
 
 def _driving(section: TomlTable) -> DrivingChanges:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
-    given = driving.read(section, {}, is_of_workload=False, passed_over=("offered_rate_per_s",))
+    given = driving.read(section, None, passed_over=("offered_rate_per_s",))
     section.done()
     return given
 
 
 class ErrorPlace:
-    """Gives an `ArgumentError` raised inside the block the location of a key in the file, and makes
-    it name keys in place of options."""
+    """Gives an `ArgumentError` raised inside the block the location of a key in the file, or of an
+    element of the list there, and makes it name keys in place of options."""
 
-    def __init__(self, section: TomlTable, key: str) -> None:
+    def __init__(self, section: TomlTable, key: str, *at: int) -> None:
         self._section = section
         self._key = key
+        self._at = at
 
     def __enter__(self) -> None:
         return None
@@ -144,7 +148,34 @@ class ErrorPlace:
     def __exit__(self, _type: Any, error: BaseException | None, _trace: Any) -> None:
         if isinstance(error, ArgumentError):
             error.respell(spelled_in_file)
-            raise self._section.error(error.message, self._key, hint=error.hint) from error
+            found = self._section.error(error.message, self._key, *self._at, hint=error.hint)
+            raise found from error
+
+
+def read_parts(
+    read: Callable[[Parts], Found],
+    whole: Parts,
+    parts: Iterable[tuple[Parts, ErrorPlace]],
+    place: ErrorPlace,
+) -> Found:
+    """What is read of the whole. An `ArgumentError` that a part alone raises, too, has the location
+    of that part."""
+    try:
+        return read(whole)
+    except ArgumentError:
+        for part, place_of_part in parts:
+            with place_of_part:
+                read(part)
+        with place:
+            raise
+
+
+def read_words(
+    read: Callable[[Sequence[str]], Found], words: Sequence[str], section: TomlTable, key: str
+) -> Found:
+    """`read_parts` of the elements of a list."""
+    each = (([word], ErrorPlace(section, key, number)) for number, word in enumerate(words))
+    return read_parts(read, words, each, ErrorPlace(section, key))
 
 
 def _settings(table: str, is_asked: Callable[[Setting], bool]) -> Iterator[Key]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import file_keys, quick
 from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
-from assay.experiment.file_keys import ErrorPlace
+from assay.experiment.file_keys import ErrorPlace, read_parts, read_words
 from assay.experiment.settings_catalogue import OPTIONS, Words
 from assay.experiment.settings_validation import first_repeated, refuse_repeated, refuse_unused
 from assay.text import paths, quantities, toml_file
@@ -41,6 +42,12 @@ _IN_TABLES = {
 """Keys of a table that people write at the top."""
 
 
+_IN_PLACE = {
+    "test": 'write above: tests = ["NAME"]',
+    "systems": "write [system.NAME]",
+    "storages": "write [storage.NAME]",
+}
+"""Of a key that has a value, what is written in place of a table of the same name."""
 _MOST_MISTAKES = 10
 """That are said at once."""
 _JUDGED_BY = {
@@ -88,7 +95,7 @@ def _read(
 ) -> tuple[Experiment, Workload]:
     from assay.experiment.file_keys import EXPERIMENT
 
-    top = toml_file.read(file, EXPERIMENT, {"test": 'tests = ["NAME"]'})
+    top = toml_file.read(file, EXPERIMENT, _IN_PLACE)
     scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
     if is_ad_hoc:
@@ -167,12 +174,13 @@ def _optional(top: TomlTable, experiment: Experiment) -> tuple[str, ...]:
         else storages.get(name.partition(" (")[0], name)
         for name in top.texts("optional", ())
     )
-    for name in found:
+    for number, name in enumerate(found):
         if name not in (*systems, *storages.values(), *server_limits.FACTORS):
             raise top.error(
                 f"{name} is neither a system nor a storage of this file, nor one of "
                 f"{', '.join(server_limits.FACTORS)}",
                 "optional",
+                number,
                 hint=did_you_mean(name, known),
             )
     return found
@@ -204,12 +212,13 @@ def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:
     """``script = ["a.sql", "b.sql@3"]``, a mix, or ``script = "a.sql,b.sql"``, of which each is
     measured; relative to the file's folder. Whether it is a mix."""
     folder = top.file.parent
-    with ErrorPlace(top, "script"):
-        words, is_mix = top.texts("script", ()), True
+
+    def read(words: Sequence[str]) -> tuple[Sequence[ScriptFile], bool]:
         if "workload" in top:
-            named = ad_hoc_script.mix_in_place(words, folder)
-        else:
-            named, is_mix = ad_hoc_script.levels_and_mix(words, folder)
+            return ad_hoc_script.mix_in_place(words, folder), True
+        return ad_hoc_script.levels_and_mix(words, folder)
+
+    named, is_mix = read_words(read, top.texts("script", ()), top, "script")
     return tuple(replace(script, path=str(folder / script.path)) for script in named), is_mix
 
 
@@ -228,8 +237,11 @@ def _ad_hoc_workload(top: TomlTable, scripts: tuple[ScriptFile, ...], *, is_mix:
 def _tests(top: TomlTable, workload: Workload) -> tuple[str, ...]:
     """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
     key, named = _named_tests(top, workload)
-    with ErrorPlace(top, key):
-        return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
+
+    def read(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(test for name in words for test in workload.tests_of(name)))
+
+    return read_words(read, named, top, key)
 
 
 def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ...]]:
@@ -242,10 +254,8 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
 
 
 def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
-    with ErrorPlace(top, "systems"):
-        choices = list(
-            checked_choices.system_choices(top.texts("systems", (workload.default_system,)))
-        )
+    named = top.texts("systems", (workload.default_system,))
+    choices = list(read_words(checked_choices.system_choices, named, top, "systems"))
     if "system" in top and not top.is_table("system"):
         raise top.error(
             "system: expected tables [system.NAME] with settings",
@@ -262,9 +272,10 @@ def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
                 name,
                 hint=did_you_mean(name, chosen),
             )
-        with ErrorPlace(given, name):
-            levels = {key: section.words(key) for key in section.names()}
-            choices = checked_choices.varied(choices, name, levels)
+        levels = {key: section.words(key) for key in section.names()}
+        each = (({key: levels[key]}, ErrorPlace(section, key)) for key in levels)
+        varied = partial(checked_choices.varied, choices, name)
+        choices = read_parts(varied, levels, each, ErrorPlace(given, name))
     return identity.named_systems(choices)
 
 
@@ -300,9 +311,12 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
     costs: dict[str, StoragePrice] = {}
     of_data = top.texts("storages", ("here",))
     of_logs = [
-        name for words in top.texts("log_storage", ()) for name in checked_choices.split(words)
+        (name, number)
+        for number, words in enumerate(top.texts("log_storage", ()))
+        for name in checked_choices.split(words)
     ]
-    used = [name for name in declared.names() if name in (*of_data, *of_logs)]
+    named = {*of_data, *(name for name, _ in of_logs)}
+    used = [name for name in declared.names() if name in named]
     for name in used:
         section = declared.section(name)
         changed = [quickly.section(name)] if name in quickly else []
@@ -313,10 +327,10 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
             costs[found[name].name] = price
         section.done()
 
-    def chosen(name: str, key: str) -> tuple[StorageChoice | None, ...]:
+    def chosen(name: str, key: str, number: int) -> tuple[StorageChoice | None, ...]:
         if name in found:
             return (found[name],)
-        with ErrorPlace(top, key):
+        with ErrorPlace(top, key, number):
             try:
                 if key == "log_storage":
                     return storage_words.log_storages([name], found.values())
@@ -327,8 +341,13 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
                     error.hint = f"did you mean {meant!r}, which is declared in this file?"
                 raise
 
-    data = [one for name in of_data for one in chosen(name, "storages") if one is not None]
-    logs = [one for name in of_logs for one in chosen(name, "log_storage")]
+    data = [
+        one
+        for number, name in enumerate(of_data)
+        for one in chosen(name, "storages", number)
+        if one is not None
+    ]
+    logs = [one for name, number in of_logs for one in chosen(name, "log_storage", number)]
     for name in declared.names():
         if name not in used:
             raise declared.error(
@@ -341,8 +360,13 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
 
 def _prices(top: TomlTable, storages: _Storages, systems: tuple[SystemChoice, ...]) -> Prices:
     """Those of the tables of storages, and those of ``price``."""
+    given = read_words(
+        lambda words: prices.of_words(words, storages.of_data, systems),
+        top.texts("price", ()),
+        top,
+        "price",
+    )
     with ErrorPlace(top, "price"):
-        given = prices.of_words(top.texts("price", ()), storages.of_data, systems)
         for name in given.of_storages:
             if name in storages.prices:
                 raise ArgumentError(
@@ -427,11 +451,10 @@ def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ..
     (``disk (modelled)``) is named without it."""
     names = {name.partition(" (")[0]: name for one in known for name in one.names}
     found = section.texts(key)
-    for name in found:
+    for number, name in enumerate(found):
         if name not in names:
-            raise section.error(
-                f"{name} is not among the {key} of this file", key, hint=did_you_mean(name, names)
-            )
+            said = f"{name} is not among the {key} of this file"
+            raise section.error(said, key, number, hint=did_you_mean(name, names))
     return tuple(names[name] for name in found)
 
 

@@ -31,7 +31,7 @@ def client_shares(run: Run) -> tuple[float, float] | None:
 
 def processor_wait(run: Run) -> tuple[float, float] | None:
     """(share of their time that the client's threads waited for a CPU, share of the machine's CPUs
-    that other programs used meanwhile).
+    that other programs used meanwhile): the second is that of `other_programs`, if it is known.
 
     None where it is unknown: a server behind a URL may be one of these programs.
     """
@@ -44,11 +44,11 @@ def processor_wait(run: Run) -> tuple[float, float] | None:
     server_ns = driven.server_cost.cpu_ns if driven.server_cost else 0
     others_ns = max(0, cost.machine_busy_ns - cost.cpu_ns - server_ns)
     threads = max(1, driven.threads)
-    processors = run.machine.get("processors") or _processors(run.machine)
-    return (
-        min(1.0, cost.waited_for_processor_ns / elapsed_ns / threads),
-        min(1.0, others_ns / elapsed_ns / processors),
-    )
+    others = other_programs(run)
+    if others is None:
+        processors = run.machine.get("processors") or _processors(run.machine)
+        others = min(1.0, others_ns / elapsed_ns / processors)
+    return min(1.0, cost.waited_for_processor_ns / elapsed_ns / threads), others
 
 
 def other_programs(run: Run) -> float | None:

@@ -71,9 +71,8 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
     if waits and min(waits) > warning_kinds.WAIT_LIMIT:
         yield (
             WarningKind.CLIENT_WAITED_FOR_PROCESSOR,
-            f"{run.named_run}: its threads waited "
-            f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
-            "the CPUs",
+            f"{run.named_run}: its threads waited {units.share(waits[0])} of the time, other "
+            f"programs used {share_beyond(waits[1], warning_kinds.OTHERS_LIMIT)} of the CPUs",
         )
     others = other_programs(run)
     if others and is_disturbed(run):

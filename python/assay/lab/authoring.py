@@ -350,7 +350,7 @@ def statements_of_text(text: str, dialect: Dialect) -> list[tuple[str, int, int]
     """(statement, line, column), without meta commands; none where they cannot be cut apart."""
     try:
         bare = _META.sub(lambda line: " " * len(line[0]), text)
-        return _engine.split_statements(bare, "", dialect.literal_style)
+        return _engine.split_statements(bare, "", dialect.text_style)
     except _engine.EngineError:
         return []
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from assay.contracts.recorded import Command, Machine
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, YouError
 from assay.experiment import Experiment
 from assay.judge import CellVerdict
 from assay.judge.run import CellKey, Run, RunSummary
@@ -45,10 +45,17 @@ class RecordQuestions(ABC):
     def _read(self, question: Change[T]) -> T:
         """The answer to a question."""
 
-    def runs(self, last: int | None = None) -> list[RunSummary]:
+    def runs(
+        self, last: int | None = None, damage: list[YouError] | None = None
+    ) -> list[RunSummary]:
         """Every run of every experiment, or of the ``last`` ones: the newest last, in planned order
-        within one."""
-        return self._read(lambda connection: reading.runs(connection, last))
+        within one. ``damage``: is given an error for each run that cannot be read, which is left
+        out; None: the first one is raised."""
+        wrong = None if damage is None else list[ValueError]()
+        found = self._read(lambda connection: reading.runs(connection, last, wrong))
+        if damage is not None:
+            damage += (faults.damaged(error, self.path) for error in wrong or ())
+        return found
 
     def run(self, run_id: int) -> Run:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""

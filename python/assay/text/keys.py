@@ -141,15 +141,19 @@ def named(
 
 @cache
 def members(thing: type) -> Mapping[str, Key | SeveralKeys]:
-    """Field → its key, or its keys, in their order, of those that declare one."""
+    """Field → its key, or its keys, in their order, of those that declare one. Raises `TypeError`
+    for annotations that cannot be read, as a key among them would be lost."""
     try:
         hints = {
             name: hint
             for base in reversed(thing.__mro__)
             for name, hint in inspect.get_annotations(base, eval_str=True, locals={}).items()
         }
-    except NameError:  # of another package, which imports for type checkers alone
-        return {}
+    except NameError as error:
+        name = f"{thing.__module__}.{thing.__qualname__}"
+        raise TypeError(
+            f"the keys of {name} cannot be read: {error}; import it outside TYPE_CHECKING"
+        ) from error
     return {
         field: declared
         if isinstance(declared, SeveralKeys)

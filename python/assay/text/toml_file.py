@@ -65,8 +65,8 @@ def read(
     file: Path, keys: Keys | None = None, beside: Mapping[str, str] | None = None
 ) -> TomlTable:
     """The whole file as one section; raises `ExperimentError` where it is no TOML. ``keys``: all
-    that it may have; None: its reader alone knows them. ``beside``: of a key, what is written in
-    its place beside a table of the same name."""
+    that it may have; None: its reader alone knows them. ``beside``: of a key that has a value,
+    what to do in place of a table of the same name."""
     text = paths.read_text(file, ExperimentError, most_bytes=MOST_BYTES)
     if long_key := _LONG_KEY.search(text):
         raise ExperimentError(
@@ -87,11 +87,11 @@ def read(
             message, lines = message.removesuffix(_AT_THE_END), text.splitlines() or [""]
             line, column = len(lines), len(lines[-1]) + 1
         whole_line = "".join(text.splitlines()[line - 1 : line])
-        message, hint = _in_words(message, whole_line[column - 1 :].strip())
+        message, hint = _in_words(message, whole_line, column - 1)
         table = _TABLE.match(whole_line)
         if table is not None and table[1] in (beside or {}):
             message = f"{table[0]}: {table[1]} is given above with a value, so it cannot be a table"
-            hint = f"write above: {(beside or {})[table[1]]}"
+            hint = (beside or {})[table[1]]
         raise ExperimentError(message, file=file, line=line, column=column, hint=hint) from error
     except RecursionError as error:
         raise ExperimentError("values are nested too deeply", file=file) from error
@@ -101,6 +101,7 @@ def read(
 
 
 _TABLE = pattern(r"\s*\[([\w-]+)\.[^\]]*\]")
+_LEADING_ZERO = pattern(r"(?<![\w.+-])[+-]?0\d+(?![\w.])")
 _AT_THE_END = " (at end of document)"
 _QUOTES = 'a text begins and ends with a quotation mark: key = "text"'
 _MISTAKES = {
@@ -134,8 +135,19 @@ _MISTAKES = {
 """What the reader of TOML says first, what a person can do something with, and the fix."""
 
 
-def _in_words(message: str, text: str) -> tuple[str, str | None]:
-    """What is wrong, and the fix; ``found``: the rest of the line from there on."""
+def _in_words(message: str, line: str, at: int) -> tuple[str, str | None]:
+    """What is wrong at that character of the line, and the fix."""
+    text, letter = line[at:].strip(), line[at : at + 1].replace("\t", " ")
+    if letter and not letter.isprintable():
+        return (
+            f"found an invisible character, U+{ord(letter):04X}",
+            "delete it, or write a blank in its place",
+        )
+    for number in _LEADING_ZERO.finditer(line):
+        if number.start() < at < number.end():
+            return f"the number {number[0]} begins with 0", f"write {int(number[0])}"
+    if not text and "{" in line and message.startswith("Invalid initial character"):
+        return "a table in braces goes on in the next line", "write all of it in one line"
     if message.startswith("Invalid value"):
         word = re.match(r"[^\s,\]}#]*", text)
         hint = f'a text stands in quotes: "{word[0]}"' if word and word[0] else None
@@ -236,11 +248,10 @@ class TomlTable:
         levels = tuple(levels)
         self._asks(key, Listed(OneOf(levels)), None)
         found = tuple(self._listed(key, None, "text", lambda value: isinstance(value, str)))
-        for value in found:
+        for number, value in enumerate(found):
             if value not in levels:
-                raise self.error(
-                    f"{key}: {value!r}: invalid value", key, hint=did_you_mean(value, levels)
-                )
+                said = f"{key}: {value!r}: invalid value"
+                raise self.error(said, key, number, hint=did_you_mean(value, levels))
         return found
 
     def refuse_both(self, key: str, other: str) -> None:
@@ -414,7 +425,8 @@ class TomlTable:
         self, message: str, key: str | None = None, *at: int, hint: str | None = None
     ) -> ExperimentError:
         """The complaint, placed at the key's line (or this table's own). ``at``: the number of
-        the element in the list that stands there."""
+        the element in the list that stands there, if it is one."""
+        at = at if key is not None and isinstance(self._data.get(key), list) else ()
         line, _, _ = self._place() if key is None else self._place(key, *at)
         return ExperimentError(message, file=self.file, line=line, hint=hint)
 

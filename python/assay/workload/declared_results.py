@@ -68,10 +68,10 @@ def _metric(
     metric: DerivedMetric = section.thing(DerivedMetric, tests, scripts, name=name)
     if metric.test and "scripts" not in section:
         metric = replace(metric, scripts=tests[metric.test].scripts)
-    for script in metric.scripts:
+    for number, script in enumerate(metric.scripts):
         if script not in _run_by(tests[metric.test]):
             hint = did_you_mean(script, _run_by(tests[metric.test]))
-            raise section.error(f"the test does not run {script!r}", "scripts", hint=hint)
+            raise section.error(f"the test does not run {script!r}", "scripts", number, hint=hint)
     return metric
 
 

@@ -38,18 +38,18 @@ _NUMERAL = frozenset("0123456789.+-")
 
 def read(
     section: TomlTable,
-    parameters: Mapping[str, Parameter],
+    parameters: Mapping[str, Parameter] | None,
     *,
-    is_of_workload: bool = True,
     passed_over: Collection[str] = (),
 ) -> DrivingChanges:
     """The fields of `Driving` that the section sets; raises `ExperimentError` with the line.
 
+    ``parameters``: those that a workload may name; None: the section is of no workload.
     ``passed_over``: those that are read elsewhere.
     """
     given = DrivingChanges()
     for field, setting in OF_FILES.items():
-        is_read = setting.workloads_say or not is_of_workload
+        is_read = setting.workloads_say or parameters is None
         if is_read and setting.name in section and field not in passed_over:
             of_field = _TABLES.get(field)
             if of_field is not None and section.is_table(setting.name):
@@ -59,7 +59,7 @@ def read(
     return given
 
 
-def _value(section: TomlTable, setting: Setting, parameters: Mapping[str, Parameter]) -> Any:
+def _value(section: TomlTable, setting: Setting, parameters: Mapping[str, Parameter] | None) -> Any:
     key = setting.name
     match setting.kind:
         case NumberOf() | Levels():
@@ -67,7 +67,7 @@ def _value(section: TomlTable, setting: Setting, parameters: Mapping[str, Parame
         case Choice(levels=levels) | Route(words=levels):
             return section.choice(key, levels)
         case Pause():
-            return _pause(section, key, parameters)
+            return _pause(section, key, parameters or {})
         case Flag() if setting.read is not None:
             return setting.read(True) if section.boolean(key) else None
     return section.boolean(key)
@@ -95,17 +95,21 @@ def _in_largest_unit(match: re.Match[str]) -> str:
     return f"{float(length_ns / _NS[unit]):.15g}{unit}"
 
 
-def _number(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
+def _number(
+    section: TomlTable, key: str, parameters: Mapping[str, Parameter] | None
+) -> int | float | str:
     quantity = NUMBERS[key]
     if section.is_text(key):
         value = section.text(key)
-        if value in parameters and parameters[value].type in ("int", "float"):
+        if parameters and value in parameters and parameters[value].type in ("int", "float"):
             return value
         if not isinstance(quantity, quantities.Whole) and value[:1] in _NUMERAL:
             try:
                 return quantity.of_word(value)
             except ValueError as error:
                 raise section.error(f"{key}: {error}", key) from None
+        if parameters is None:
+            raise section.error(f"{key} = {value!r}: expected {quantity.expected}", key)
         raise no_number(section, key, value, parameters, ("int", "float"))
     if isinstance(quantity, quantities.Whole):
         return section.whole(key, quantity)

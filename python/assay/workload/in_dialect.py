@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 
 from assay import _engine
 from assay.contracts.dialects import QuotesNames, Table
+from assay.contracts.documents import TextStyle
 from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError
 from assay.text import pattern
@@ -45,7 +46,7 @@ class Writes(Speaks, Protocol):
     """A dialect, as far as names are written by it."""
 
     @property
-    def literal_style(self) -> str: ...
+    def text_style(self) -> TextStyle: ...
 
     def identifier(self, name: str) -> str: ...
 
@@ -86,14 +87,14 @@ class DeclaredNames:
         text = with_words(text, getattr(dialect, "script_words", StandardSql.script_words))
         if '"' not in text:
             return text
-        pieces = _engine.cut_at_names(text, dialect.literal_style)
+        pieces = _engine.cut_at_names(text, dialect.text_style)
         pieces[1::2] = [self._written(piece, dialect) for piece in pieces[1::2]]
         return "".join(pieces)
 
     def reserved_in(self, statement: str, dialect: Writes) -> list[str]:
         """The declared names that stand bare in the statement, and that the dialect reserves. A
         word before a parenthesis may be a function's."""
-        pieces = _engine.cut_at_names(LITERAL.sub("''", statement), dialect.literal_style)
+        pieces = _engine.cut_at_names(LITERAL.sub("''", statement), dialect.text_style)
         found = dict.fromkeys(_BARE.findall(" ; ".join(pieces[::2])))
         return [word for word in found if word in self and dialect.identifier(word) != word]
 

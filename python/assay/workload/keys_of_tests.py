@@ -161,10 +161,10 @@ DEFAULTS = in_file(
 
 def _needs(section: TomlTable, key: str, _names: Names) -> tuple[str, ...]:
     needs = section.texts(key, may_be_empty=True)
-    for name in needs:
+    for number, name in enumerate(needs):
         if name not in CAPABILITIES:
             hint = did_you_mean(name, CAPABILITIES)
-            raise section.error(f"unknown capability {name!r}", key, hint=hint)
+            raise section.error(f"unknown capability {name!r}", key, number, hint=hint)
     return needs
 
 
@@ -177,11 +177,12 @@ def _goes_without(section: TomlTable, key: str, _names: Names) -> dict[str, tupl
     for name in own.names():
         script_names.refuse_unknown_dialect(own, name)
         found[name] = own.texts(name)
-        for capability in found[name]:
+        for number, capability in enumerate(found[name]):
             if capability not in needs:
                 raise own.error(
                     f"the test does not need {capability!r}, so that it cannot go without",
                     name,
+                    number,
                     hint=did_you_mean(capability, needs) or f'needs = ["{capability}"]',
                 )
     return found

@@ -197,29 +197,32 @@ def indexes(
 ) -> dict[Index, Expression | None]:
     """Index → the condition for creating it; None: always."""
     found: dict[Index, Expression | None] = {}
-    for declared in section.texts_or_tables("indexes"):
+    for number, declared in enumerate(section.texts_or_tables("indexes")):
         when = None
         if isinstance(declared, TomlTable):
             said: IndexWhen = declared.thing(IndexWhen)
             text, when = said.columns, said.when
         else:
             text = declared
-        index = _index(section, table, known, text)
+        index = _index(section, table, known, text, number)
         if index in found:
-            raise section.error(f"the index {text!r} is declared twice", "indexes")
+            raise section.error(f"the index {text!r} is declared twice", "indexes", number)
         found[index] = when
     return found
 
 
-def _index(section: TomlTable, table: str, known: Mapping[str, Column], text: str) -> Index:
+def _index(
+    section: TomlTable, table: str, known: Mapping[str, Column], text: str, number: int
+) -> Index:
     parts = [part.split() for part in text.split(",")]
     if not all(map(_is_in_order, parts)):
         raise section.error(
             f"{text!r} is not an index",
             "indexes",
+            number,
             hint='"column", or "column, other desc"',
         )
-    columns, descending = _ordered(section, "indexes", known, parts)
+    columns, descending = _ordered(section, "indexes", known, parts, number)
     words = [word for one in columns for word in (one, *(["desc"] * (one in descending)))]
     return Index(name="_".join([table, *words]).lower(), columns=columns, descending=descending)
 
@@ -229,10 +232,14 @@ def _is_in_order(words: Sequence[str]) -> bool:
 
 
 def _ordered(
-    section: TomlTable, key: str, known: Mapping[str, Column], parts: Sequence[Sequence[str]]
+    section: TomlTable,
+    key: str,
+    known: Mapping[str, Column],
+    parts: Sequence[Sequence[str]],
+    *at: int,
 ) -> tuple[tuple[str, ...], frozenset[str]]:
     """The columns, and those of them in descending order."""
-    columns = known_columns(section, key, known, tuple(part[0] for part in parts))
+    columns = known_columns(section, key, known, tuple(part[0] for part in parts), *at)
     return columns, frozenset(part[0] for part in parts if list(part[1:]) == ["desc"])
 
 
@@ -280,8 +287,8 @@ def partitioning(
 def unique_keys(section: TomlTable, known: Mapping[str, Column]) -> tuple[tuple[str, ...], ...]:
     """The unique constraints, each a list of columns."""
     return tuple(
-        known_columns(section, "unique", known, _split(columns))
-        for columns in section.texts("unique", ())
+        known_columns(section, "unique", known, _split(columns), number)
+        for number, columns in enumerate(section.texts("unique", ()))
     )
 
 
@@ -290,19 +297,22 @@ def foreign_keys(
 ) -> tuple[ForeignKey, ...]:
     """The foreign keys; `relations` checks their targets."""
     found = []
-    for text in section.texts("foreign_keys", ()):
+    for number, text in enumerate(section.texts("foreign_keys", ())):
         parts = _FOREIGN_KEY.fullmatch(text)
         if parts is None:
             raise section.error(
                 f"{text!r} is not a foreign key",
                 "foreign_keys",
+                number,
                 hint='"column -> table(column)", or "a, b -> table(a, b)"',
             )
-        own = known_columns(section, "foreign_keys", known, _split(parts["own"]))
+        own = known_columns(section, "foreign_keys", known, _split(parts["own"]), number)
         theirs = _split(parts["theirs"])
         if len(own) != len(theirs):
             raise section.error(
-                f"the foreign key {text!r} has {len(own)} columns for {len(theirs)}", "foreign_keys"
+                f"the foreign key {text!r} has {len(own)} columns for {len(theirs)}",
+                "foreign_keys",
+                number,
             )
         name = "_".join([table, *own, "fkey"]).lower()
         found.append(ForeignKey(name, own, parts["table"], theirs))
@@ -310,21 +320,23 @@ def foreign_keys(
 
 
 def known_columns(
-    section: TomlTable, key: str, known: Mapping[str, Column], names: tuple[str, ...]
+    section: TomlTable, key: str, known: Mapping[str, Column], names: tuple[str, ...], *at: int
 ) -> tuple[str, ...]:
-    """The names, each checked to be a column and to occur once."""
+    """The names, each checked to be a column and to occur once. ``at``: the element in which all
+    stand; without it each is an element of its own."""
     for position, name in enumerate(names):
+        place = at or (position,)
         if name not in known:
-            raise section.error(
-                f"{key} names the unknown column {name!r}", key, hint=did_you_mean(name, known)
-            )
+            said = f"{key} names the unknown column {name!r}"
+            raise section.error(said, key, *place, hint=did_you_mean(name, known))
         if name in names[:position]:
-            raise section.error(f"{key} names the column {name!r} twice", key)
+            raise section.error(f"{key} names the column {name!r} twice", key, *place)
         if known[name].is_document:
             raise section.error(
                 f"{key} names the column {name!r} of type {known[name].type}: expected a type "
                 "whose values every system can compare",
                 key,
+                *place,
                 hint='a script can make an index over JSON: steps = [{ do = "ddl", script = "…" }]',
             )
     return names

@@ -278,6 +278,7 @@ def _generated(
         instance=instance,
         rows=rows.text,
         line=rows.line,
+        column=rows.column,
         per=_named(declared.generator.per, instance) or None,
         is_loaded=UNSET if is_loaded else False,
         columns=tuple(_column(declared, column) for column in table.columns),

@@ -37,12 +37,11 @@ def named_scripts(
     """The names that any of the words means, each once, in the order of the words. ``kind``: what
     those of ``known`` are called; ``key``: where the words stand in ``section``."""
     names: dict[str, None] = {}
-    for word in words:
+    for number, word in enumerate(words):
         found = meant_scripts(word, known)
         if not found:
-            raise section.error(
-                f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
-            )
+            hint = did_you_mean(word, _words(word, known))
+            raise section.error(f"no {kind} is called {word!r}", key, number, hint=hint)
         names |= dict.fromkeys(found)
     return tuple(names)
 

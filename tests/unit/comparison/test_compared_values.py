@@ -17,6 +17,7 @@ import assay
 import invented_records as invented
 from assay import comparison
 from assay.comparison import conditions
+from assay.comparison.conclusions import questions
 from assay.comparison.conditions import ConditionAnswer, ConditionResult, condition
 from assay.comparison.sides import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
@@ -423,3 +424,14 @@ def test_a_ratio_at_the_limit_is_said_to_be_there(
     assert found.answer is ConditionAnswer.NOT_DECIDED
     assert ("the ratio lies at your limit" in found.reason) is is_at_limit
     assert ("repeat both to a precision of 5 %" in found.reason) is not is_at_limit
+
+
+def test_where_few_pairs_are_left_their_number_is_said(tmp_path: Path) -> None:
+    """Each side has four of six repetitions, the last two of which are of both."""
+    record = beside_others(interleaved(tmp_path, 0.97, 6), [5, 6], 0.27)
+    record = beside_others(record, [1, 2], 0.29, storage="here")
+    (cell,) = of_storages(record).cells
+    few = "not decided: 2 of 6 pairs are left, too few: more repetitions decide it"
+    assert cell.primary.verdict == few
+    (question,) = questions(record)
+    assert question.conclusions[0].reason == few.removeprefix("not decided: ")

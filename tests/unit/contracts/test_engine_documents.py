@@ -15,7 +15,7 @@ from assay.load.bibsql import bibliography
 CRATES = Path(__file__).parents[3] / "crates"
 SOURCES = "\n".join(
     file.read_text(encoding="utf-8")
-    for place in ("engine/src/document", "datagen/src", "bibtex/src")
+    for place in ("engine/src/document", "script/src/lexer", "datagen/src", "bibtex/src")
     for file in CRATES.glob(f"{place}/*.rs")
 )
 CALLED = {

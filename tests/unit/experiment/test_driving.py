@@ -433,9 +433,20 @@ def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
         of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
 
 
-def test_literals_and_comments_are_those_of_the_system(script: Path) -> None:
-    script.write_text("# it's a comment\nSELECT 'it\\'s';\n")
-    for system in ("mariadb", "mysql"):
+@pytest.mark.parametrize(
+    ("text", "systems"),
+    [
+        ("# it's a comment\nSELECT 'it\\'s';", "mariadb mysql"),
+        ("/* a /* b */ SELECT 1;", "sqlite mariadb mysql cubrid"),
+        ("/* a /* b */ */ SELECT 1;", "postgresql duckdb"),
+        ("SELECT 1 AS [it's];", "sqlite cubrid"),
+    ],
+)
+def test_literals_names_and_comments_are_those_of_the_system(
+    text: str, systems: str, script: Path
+) -> None:
+    script.write_text(f"{text}\n")
+    for system in systems.split():
         found, workload = of_scripts(script, on=(system,))
         Compiled(workload).check(plan(found, workload).runs)
 

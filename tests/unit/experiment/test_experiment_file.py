@@ -102,6 +102,12 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ('"sqlite", "mariadb"', '"sqlite", "mariabd"', 5, "unknown system 'mariabd'"),
         ('test = "parallel"', 'test = "paralel"', 4, "unknown test of bibsql"),
         ('workload = "bibsql"', 'workload = "bibsq"', 3, "unknown workload"),
+        ("[parameters]", '[drive]\ntransactions = "ten"\n[parameters]', 13, "expected a whole"),
+        # Of a list on several lines, the line of the element.
+        ('"sqlite", "mariadb"', '"sqlite",\n"mariabd"', 6, "unknown system 'mariabd'"),
+        ('"here", "fast"', '"here",\n"fsat","fast"', 7, "unknown storage 'fsat'"),
+        ('test = "parallel"', 'tests = [\n"parallel",\n"paralel"]', 6, "unknown test of bibsql"),
+        ("seed = 7", 'script = [\n"a.sql",\n"b.sql@0"]', 11, "weight"),
         ("replicas = [1, 2]", "replicas = [0]", 13, "from 1 to"),
         ("replicas = [1, 2]", "replicas = [2, 2]", 13, "replicas: 2 is given twice"),
         ("clients = [8, 16]", "clients = [8, 8]", 7, "clients: 8 is given twice"),
@@ -113,7 +119,7 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         (
             '"InnoDB", "MyISAM"',
             '"InnoDB", "MySIAM"',
-            15,
+            16,
             "engine of mariadb: expected InnoDB, MyISAM or Aria, found",
         ),
     ],
@@ -267,6 +273,7 @@ def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: 
         ("[test.connect]", "[test.conect]", 10, "conect, which is not among the tests"),
         ('systems = ["sqlite"]', 'systems = ["mariadb"]', 11, "not among the systems"),
         ('optional = ["postgresql"]', 'optional = ["mariadb"]', 4, "neither a system nor"),
+        ('optional = ["postgresql"]', 'optional = ["here",\n"maria"]', 5, "neither a system nor"),
         ("updates = 5", "uppdates = 5", 24, "unknown parameter"),
     ],
 )

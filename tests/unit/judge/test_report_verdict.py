@@ -3,6 +3,7 @@ ask the same had the same results."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,22 @@ def test_other_programs_on_the_machine_have_a_warning(
     assert bool(said) == is_warned
     assert all(one.endswith("other programs used 6 % of the processors") for one in said)
     assert found.verdict == ("indicative" if is_warned else "valid")
+
+
+def test_all_warnings_of_a_run_have_one_share_of_other_programs(run: Run) -> None:
+    cost = {
+        "user_ns": 2 * invented.S,
+        "system_ns": 0,
+        "waited_for_processor_ns": 8 * invented.S,
+        "machine_busy_ns": 70 * invented.S,
+    }
+    starved = invented.changed(
+        run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
+    )
+    starved = invented.changed(starved, "deployment", is_embedded=True)
+    said = [one.detail for one in invented.disturbed(starved, 0.27).warnings]
+    shares = [re.findall(r"other programs used (\d+ %)", detail) for detail in said]
+    assert [share for share in shares if share] == [["27 %"], ["27 %"]]
 
 
 def test_counted_conflicts_make_the_run_indicative(run: Run) -> None:

@@ -374,3 +374,9 @@ def test_a_mistake_is_reported_with_its_line_and_its_fix(tmp_path: Path, bad: Ba
         "workload.toml",
         text.count("\n", 0, place) + 1,
     ), error.message
+
+
+def test_the_column_of_a_number_of_rows_is_that_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        reader.read(folder_of(tmp_path, WORKLOAD.replace("10 * :scale", "10 * (2 + ")))
+    assert caught.value.column == len('rows = "10 * (2 +') + 1

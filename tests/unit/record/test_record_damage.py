@@ -99,6 +99,35 @@ def test_a_damaged_record_is_named_with_a_fix(
     assert "hint: " in message and "bug" not in message
 
 
+@pytest.mark.parametrize("words", ["list runs", "trend"])
+@pytest.mark.parametrize(
+    ("table", "wrong"),
+    [
+        ("runs", "cell = 'x' WHERE id = 2"),
+        ("runs", "clients = 'x' WHERE id = 2"),
+        ("stages", "begun_unix_ns = 'x' WHERE run_id = 2"),
+    ],
+)
+def test_a_damaged_run_is_named_and_the_others_are_shown(
+    table: str, wrong: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.sqlite"
+    with Store(path) as store:
+        for _ in range(3):
+            fill(store)
+    sql(f"UPDATE {table} SET {wrong}")(path)
+    status = run_program([*words.split(), "--records", str(path), "--format", "json"])
+    shown = capsys.readouterr()
+    if words == "list runs":
+        of_runs = [one["run"] for one in json.loads(shown.out)]
+    else:
+        of_runs = [point["experiment"] for point in json.loads(shown.out)["points"]]
+    is_read = words == "list runs" and table == "stages"
+    assert of_runs == ([1, 2, 3] if is_read else [1, 3])
+    assert status == (0 if is_read else 2)
+    assert (f"error: {path}: this record file is damaged: run 2: " in shown.err) is not is_read
+
+
 @pytest.mark.parametrize("words", ["run one.sql --on null --transactions 1", "merge sound.sqlite"])
 def test_runs_whose_experiment_is_lost_do_not_become_those_of_another(
     words: str,

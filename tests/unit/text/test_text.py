@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 
@@ -19,7 +20,7 @@ from assay.report.build import build
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.text import toml_file, units
-from assay.text.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
+from assay.text.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf, members
 from assay.text.quantities import (
     CLIENTS,
     COUNT,
@@ -249,3 +250,10 @@ def test_a_number_of_any_use_is_read_and_a_longer_one_is_refused_before_it_is_lo
     assert NUMBER.of_word("0." + "1" * 398) == pytest.approx(1 / 9)
     with pytest.raises(ValueError, match="expected"):
         NUMBER.of_word("0." + "1" * 399)
+
+
+def test_keys_whose_annotations_cannot_be_read_are_not_lost() -> None:
+    fields = {"lost": "Annotated[OfTypeCheckers, in_file(TEXT, 'Read.')]"}
+    thing = type("Asked", (msgspec.Struct,), {"__annotations__": fields, "__module__": __name__})
+    with pytest.raises(TypeError, match=r"Asked cannot be read: name .* import it outside"):
+        members(thing)

@@ -141,13 +141,40 @@ def test_a_long_key_does_not_hide_the_message(tmp_path: Path) -> None:
     assert len(repeated.message) < 200 and repeated.message.endswith("' !!!\"")
 
 
-def test_a_key_that_also_has_a_table_is_named_with_the_fix(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "place", "message", "hint"),
+    [
+        ("seed = 7\na = 007", (2, 6), "the number 007 begins with 0", "write 7"),
+        ("a = {\n b = 1,\n}", (1, 6), "a table in braces goes on", "in one line"),
+        ("\u200ba = 1", (1, 1), "invisible character, U+200B", "delete it"),
+        ("a =\u00a01", (1, 4), "invisible character, U+00A0", "write a blank"),
+    ],
+)
+def test_a_mistake_of_toml_has_its_own_fix(
+    text: str, place: tuple[int, int], message: str, hint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        written(tmp_path, text)
+    assert (caught.value.line, caught.value.column) == place
+    assert message in caught.value.message and hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("given", "table", "hint"),
+    [
+        ('test = "load"', "test.load", 'write above: tests = ["NAME"]'),
+        ('systems = ["sqlite"]', "systems.sqlite", "write [system.NAME]"),
+    ],
+)
+def test_a_key_that_also_has_a_table_is_named_with_the_fix(
+    given: str, table: str, hint: str, tmp_path: Path
+) -> None:
     file = tmp_path / "experiment.toml"
-    file.write_text('workload = "tpcb"\ntest = "load"\n[test.load]\nclients = 1\n')
-    with pytest.raises(ExperimentError, match=r"\[test.load\]: test is given above") as caught:
+    file.write_text(f'workload = "tpcb"\n{given}\n[{table}]\nclients = 1\n')
+    key = table.partition(".")[0]
+    with pytest.raises(ExperimentError, match=rf"\[{table}\]: {key} is given above") as caught:
         experiment_file.read(file)
-    assert caught.value.line == 3
-    assert caught.value.hint == 'write above: tests = ["NAME"]'
+    assert (caught.value.line, caught.value.hint) == (3, hint)
 
 
 def test_a_missing_key_says_what_it_must_be(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
     [
         ('"varchar(20)"', '"varchar(20) wied"', 21, "not a column type"),
         ('"b", "a, b"', '"b", "a, c"', 17, "unknown column 'c'"),
+        ('"b", "a, b"', '"b",\n"a, c"', 18, "unknown column 'c'"),
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),
         ('scripts = ["*.sql"]', 'scripts = ["on.sql"]', 26, "no script is called 'on.sql'"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_script::{Lexer, LiteralStyle, Reached};
+use assay_script::{Lexer, Reached, TextStyle};
 use assay_values::Value;
 use assay_values::json::of_json;
 use schemars::JsonSchema;
@@ -40,9 +40,9 @@ pub struct DriveDocument {
     /// The language of the statements: `sql`, `cql` or `json`.
     #[serde(default, deserialize_with = "lexer")]
     pub lexer: Lexer,
-    /// How SQL writes its literals and comments: `doubled` or `backslash`.
-    #[serde(default, deserialize_with = "literal_style")]
-    pub literal_style: LiteralStyle,
+    /// How SQL writes its literals, names and comments.
+    #[serde(default)]
+    pub text_style: TextStyle,
     /// Whether scripts may begin transactions.
     #[serde(default = "yes")]
     pub has_transactions: bool,
@@ -189,15 +189,6 @@ fn lexer<'de, D: Deserializer<'de>>(reader: D) -> Result<Lexer, D::Error> {
             "expected one of {}, found {name}",
             names.join(", ")
         ))
-    })
-}
-
-fn literal_style<'de, D: Deserializer<'de>>(reader: D) -> Result<LiteralStyle, D::Error> {
-    let Some(name) = Option::<String>::deserialize(reader)? else {
-        return Ok(LiteralStyle::default());
-    };
-    LiteralStyle::named(&name).ok_or_else(|| {
-        serde::de::Error::custom(format!("expected doubled or backslash, found {name}"))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Takes the text of a statement; returns its words outside literals and comments, and what it does by the first of them.
 
-use crate::lexer::language::{Lexer, LiteralStyle, Passage};
+use crate::lexer::language::{Lexer, Passage, TextStyle};
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub(super) fn is_open_batch(text: &str) -> bool {
 
 /// Whether a text begins a function, procedure or trigger whose body is `BEGIN … END`, or such a body alone (`BEGIN NOT
 /// ATOMIC`), and does not end it.
-pub(crate) fn is_open_body(text: &str, style: LiteralStyle) -> bool {
+pub(crate) fn is_open_body(text: &str, style: TextStyle) -> bool {
     const PREFIXES: [&str; 5] = ["or", "replace", "temp", "temporary", "aggregate"];
     // Most statements are not one of these: their other words are not read.
     let begins = |most| texts(text, Lexer::Sql(style), most).unwrap_or_default();
@@ -243,7 +243,7 @@ mod tests {
                 false,
             ),
         ] {
-            let lexer = Lexer::Sql(crate::LiteralStyle::default());
+            let lexer = Lexer::Sql(crate::TextStyle::default());
             assert_eq!(changes_rows(text, lexer), expected, "{text}");
         }
     }

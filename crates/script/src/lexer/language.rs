@@ -1,19 +1,29 @@
 //! Takes a text and an offset; returns the literal, quoted identifier or comment that begins
 //! there, and where it ends. A search for `;`, `:name` or `?` skips these.
 
+use serde::Deserialize;
+
 use crate::place::Defect;
 
-/// How a family of systems writes literals and comments. Both styles accept back quotes around identifiers:
-/// systems without them do not use back quotes at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LiteralStyle {
-    /// Standard SQL: a quote within a literal is doubled, and a backslash escapes only in
-    /// `E'...'`. `$$...$$` and `$tag$...$tag$` are literals; comments nest.
-    #[default]
-    Doubled,
-    /// A backslash escapes in every literal. `#` begins a comment too, `--` only if followed by white
-    /// space; comments do not nest.
-    Backslash,
+/// How a family of systems writes literals, names and comments. Every style accepts back quotes around
+/// identifiers: systems without them do not use back quotes at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextStyle {
+    /// A backslash escapes in every literal; `#` begins a comment too, `--` only if followed by white
+    /// space. Otherwise a quote within a literal is doubled, and a backslash escapes only in `E'...'`;
+    /// `$$...$$` and `$tag$...$tag$` are literals.
+    pub backslash_escapes: bool,
+    /// A `/*` within a block comment needs a `*/` of its own.
+    pub nests_comments: bool,
+    /// `[a;b]` is a quoted identifier.
+    pub bracketed_names: bool,
+}
+
+impl Default for TextStyle {
+    fn default() -> Self {
+        Self::STANDARD
+    }
 }
 
 /// What begins at an offset, and the offset after its end.
@@ -35,23 +45,26 @@ impl Passage {
     }
 }
 
-impl LiteralStyle {
-    /// The style of that name: `doubled` or `backslash`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "doubled" => Some(Self::Doubled),
-            "backslash" => Some(Self::Backslash),
-            _ => None,
-        }
-    }
+impl TextStyle {
+    /// That of standard SQL.
+    pub const STANDARD: Self = Self {
+        backslash_escapes: false,
+        nests_comments: true,
+        bracketed_names: false,
+    };
+    /// That of systems in which a backslash escapes.
+    pub const BACKSLASH: Self = Self {
+        backslash_escapes: true,
+        nests_comments: false,
+        bracketed_names: false,
+    };
 
     /// The passage that begins at `at`, if any.
     pub(crate) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
         let bytes = text.as_bytes();
         let found = match bytes[at] {
             quote @ (b'\'' | b'"') => {
-                let escapes = self == Self::Backslash || (quote == b'\'' && follows_e(bytes, at));
+                let escapes = self.backslash_escapes || (quote == b'\'' && follows_e(bytes, at));
                 Passage::Quoted {
                     end: self.quoted(bytes, at, escapes)?,
                 }
@@ -59,7 +72,10 @@ impl LiteralStyle {
             b'`' => Passage::Quoted {
                 end: self.quoted(bytes, at, false)?,
             },
-            b'$' if self == Self::Doubled && !follows_name(bytes, at) => {
+            b'[' if self.bracketed_names => Passage::Quoted {
+                end: self.quoted(bytes, at, false)?,
+            },
+            b'$' if !self.backslash_escapes && !follows_name(bytes, at) => {
                 let Some(end) = dollar_quoted(text, at)? else {
                     return Ok(None);
                 };
@@ -68,7 +84,7 @@ impl LiteralStyle {
             b'-' if self.is_dash_comment(bytes, at) => Passage::Comment {
                 end: line_end(bytes, at),
             },
-            b'#' if self == Self::Backslash => Passage::Comment {
+            b'#' if self.backslash_escapes => Passage::Comment {
                 end: line_end(bytes, at),
             },
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
@@ -85,12 +101,15 @@ impl LiteralStyle {
 
     fn is_dash_comment(self, bytes: &[u8], at: usize) -> bool {
         bytes.get(at + 1) == Some(&b'-')
-            && (self == Self::Doubled || bytes.get(at + 2).is_none_or(|&byte| byte <= b' '))
+            && (!self.backslash_escapes || bytes.get(at + 2).is_none_or(|&byte| byte <= b' '))
     }
 
     /// A doubled quote inside is scanned as an end and a new beginning, with the same result.
     fn quoted(self, bytes: &[u8], open: usize, escapes: bool) -> Result<usize, Defect> {
-        let quote = bytes[open];
+        let quote = match bytes[open] {
+            b'[' => b']',
+            quote => quote,
+        };
         let mut at = open + 1;
         while let Some(&byte) = bytes.get(at) {
             at += 1;
@@ -107,7 +126,7 @@ impl LiteralStyle {
             b'\'' => ("literal", '\''),
             other => ("quoted identifier", char::from(other)),
         };
-        let hint = if self == Self::Backslash {
+        let hint = if self.backslash_escapes {
             ""
         } else {
             ", a backslash escapes nothing"
@@ -123,11 +142,11 @@ impl LiteralStyle {
         while depth > 0 {
             match bytes.get(at..) {
                 Some([b'*', b'/', ..]) => (at, depth) = (at + 2, depth - 1),
-                Some([b'/', b'*', ..]) if self == Self::Doubled => {
+                Some([b'/', b'*', ..]) if self.nests_comments => {
                     (at, depth) = (at + 2, depth + 1);
                 }
                 Some([_, ..]) => at += 1,
-                _ => return Err(unclosed_comment(open, self == Self::Doubled)),
+                _ => return Err(unclosed_comment(open, self.nests_comments)),
             }
         }
         Ok(at)
@@ -182,14 +201,14 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-// Takes the name of a language and its literal style; returns its lexer, which finds literals and comments. How a value is sent
+// Takes the name of a language and its text style; returns its lexer, which finds literals and comments. How a value is sent
 // with a statement is declared here.
 
 /// The language of a script's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lexer {
     /// SQL: nothing is special within text literals, quoted identifiers and comments.
-    Sql(LiteralStyle),
+    Sql(TextStyle),
     /// CQL: SQL's literals, also `//` comments; a batch of statements is one statement.
     Cql,
     /// JSON: each statement is one document.
@@ -198,14 +217,14 @@ pub enum Lexer {
 
 impl Default for Lexer {
     fn default() -> Self {
-        Self::Sql(LiteralStyle::default())
+        Self::Sql(TextStyle::default())
     }
 }
 
 impl Lexer {
     /// All languages, by their names in workload files.
     pub const ALL: [(&str, Self); 3] = [
-        ("sql", Self::Sql(LiteralStyle::Doubled)),
+        ("sql", Self::Sql(TextStyle::STANDARD)),
         ("cql", Self::Cql),
         ("json", Self::Json),
     ];
@@ -219,7 +238,7 @@ impl Lexer {
 
     /// The same language as a family of systems writes it. Only SQL has more than one style.
     #[must_use]
-    pub fn with_style(self, style: LiteralStyle) -> Self {
+    pub fn with_style(self, style: TextStyle) -> Self {
         match self {
             Self::Sql(_) => Self::Sql(style),
             other => other,
@@ -235,7 +254,10 @@ impl Lexer {
         }
         let style = match self {
             Self::Sql(style) => style,
-            _ => LiteralStyle::Doubled,
+            _ => TextStyle {
+                nests_comments: false,
+                ..TextStyle::STANDARD
+            },
         };
         style.passage(text, at)
     }

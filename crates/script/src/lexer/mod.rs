@@ -12,7 +12,7 @@ pub(crate) mod statement;
 pub use effect::Effect;
 pub(crate) use kind::KINDS;
 pub use kind::StatementKind;
-pub use language::{Lexer, LiteralStyle};
+pub use language::{Lexer, TextStyle};
 pub(crate) use scan::Part;
 
 use crate::lexer::language::Values;
@@ -87,10 +87,7 @@ impl Lexer {
 
     /// Appends a value to the text of a statement as a literal of the language.
     pub(crate) fn literal(self, value: &Value, text: &mut String) {
-        let style = match self {
-            Self::Sql(style) => style,
-            Self::Cql | Self::Json => LiteralStyle::Doubled,
-        };
+        let escapes = matches!(self, Self::Sql(style) if style.backslash_escapes);
         match value {
             _ if self == Self::Json => {
                 let mut bytes = Vec::new();
@@ -102,7 +99,7 @@ impl Lexer {
                 for letter in written.chars() {
                     match letter {
                         '\'' => text.push('\''),
-                        '\\' if style == LiteralStyle::Backslash => text.push('\\'),
+                        '\\' if escapes => text.push('\\'),
                         _ => {}
                     }
                     text.push(letter);

@@ -1,7 +1,7 @@
 //! Takes the text of a script in a query language; returns its parts: statements, and meta commands with
 //! their arguments.
 
-use crate::lexer::LiteralStyle;
+use crate::lexer::TextStyle;
 use crate::lexer::kind::{is_open_batch, is_open_body};
 use crate::lexer::language::{Lexer, Passage};
 use crate::place::{Defect, Lines, text_start};
@@ -183,7 +183,7 @@ pub struct FileStatement {
 /// If a literal, a quoted identifier or a comment is not closed.
 pub fn split_statements(
     source: &Source<'_>,
-    style: LiteralStyle,
+    style: TextStyle,
 ) -> Result<Vec<FileStatement>, ScriptError> {
     let text = source.text;
     let lines = Lines::of(text);
@@ -199,7 +199,7 @@ pub fn split_statements(
     Ok(ranges.into_iter().map(statement).collect())
 }
 
-fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect> {
+fn ranges(text: &str, style: TextStyle) -> Result<Vec<(usize, usize)>, Defect> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut open) = (text_start(text), None);
@@ -235,7 +235,7 @@ fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect
 /// `"year"`. Literals, comments and the lines of meta commands hold none. A text that does not compile may
 /// be one piece: the compiler says why.
 #[must_use]
-pub fn cut_at_names(text: &str, style: LiteralStyle) -> Vec<&str> {
+pub fn cut_at_names(text: &str, style: TextStyle) -> Vec<&str> {
     pieces(text, Lexer::Sql(style)).unwrap_or_else(|_| vec![text])
 }
 
@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    fn names(text: &str, style: LiteralStyle) -> Vec<&str> {
+    fn names(text: &str, style: TextStyle) -> Vec<&str> {
         let pieces = cut_at_names(text, style);
         assert_eq!(pieces.concat(), text);
         pieces.into_iter().skip(1).step_by(2).collect()
@@ -275,7 +275,7 @@ mod tests {
         let text = "-- \"no\"\n\\set x 'a \"no\"'\nselect \"a b\".\"c\"\"d\", '\"no\"', $$\"no\"$$ /* \"no\" */\n\
                     from \"é\" where x = 'it''s \"no\"' \\gset path $.k.\"no\" name\nselect \"last\"";
         assert_eq!(
-            names(text, LiteralStyle::Doubled),
+            names(text, TextStyle::STANDARD),
             ["\"a b\"", "\"c\"\"d\"", "\"é\"", "\"last\""]
         );
     }
@@ -283,13 +283,13 @@ mod tests {
     #[test]
     fn a_backslash_escapes_where_the_system_reads_it_so() {
         let text = "select 'it\\'s \"no\"', \"yes\" # \"no\"";
-        assert_eq!(names(text, LiteralStyle::Backslash), ["\"yes\""]);
+        assert_eq!(names(text, TextStyle::BACKSLASH), ["\"yes\""]);
     }
 
     #[test]
     fn a_text_that_does_not_compile_is_one_piece() {
         for text in ["select \"open", "select (\"a\"", "select 'open \"a\"", ""] {
-            assert_eq!(cut_at_names(text, LiteralStyle::Doubled), [text]);
+            assert_eq!(cut_at_names(text, TextStyle::STANDARD), [text]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How the statements of a script are sent, and where a plain file is split.
 use crate::support::{compiled, marked, try_compile_with};
-use assay_script::{Lexer, LiteralStyle, Options, Source, compile, split_statements};
+use assay_script::{Lexer, Options, Source, TextStyle, compile, split_statements};
 use assay_values::Value;
 
 /// The texts of the statements of a script that may use `:a` and `:b`.
@@ -124,7 +124,7 @@ fn a_statement_knows_its_place() {
     assert_eq!(program.scripts[0].statement_ids, 0..2);
 }
 
-fn split(text: &str, style: LiteralStyle) -> Vec<(String, u32, u32)> {
+fn split(text: &str, style: TextStyle) -> Vec<(String, u32, u32)> {
     let source = Source {
         name: "plain",
         path: "plain.sql",
@@ -151,8 +151,8 @@ fn a_plain_file_is_split_as_an_interactive_client_would() {
         ),
         ("DROP TABLE t".to_owned(), 5, 15),
     ];
-    assert_eq!(split(text, LiteralStyle::Doubled), expected);
-    assert_eq!(split("", LiteralStyle::Doubled), []);
+    assert_eq!(split(text, TextStyle::STANDARD), expected);
+    assert_eq!(split("", TextStyle::STANDARD), []);
 }
 
 /// As psql and pgbench do: within `CREATE FUNCTION … BEGIN … END` a `;` belongs to the body.
@@ -169,23 +169,23 @@ fn the_body_of_a_function_is_not_split() {
     ];
     for body in bodies {
         let text = format!("{body};\nSELECT 9;");
-        let found = split(&text, LiteralStyle::Doubled);
+        let found = split(&text, TextStyle::STANDARD);
         let texts: Vec<&str> = found.iter().map(|(text, ..)| text.as_str()).collect();
         assert_eq!(texts, [body, "SELECT 9"]);
         assert_eq!(statements(&text), [body, "SELECT 9"]);
     }
     let text = "BEGIN; SELECT 1; END; CREATE TABLE begin_t (a int); CREATE FUNCTION g() RETURNS int \
         LANGUAGE sql AS $$ BEGIN $$; SELECT 2";
-    assert_eq!(split(text, LiteralStyle::Doubled).len(), 6);
+    assert_eq!(split(text, TextStyle::STANDARD).len(), 6);
     assert_eq!(statements(text).len(), 6);
-    let begins = split("BEGIN NOT DEFERRABLE; SELECT 2", LiteralStyle::Doubled);
+    let begins = split("BEGIN NOT DEFERRABLE; SELECT 2", TextStyle::STANDARD);
     assert_eq!(begins.len(), 2);
 }
 
 #[test]
 fn backslashes_escape_only_in_their_own_style() {
     let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";
-    let found: Vec<String> = split(text, LiteralStyle::Backslash)
+    let found: Vec<String> = split(text, TextStyle::BACKSLASH)
         .into_iter()
         .map(|(text, ..)| text)
         .collect();
@@ -193,6 +193,30 @@ fn backslashes_escape_only_in_their_own_style() {
         found,
         ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]
     );
+}
+
+#[test]
+fn comments_nest_and_brackets_quote_where_the_system_has_it_so() {
+    let flat = TextStyle {
+        nests_comments: false,
+        ..TextStyle::STANDARD
+    };
+    let brackets = TextStyle {
+        bracketed_names: true,
+        ..TextStyle::STANDARD
+    };
+    let nested = "/* a /* b */ */ SELECT 1;";
+    for (text, style, found) in [
+        ("/* a /* b */ SELECT 1;", flat, "SELECT 1"),
+        (nested, flat, "*/ SELECT 1"),
+        (nested, TextStyle::STANDARD, "SELECT 1"),
+        ("SELECT [a;b], [it's] ;", brackets, "SELECT [a;b], [it's]"),
+        ("SELECT x[1;", TextStyle::STANDARD, "SELECT x[1"),
+    ] {
+        let texts: Vec<String> = split(text, style).into_iter().map(|one| one.0).collect();
+        assert_eq!(texts, [found]);
+    }
+    assert!(Lexer::Cql.kind("/* a /* b */ COMMIT") == Lexer::Cql.kind("COMMIT"));
 }
 
 #[test]
@@ -208,10 +232,10 @@ fn a_script_has_the_literals_and_comments_of_its_system() {
         text,
         is_plain: false,
     };
-    let program = compile(&[source], &options(LiteralStyle::Backslash)).unwrap();
+    let program = compile(&[source], &options(TextStyle::BACKSLASH)).unwrap();
     let texts: Vec<_> = program.statements.iter().map(marked).collect();
     assert_eq!(texts, ["SELECT 'it\\'s; :not'", "SELECT 5--3, ?"]);
-    let error = compile(&[source], &options(LiteralStyle::Doubled)).unwrap_err();
+    let error = compile(&[source], &options(TextStyle::STANDARD)).unwrap_err();
     assert_eq!((error.line, error.column), (2, 11), "{error}");
 }
 
@@ -275,7 +299,7 @@ fn a_transaction_that_a_branch_leaves_out_is_not_refused() {
 #[test]
 fn places_on_a_very_long_line_are_counted_in_linear_time() {
     let text = "SELECT 'é';".repeat(100_000);
-    let found = split(&text, LiteralStyle::Doubled);
+    let found = split(&text, TextStyle::STANDARD);
     assert_eq!((found.len(), found[99_999].2), (100_000, 99_999 * 11 + 1));
 }
 
@@ -287,8 +311,8 @@ fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
         text: "SELECT 1;\n SELECT 'x\\';",
         is_plain: false,
     };
-    assert!(split_statements(&source, LiteralStyle::Doubled).is_ok());
-    let error = split_statements(&source, LiteralStyle::Backslash).unwrap_err();
+    assert!(split_statements(&source, TextStyle::STANDARD).is_ok());
+    let error = split_statements(&source, TextStyle::BACKSLASH).unwrap_err();
     assert_eq!(
         error.to_string(),
         "plain.sql:2:9: this literal is not closed: expected '"

@@ -59,7 +59,7 @@ def script_document(
     )
     return SqlDocument(
         source=source,
-        literal_style=text.literal_style,
+        literal_style=text.text_style.literals,
         carriage_return=text.carriage_return,
         header=tuple(_header(server.name, files)),
         create=(

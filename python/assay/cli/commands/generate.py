@@ -196,7 +196,7 @@ def _sql(workload: Workload, name: str | None, table: Table, form: str) -> Expor
         table=table.name,
         form=form,
         insert=dialect.insert(table),
-        literal_style=dialect.literal_style,
+        literal_style=dialect.text_style.literals,
         has_braced_arrays=dialect.has_braced_arrays,
         rows_per_statement=_ROWS_PER_STATEMENT,
     )

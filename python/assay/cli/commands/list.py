@@ -19,8 +19,8 @@ from assay.cli.options.shared_options import (
 )
 from assay.cli.output import rows
 from assay.cli.output.inventory import storage_option_rows, storage_rows, system_rows
-from assay.cli.process import say
-from assay.errors import ArgumentError, AssayError
+from assay.cli.process import raise_all, say
+from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment import AS_IS
 from assay.text import quantities
 from assay.text.paths import is_folder
@@ -108,6 +108,7 @@ def command(
                 f"--{name} does not apply to `assay list {what}`",
                 hint=f"`assay list {applies_to[0]}`, or leave --{name} out",
             )
+    damage: list[YouError] = []
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (
             SYSTEM_DETAIL if detail else SYSTEM_COLUMNS,
@@ -118,7 +119,7 @@ def command(
         "storages": lambda: (
             (STORAGE_DETAIL, storage_option_rows()) if detail else (STORAGE_COLUMNS, storage_rows())
         ),
-        "runs": lambda: (RUN_COLUMNS, _runs(records, last)),
+        "runs": lambda: (RUN_COLUMNS, _runs(records, last, damage)),
         "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
     columns, found = found_by[what]()
@@ -134,6 +135,7 @@ def command(
     if what == "systems":
         for error in registry.broken_systems():
             say(f"warning: {error.message}")
+    raise_all(damage)
 
 
 def _brief(run: rows.Row) -> rows.Row:
@@ -225,7 +227,7 @@ def _series(workload: Workload) -> Iterator[rows.Row]:
         }
 
 
-def _runs(records: Path, last: int | None) -> list[rows.Row]:
+def _runs(records: Path, last: int | None, damage: list[YouError]) -> list[rows.Row]:
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
@@ -243,7 +245,7 @@ def _runs(records: Path, last: int | None) -> list[rows.Row]:
                 "verdict": run.verdict,
                 "parameters": dict(run.parameters),
             }
-            for run in store.runs(last)
+            for run in store.runs(last, damage)
         ]
 
 

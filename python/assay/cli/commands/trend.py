@@ -14,8 +14,8 @@ from assay import env_vars
 from assay.cli.options import completers
 from assay.cli.options.shared_options import COMPARISON_FORMS, NumberType, format_option
 from assay.cli.options.usage_errors import DestroyingOption
-from assay.cli.process import say
-from assay.errors import ArgumentError
+from assay.cli.process import raise_all, say
+from assay.errors import ArgumentError, YouError
 from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
 from assay.text import quantities
 from assay.text.phrases import did_you_mean
@@ -90,9 +90,11 @@ def command(
     from assay.comparison.trend import trends
     from assay.report import trend
 
-    found = trends(_runs(cells, records, last), metric)
+    damage: list[YouError] = []
+    found = trends(_runs(cells, records, last, damage), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
     if not found:
+        raise_all(damage)
         raise ArgumentError(
             "no cell has a value to show"
             if cells
@@ -108,22 +110,31 @@ def command(
         trend.write_csv(found, sys.stdout)
     else:
         registry.report_form(form)(trend.build(found, records), sys.stdout, detail=True)
+    raise_all(damage)
 
 
-def _runs(cells: Sequence[str], records: Sequence[Path], last: int | None) -> list[tuple[str, Run]]:
+def _runs(
+    cells: Sequence[str], records: Sequence[Path], last: int | None, damage: list[YouError]
+) -> list[tuple[str, Run]]:
     """Those of the cells that are asked for, each with its record file; of the ``last`` experiments
-    that have one."""
+    that have one. ``damage``: is given an error for each one that cannot be read."""
     from assay.record import Store
 
-    chosen = _last(_named(cells, records), last)
+    chosen = _last(_named(cells, records, damage), last)
     found = []
     for path, runs in chosen.items():
         with Store(path, must_exist=True) as store:
-            found += [(str(path), store.run(run.id)) for run in runs]
+            for run in runs:
+                try:
+                    found.append((str(path), store.run(run.id)))
+                except ArgumentError as error:
+                    damage.append(error)
     return found
 
 
-def _named(cells: Sequence[str], records: Sequence[Path]) -> dict[Path, list[RunSummary]]:
+def _named(
+    cells: Sequence[str], records: Sequence[Path], damage: list[YouError]
+) -> dict[Path, list[RunSummary]]:
     """The runs of these cells, or of all; `ArgumentError` where there are none of one of them."""
     from assay.record import Store
 
@@ -132,7 +143,8 @@ def _named(cells: Sequence[str], records: Sequence[Path]) -> dict[Path, list[Run
     missing = dict.fromkeys(cells)
     for path in records:
         with Store(path, must_exist=True) as store:
-            begun = [run for run in store.runs() if run.begun_unix_ns and not run.is_superseded]
+            runs = store.runs(damage=damage)
+        begun = [run for run in runs if run.begun_unix_ns and not run.is_superseded]
         known |= dict.fromkeys(run.full_test_name for run in begun)
         for run in begun:
             words = [word for word in cells if _is_named(run, word)]
@@ -141,6 +153,7 @@ def _named(cells: Sequence[str], records: Sequence[Path]) -> dict[Path, list[Run
             if words or not cells:
                 found.setdefault(path, []).append(run)
     for word in missing:
+        raise_all(damage)
         raise ArgumentError(
             f"these records have no test and no cell {word!r}", hint=_hint(word, known)
         )

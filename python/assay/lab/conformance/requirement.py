@@ -306,7 +306,7 @@ class Subject:
         alone = DriveDocument(
             scripts=tuple(scripts),
             lexer=self.dialect.language,
-            literal_style=self.dialect.literal_style,
+            text_style=self.dialect.text_style,
             order="sequence",
             clients=1,
             stop=StopDocument(passes=1),

@@ -20,6 +20,8 @@ _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 1
 """Primary result codes of SQLite, by its names."""
 _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
 """ERROR: a table or a column is missing; 0: text is not UTF-8."""
+OF_CONTENT = (ValueError, TypeError, KeyError, AttributeError, IndexError)
+"""What is raised where the content of a file is not what Assay wrote."""
 _LEAST_ROOM_BYTES = 64 << 10
 
 
@@ -42,7 +44,7 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
     if is_full(error, path):
         return _full(path)
     return ArgumentError(
-        f"{path}: expected a record file that can be read, found: {_reason(error)}",
+        f"{path}: expected a record file that can be read, found: {reason(error)}",
         hint=_A_COPY if _result(error) == _CORRUPT else OTHER_FILE,
     )
 
@@ -122,15 +124,15 @@ def _not_writable(path: Path) -> AssayError:
     )
 
 
-def damaged(error: Exception, path: Path) -> AssayError:
+def damaged(error: Exception, path: Path) -> ArgumentError:
     """The error of a file whose content is not what Assay wrote."""
     return ArgumentError(
-        f"{path}: this record file is damaged: {_reason(error)}",
+        f"{path}: this record file is damaged: {reason(error)}",
         hint=_A_COPY,
     )
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Without the content of the file, which can be long and is not text."""
     if isinstance(error, KeyError):
         return f"there is no {error}"

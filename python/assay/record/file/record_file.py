@@ -112,7 +112,7 @@ def reading_errors(path: Path) -> Iterator[None]:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
         raise faults.not_read(error, path) from error
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except faults.OF_CONTENT as error:
         raise faults.damaged(error, path) from error
 
 
@@ -286,9 +286,9 @@ RunColumn = Literal["id", "experiment_id"]
 
 
 def insist_on_overview(connection: sqlite3.Connection) -> None:
-    """Looks at all that is kept of no single run: experiments, runs, cells."""
+    """Looks at all that is kept of no single run: experiments, cells, and whose the runs are."""
     for table, columns in _tables(connection):
-        if "run_id" not in columns:
+        if "run_id" not in columns and table != "runs":
             _insist_on_types(connection, table, columns)
     insist_on_owners_of_runs(connection)
 
@@ -304,6 +304,13 @@ def insist_on_runs(connection: sqlite3.Connection, column: RunColumn, number: in
     for table, columns in _tables(connection):
         if "run_id" in columns:
             _insist_on_types(connection, table, columns, rows, number)
+        elif table == "runs":
+            _insist_on_types(connection, table, columns, f"{column} = ?", number)
+
+
+def wrong_runs(connection: sqlite3.Connection) -> dict[int, str]:
+    """By the number of a run, what is wrong with its row."""
+    return dict(_wrong_rows(connection, "runs", dict(_tables(connection))["runs"], "TRUE"))
 
 
 def insist_on_whole(connection: sqlite3.Connection, path: Path) -> None:
@@ -338,6 +345,13 @@ def _insist_on_types(
     rows: str = "TRUE",
     *values: int,
 ) -> None:
+    for row, wrong in _wrong_rows(connection, table, columns, rows, *values):
+        raise ValueError(f"row {row} of {table}: {wrong}")
+
+
+def _wrong_rows(
+    connection: sqlite3.Connection, table: str, columns: dict[str, str], rows: str, *values: int
+) -> Iterator[tuple[int, str]]:
     cases = " ".join(
         f"WHEN typeof({column}) NOT IN ({', '.join(map(repr, _KEPT_AS[declared]))}) "
         f"THEN '{column} is no {declared.lower()}, but ' || typeof({column})"
@@ -345,11 +359,9 @@ def _insist_on_types(
         if declared in _KEPT_AS
     )
     question = (
-        f"SELECT rowid, CASE {cases} END AS wrong FROM {table} "
-        f"WHERE {rows} AND wrong IS NOT NULL LIMIT 1"
+        f"SELECT rowid, CASE {cases} END AS wrong FROM {table} WHERE {rows} AND wrong IS NOT NULL"
     )
-    if wrong := connection.execute(question, values).fetchone():
-        raise ValueError(f"row {wrong[0]} of {table}: {wrong[1]}")
+    return connection.execute(question, values)
 
 
 def _insist_on_owners(connection: sqlite3.Connection, of: str = "") -> None:

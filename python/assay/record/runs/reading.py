@@ -25,7 +25,7 @@ from assay.judge.run import CalibrationRecord, CellKey, Run, RunSummary
 from assay.plan.values import Cell, PlannedRun
 from assay.probe.measure import Probe
 from assay.provision.machine.process_table import ProcessIdentity
-from assay.record.file import record_file
+from assay.record.file import faults, record_file
 from assay.record.runs import run_names, run_rows, run_steps, typed
 from assay.record.runs.records import (
     END_STATES,
@@ -93,11 +93,24 @@ WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?
 """
 
 
-def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSummary]:
-    """``last``: of this many experiments; None: of all."""
+def runs(
+    connection: sqlite3.Connection, last: int | None = None, damage: list[ValueError] | None = None
+) -> list[RunSummary]:
+    """``last``: of this many experiments; None: of all. ``damage``: is given an error for each run
+    that cannot be read, which is left out; None: the first one is raised."""
     chosen, values = ("", ()) if last is None else (_OF_THE_LAST, (last,))
     question = f"{RUNS_QUESTION} {chosen} ORDER BY runs.experiment_id, runs.position"
-    return run_names.named(_summaries(rows_of(connection, question, *values)))
+    wrong, cells, found = record_file.wrong_runs(connection), dict[str, Cell](), list[RunSummary]()
+    for row in rows_of(connection, question, *values):
+        try:
+            if row["id"] in wrong:
+                raise ValueError(f"run {row['id']}: {wrong[row['id']]}")
+            found.append(_summary(row, cells))
+        except ValueError as error:
+            if damage is None:
+                raise
+            damage.append(error)
+    return run_names.named(found)
 
 
 def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunSummary]:
@@ -110,8 +123,12 @@ def run(connection: sqlite3.Connection, run_id: int) -> Run:
     row = next(rows_of(connection, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
-    record_file.insist_on_runs(connection, "id", run_id)
-    return next(_records(connection, row["experiment_id"], [row]))
+    try:
+        record_file.insist_on_runs(connection, "id", run_id)
+        return next(_records(connection, row["experiment_id"], [row]))
+    except faults.OF_CONTENT as error:
+        name = f"run {run_id}: "
+        raise ValueError(name + faults.reason(error).removeprefix(name)) from error
 
 
 class KeptDocuments(NamedTuple):
@@ -405,7 +422,10 @@ def _summary(row: Row, cells: dict[str, Cell]) -> RunSummary:
     """``cells``: those that were read before, by their texts."""
     text = row["cell"]
     if text not in cells:
-        cells[text] = Cell.of_record(json.loads(text), f"run {row['id']}: cell")
+        try:
+            cells[text] = Cell.of_record(json.loads(text), "cell")
+        except faults.OF_CONTENT as error:
+            raise ValueError(f"run {row['id']}: {faults.reason(error)}") from error
     columns = _columns(RunSummary, row) | {
         "planned": PlannedRun(
             cells[text],

@@ -362,7 +362,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         identifiers: &document.identifiers,
         begins: &document.begins,
         unknown_statements: &document.unknown_statements,
-        lexer: document.lexer.with_style(document.literal_style),
+        lexer: document.lexer.with_style(document.text_style),
         values: match (document.protocol, document.requires_bound_values) {
             (Protocol::Extended | Protocol::Prepared, _) => Values::Bound,
             (Protocol::Simple, false) => Values::Pasted,
