@@ -199,7 +199,7 @@ def warnings() -> str:
         [
             "# Warnings\n",
             "What may mislead a reader of a run, by the names in its summary and report. A warning "
-            "that *limits* its run makes the verdict `indicative`. Where nothing is *decided*, no "
+            "that *limits* its run makes the verdict `unreliable`. Where nothing is *decided*, no "
             "comparison ranks the run.\n",
             "| warning | cause | fix | limits | decided |",
             "|---|---|---|---|---|",
