@@ -95,7 +95,7 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     """The verdict on the median of repetitions; ``verdicts`` are those of its runs, ``asked`` is
     the number of planned runs."""
     reasons = []
-    asked_for = ()
+    asked_for: tuple[Reason, ...] = ()
     if measured < asked:
         reasons.append(Reason(f"{measured} of {asked} repetitions ended"))
     elif measured == 1:
