@@ -31,7 +31,7 @@ def repository(tmp_path: Path) -> Path:
 
 def _measured(repository: Path, **inputs: str) -> tuple[int, str, str, Path]:
     """Exit status, summary, what the step printed, and the folder of records."""
-    told = {f"ASSAY_{name.upper()}": value for name, value in inputs.items()}
+    given = {f"ASSAY_{name.upper()}": value for name, value in inputs.items()}
     of_github = {
         "RUNNER_TEMP": str(repository.parent),
         "GITHUB_STEP_SUMMARY": str(repository.parent / "summary.md"),
@@ -39,7 +39,7 @@ def _measured(repository: Path, **inputs: str) -> tuple[int, str, str, Path]:
     }
     path = f"{BIN}:{os.environ['PATH']}"
     done = subprocess.run(
-        [STEP], cwd=repository, env={**os.environ, "PATH": path, **of_github, **told},
+        [STEP], cwd=repository, env={**os.environ, "PATH": path, **of_github, **given},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     summary = repository.parent / "summary.md"
