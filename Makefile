@@ -7,7 +7,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-servers test-programs test-bytecode check bench prove docs site wheel image format lock clean
+.PHONY: help setup run quick test test-servers test-programs test-bytecode check bench prove docs site wheel notes image format lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -91,10 +91,14 @@ wheel: $(ENGINE) ## build a wheel and a source distribution in dist/, and try th
 	$(SYNC) --group package
 	rm -rf dist
 	$(BIN)/python tools/man_pages.py assay._engine.data/data/share/man/man1
+	$(BIN)/python tools/licences.py THIRD-PARTY-LICENCES.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR="$(CURDIR)/target" \
 	$(BIN)/maturin build --quiet --sdist --profile dist --zig --compatibility manylinux2014 --out dist
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 	ls -l dist
+
+notes: ## print the release notes of this version
+	@sed -n '/^## /,$$p' CHANGELOG.md
 
 image: ## build a container image with podman, buildah or docker
 	tools/image
@@ -109,4 +113,4 @@ lock: $(STAMP) ## resolve the dependencies again
 	$(CARGO) update
 
 clean: ## remove generated files
-	rm -rf $(VENV) target dist site assay._engine.data .assay .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) target dist site assay._engine.data THIRD-PARTY-LICENCES.txt .assay .pytest_cache .mypy_cache .ruff_cache

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from assay import _engine, env_vars, registry
+from assay.cli.options import typed_words
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
@@ -199,7 +200,7 @@ def warnings() -> str:
         [
             "# Warnings\n",
             "What may mislead a reader of a run, by the names in its summary and report. A warning "
-            "that *limits* its run makes the verdict `indicative`. Where nothing is *decided*, no "
+            "that *limits* its run makes the verdict `unreliable`. Where nothing is *decided*, no "
             "comparison ranks the run.\n",
             "| warning | cause | fix | limits | decided |",
             "|---|---|---|---|---|",
@@ -213,10 +214,38 @@ def warnings() -> str:
     )
 
 
+def other_tools() -> str:
+    """What options and tests of other load generators are called here."""
+    by_tool: dict[str, list[str]] = {}
+    for other in typed_words.other_options():
+        names = ", ".join(f"`{name}`" for name in other.names)
+        by_tool.setdefault(other.tool, []).append(f"| {names} | {other.here} |")
+    options = [
+        line
+        for tool, rows in by_tool.items()
+        for line in (f"## {tool}\n", "| there | here |", "|---|---|", *rows, "")
+    ]
+    tests = [f"| `{other}` | `assay run {here}` |" for other, here in registry.known_as().items()]
+    return "\n".join(
+        [
+            "# Words of other tools\n",
+            "If you type an option of another tool, Assay refuses it and names its own. These are "
+            "all that it knows.\n",
+            *options,
+            "## Tests\n",
+            "| there | here |",
+            "|---|---|",
+            *tests,
+            "",
+        ]
+    )
+
+
 PAGES = {
     "commands.md": commands,
     "environment.md": environment,
     "metrics.md": metrics,
+    "other-tools.md": other_tools,
     "script-language.md": _engine.script_reference,
     "systems.md": systems,
     "warnings.md": warnings,

@@ -502,7 +502,7 @@ def workload_folder(name: str) -> Path:
     first, *others = name.split(",")
     if others and is_workload(first):
         raise ArgumentError(f"expected one workload, found {name}", hint=ONE_WORKLOAD)
-    raise unknown("workload", name, workloads(), _known_as())
+    raise unknown("workload", name, workloads(), known_as())
 
 
 def is_workload(word: str) -> bool:
@@ -510,7 +510,7 @@ def is_workload(word: str) -> bool:
     return word in workloads() or paths.is_file(Path(word, WORKLOAD_FILE))
 
 
-def _known_as() -> dict[str, str]:
+def known_as() -> dict[str, str]:
     """Name by which other tools know a workload or a test of it → what it is called here."""
     import tomllib  # here: only a mistake is looked up
 

@@ -139,10 +139,10 @@ def test_where_all_generators_are_lost_the_run_is_invalid_and_kept(
     _check_outcomes(tmp_path, result)
 
 
-def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None:
+def test_where_the_others_continue_the_run_is_unreliable(tmp_path: Path) -> None:
     result = _driven(tmp_path, "continue")
     (run,) = result.runs
-    assert run.verdict == "indicative" and "generator lost" in run.verdict_reason
+    assert run.verdict == "unreliable" and "generator lost" in run.verdict_reason
     _check_outcomes(tmp_path, result)
     first = _first_look(tmp_path)
     assert re.search(r" TPS, .* on 2 of 4 clients from \d+ s on", " ".join(first.split()))

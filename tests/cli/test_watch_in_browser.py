@@ -68,7 +68,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             found = page.evaluate("seconds.map((one) => one.second)")
             assert found == list(range(len(found))) and len(found) >= 20
             assert drawn(page) == reported(working_folder)
-            assert page.locator("#verdicts").inner_text() == "1 indicative"
+            assert page.locator("#verdicts").inner_text() == "1 unreliable"
             assert page.locator("#numbers dt").all_inner_texts()[0] == "ok", "no last second"
             with page.expect_navigation():
                 page.locator("#answer a").click()

@@ -154,7 +154,7 @@ def test_generators_of_other_machines_reach_a_server_of_ours(
         transactions=5, warm_up_s=0, probe_s=0, durability=False, records=tmp_path / "r.sqlite",
     )  # fmt: skip
     (run,) = result.runs
-    assert run.verdict == "indicative" and run.outcomes.ok == 20
+    assert run.verdict == "unreliable" and run.outcomes.ok == 20
     assert {one.host for one in endpoints} == {net.address}
     passwords = {one.password for one in endpoints}
     assert passwords and None not in passwords and "" not in passwords

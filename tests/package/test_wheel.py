@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from tools import make_site
 
 ROOT = Path(__file__).parents[2]
 MAN_PAGES = ROOT / "assay._engine.data/data/share/man/man1"
+LICENCES = ROOT / "THIRD-PARTY-LICENCES.txt"
 OF_A_BUILD = {"Cargo.toml", "Cargo.lock", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 
 
@@ -29,10 +31,14 @@ def _run(*command: str | Path) -> str:
 
 def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
     _run(sys.executable, "tools/man_pages.py", MAN_PAGES)
+    _run(sys.executable, "tools/licences.py", LICENCES)
     maturin = [BIN / "maturin", "build", "--quiet", "--release", "--compatibility", "linux"]
     _run(*maturin, "--out", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
+    with zipfile.ZipFile(wheel) as opened:
+        (licences,) = (name for name in opened.namelist() if name.endswith(LICENCES.name))
+        assert b"\nrustls 0." in opened.read(licences)
     printed = _run(sys.executable, "tools/try_wheel.py", wheel, "--this-python")
     found = json.loads(printed.splitlines()[-1])
     assert len(found.pop("runs")) == 1
@@ -52,6 +58,8 @@ def test_the_source_distribution_has_what_a_build_needs_and_nothing_else(tmp_pat
         found = {Path(*Path(name).parts[1:]) for name in opened.getnames()}
     shutil.unpack_archive(archive, tmp_path / "unpacked")
     expected = {Path(name) for name in OF_A_BUILD}
+    if LICENCES.exists():
+        expected.add(Path(LICENCES.name))
     for folder in ("python", "assay._engine.data", *(f"crates/{name}" for name in _crates())):
         expected |= {
             path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if _is_source(path)

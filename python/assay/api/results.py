@@ -116,7 +116,7 @@ class _Measured:
     fingerprint: str
     """Equal cells have equal ones, in all records."""
     verdict: str
-    """valid, indicative, invalid; empty: there is no number. Of a run alone; that of its cell
+    """valid, unreliable, invalid; empty: there is no number. Of a run alone; that of its cell
     considers the number of repetitions, too."""
     verdict_reason: str
     latency: Percentiles

@@ -120,7 +120,7 @@ def _compared_cell(
     blocking = tuple(_blocking(differing, asked.despite))
     fault = a.why_no_number or b.why_no_number
     is_apart = ratios.one_after_the_other(a.measured, b.measured)
-    # Two experiments are never interleaved; the report then says that the verdict is indicative.
+    # Two experiments are never interleaved; the report then says that the verdict is unreliable.
     is_sequential = is_apart and a.experiments_are_those_of(b)
     changed = ratios.why_changed(a.measured) or ratios.why_changed(b.measured)
     cell = ComparedCell(

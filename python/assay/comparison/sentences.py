@@ -312,7 +312,7 @@ class Answer(Struct, frozen=True):
     """Which level is better, and how much; or what was seen that is not decided."""
     limits: tuple[str, ...]
     """Why nothing is decided; what limits the conclusion: how durable the commits are, whether the
-    runs are indicative."""
+    runs are unreliable."""
     other_work: str
     """What the levels write, flush or check otherwise for the same work, and the indexes that one
     alone has; empty: nothing is known."""
@@ -382,7 +382,7 @@ def _joined(said: str, limits: Sequence[str]) -> str:
 
 def _limits(question: Question) -> Iterator[str]:
     """Why nothing is decided; that scripts do not do the same; how durable the commits are, and
-    whether the runs are indicative, of what is divided."""
+    whether the runs are unreliable, of what is divided."""
     if question.factor == factors.SCRIPT.name:
         yield _OF_SCRIPTS
     if reason := shared_reason(question):
@@ -391,8 +391,8 @@ def _limits(question: Question) -> Iterator[str]:
     classes = {name for one in divided for name in one.durability}
     if any(one.is_decided for one in divided) and classes - {""}:
         yield _durability(question, divided, classes)
-    if any(one.is_decided and one.runs_verdict == "indicative" for one in divided):
-        yield "the runs are indicative"
+    if any(one.is_decided and one.runs_verdict == "unreliable" for one in divided):
+        yield "the runs are unreliable"
 
 
 def _durability(question: Question, divided: Sequence[Conclusion], classes: set[str]) -> str:
@@ -454,8 +454,8 @@ def _effects_said(setting_effects: SettingEffects) -> str:
     parts += _interactions([one for one in setting_effects.effects if one.is_interaction])
     if setting_effects.reason:
         parts.append(f"{NOT_DECIDED}: {setting_effects.reason}")
-    elif setting_effects.runs_verdict == "indicative":
-        parts.append("the runs are indicative")
+    elif setting_effects.runs_verdict == "unreliable":
+        parts.append("the runs are unreliable")
     if setting_effects.left_out:
         parts.append(
             f"{len(setting_effects.left_out)} of {units.counted(setting_effects.cells, 'cell')} "

@@ -234,9 +234,9 @@ class Driving(Struct, frozen=True):
     on_lost: Annotated[OnLost, Setting(
         Choice(ON_LOST), Heading.CLIENTS,
         "What the others do where a load generator is lost: end (the run is invalid), or "
-        "continue (indicative). [default: end]",
+        "continue (unreliable). [default: end]",
         "What the others do where a load generator is lost: end (the run is invalid), or "
-        "continue (indicative).",
+        "continue (unreliable).",
         applies="generators", workloads_say=False, after="fleet",
     )] = END  # fmt: skip
     """What the other load generators do where one is lost."""

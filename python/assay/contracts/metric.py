@@ -225,7 +225,7 @@ class WarningText(Struct, frozen=True):
     fix: str
     """A template of `assay.text.phrases`; ``{longer}``: what lets this run measure for longer."""
     limits: bool = False
-    """Whether it makes the verdict of its run indicative."""
+    """Whether it makes the verdict of its run unreliable."""
     is_of_other_work: bool = False
     """Whether the numbers are of other or less work than was asked for: said before all others."""
     is_unsteady: bool = False

@@ -34,8 +34,8 @@ CellKey = tuple[str, str]
 EXCEEDED: Literal["exceeded"] = "exceeded"
 """The state of a run that was ended since it was far beyond the limit of a goal."""
 OBSERVED_STATES = ("checking", "done", "failed")
-RunVerdict = Literal["valid", "indicative", "invalid"]
-WORDS: tuple[RunVerdict, ...] = ("valid", "indicative", "invalid")
+RunVerdict = Literal["valid", "unreliable", "invalid"]
+WORDS: tuple[RunVerdict, ...] = ("valid", "unreliable", "invalid")
 """From best to worst."""
 
 
@@ -45,6 +45,7 @@ class Reason(Struct, frozen=True):
     """The share by which repetitions differ, if that is the reason."""
 
 
+ONE_REPETITION = "one repetition"
 DIFFER = "repetitions differ by "
 _BETWEEN = "; "
 
@@ -53,7 +54,7 @@ class Verdict(Struct, frozen=True):
     word: str
     """Empty for a run that was refused or ended early, which has no number."""
     reasons: tuple[Reason, ...] = ()
-    """The most direct first; none for ``valid``."""
+    """The most direct first; of ``valid`` what was asked for and is still to be known."""
 
     @property
     def reason(self) -> str:
@@ -61,8 +62,8 @@ class Verdict(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """``indicative: one repetition``."""
-        return f"{self.word}: {self.reason}" if self.reasons else self.word
+        """``unreliable: client busy``; ``valid, one repetition``."""
+        return judged_in_words(self.word, self.reason)
 
     def without(self, said: Verdict) -> Verdict:
         """The same word with the reasons that ``said`` has not."""
@@ -74,10 +75,16 @@ class Verdict(Struct, frozen=True):
 
     @classmethod
     def of_record(cls, word: str, text: str) -> Verdict:
-        """As a record has it, in one text. Only the reasons of ``indicative`` are phrases of this
+        """As a record has it, in one text. Only the reasons of ``unreliable`` are phrases of this
         program, which have no semicolons of their own; another may be a message of a system."""
-        texts = text.split(_BETWEEN) if word == "indicative" else [text] if text else []
+        texts = text.split(_BETWEEN) if word == "unreliable" else [text] if text else []
         return cls(word, tuple(Reason(one, _spread_of_record(one)) for one in texts))
+
+
+def judged_in_words(word: str, reasons: str) -> str:
+    """``unreliable: client busy``, ``2 valid, one repetition``."""
+    between = ", " if word.split()[-1:] == [VALID.word] else ": "
+    return f"{word}{between}{reasons}" if reasons else word
 
 
 def _spread_of_record(text: str) -> float | None:

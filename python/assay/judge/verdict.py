@@ -1,4 +1,4 @@
-"""Takes a run, or all runs of a cell; returns whether its number is valid, indicative or
+"""Takes a run, or all runs of a cell; returns whether its number is valid, unreliable or
 invalid, and why; and whether it keeps a rate that is required."""
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from assay.judge.run import (
     DIFFER,
     EXCEEDED,
     NONE,
+    ONE_REPETITION,
     VALID,
     WORDS,
     Reason,
@@ -55,7 +56,7 @@ def of_run(run: Run) -> Verdict:
         if warning.name in warning_kinds.limiting()
     ]
     reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
-    return _indicative([Reason(text) for text in reasons])
+    return _unreliable([Reason(text) for text in reasons])
 
 
 def _lost(outcomes: Outcomes) -> str:
@@ -94,13 +95,14 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     """The verdict on the median of repetitions; ``verdicts`` are those of its runs, ``asked`` is
     the number of planned runs."""
     reasons = []
+    asked_for: tuple[Reason, ...] = ()
     if measured < asked:
         reasons.append(Reason(f"{measured} of {asked} repetitions ended"))
     elif measured == 1:
-        reasons.append(Reason("one repetition"))
+        asked_for = (Reason(ONE_REPETITION),)
     if spread.relative > warning_kinds.NOISE_LIMIT:
         reasons.append(Reason(f"{DIFFER}{units.share(spread.relative)}", spread.relative))
-    return worst([*verdicts, _indicative(reasons)])
+    return worst([*verdicts, _unreliable(reasons), Verdict(VALID.word, asked_for)])
 
 
 def shared(verdicts: Iterable[Verdict]) -> Verdict | None:
@@ -127,8 +129,8 @@ def _with_greatest_spread(reasons: Sequence[Reason]) -> list[Reason]:
     return [one for one in reasons if one.spread in (None, greatest)]
 
 
-def _indicative(reasons: Sequence[Reason]) -> Verdict:
-    return Verdict("indicative", tuple(reasons)) if reasons else VALID
+def _unreliable(reasons: Sequence[Reason]) -> Verdict:
+    return Verdict("unreliable", tuple(reasons)) if reasons else VALID
 
 
 LEAST_REPETITIONS = 4
@@ -160,17 +162,15 @@ def of_cell(runs: Sequence[Run]) -> CellVerdict:
     verdicts = [run.judged for run in counted]
     if evidence.unasked_changes(measured):
         verdicts.append(
-            Verdict.because("indicative", _warning_name(warning_kinds.WarningKind.CELL_CHANGED))
+            Verdict.because("unreliable", _warning_name(warning_kinds.WarningKind.CELL_CHANGED))
         )
     left_out = len(measured) - len(counted)
     judged = of_number(verdicts, len(counted), len(runs) - left_out, over)
-    warnings = tuple(_cell_warnings(len(runs), over, counted))
+    warnings = tuple(_cell_warnings(over, counted))
     return CellVerdict(judged, warnings, len(runs), len(measured))
 
 
-def _cell_warnings(asked: int, over: Spread, measured: Sequence[Run]) -> Iterator[RunWarning]:
-    if asked == 1:
-        yield RunWarning(warning_kinds.WarningKind.ONE_REPETITION.id, "")
+def _cell_warnings(over: Spread, measured: Sequence[Run]) -> Iterator[RunWarning]:
     if over.relative > warning_kinds.NOISE_LIMIT:
         share = units.share_beyond(over.relative, warning_kinds.NOISE_LIMIT)
         detail = f"{share} over {over.n} repetitions"
@@ -234,7 +234,7 @@ def rate_kept(
 ) -> tuple[RateKept, str]:
     """With the reason, where it is not decided. ``runs``: those that were measured; ``verdict``: of
     their number, which decides nothing where it is invalid."""
-    if not runs or verdict.word not in ("valid", "indicative"):
+    if not runs or verdict.word not in ("valid", "unreliable"):
         return RateKept.OPEN, "no valid number"
     offered = [
         rate

@@ -60,10 +60,6 @@ outlier among them is found."""
 class WarningKind(Enum):
     """All warnings; the record holds their names."""
 
-    ONE_REPETITION = WarningText(
-        "each cell was run once: the variation between repetitions is unknown",
-        f"{{--repetitions {ENOUGH_REPETITIONS}}} or more",
-    )
     NOISY_REPETITIONS = WarningText(
         f"repetitions differ by more than {units.share(NOISE_LIMIT)} of their median",
         "stop other programs on this machine, use {longer} or more {--repetitions}",
@@ -476,7 +472,7 @@ def place(name: str) -> int:
 
 @cache
 def limiting() -> frozenset[str]:
-    """Names of those that make a number indicative."""
+    """Names of those that make a number unreliable."""
     return _names(lambda text: text.limits)
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.contracts.metric import WarningText, unit_of
 from assay.judge import RunWarning
-from assay.judge.warning_kinds import WarningKind, place, texts
+from assay.judge.warning_kinds import place, texts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, durability, factor_order
@@ -324,28 +324,18 @@ def _title(cell: CellRuns) -> str:
 def _cell_warnings(cells: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """Those that need all repetitions, as they are on record; of several cells each with the name
     of its cell, but what is the same of many cells is said once."""
-    once = [cell for cell in cells if _has(cell, WarningKind.ONE_REPETITION)]
-    if once:
-        yield RunWarning(
-            WarningKind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else ""
-        )
     tests = {cell.runs[0].full_test_name for cell in cells}
     for cell in cells:
         test = f"{cell.runs[0].full_test_name}: " if len(tests) > 1 else ""
         named = f"{test}{cell.name}: " if len(cells) > 1 else ""
         for one in cell.judged.warnings:
-            if one.name != WarningKind.ONE_REPETITION.id:
-                yield RunWarning(one.name, f"{named}{one.detail}")
+            yield RunWarning(one.name, f"{named}{one.detail}")
 
 
 def _limits(experiment: ExperimentRecord) -> dict[str, None]:
     """What ends its runs: ``duration_s``, ``transactions`` …"""
     drivings = (run.driving for run in experiment.runs)
     return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
-
-
-def _has(cell: CellRuns, kind: WarningKind) -> bool:
-    return any(one.name == kind.id for one in cell.judged.warnings)
 
 
 _DETAILS_SHOWN = 4

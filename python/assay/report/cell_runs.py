@@ -415,7 +415,7 @@ def _pairs_of_cells(
 
 
 def _limited(own: CellVerdict, *warnings: RunWarning) -> CellVerdict:
-    limit = Verdict.because("indicative", "answers differ")
+    limit = Verdict.because("unreliable", "answers differ")
     word = verdict.worst([limit, own.verdict])
     return replace(own, verdict=word, warnings=(*own.warnings, *warnings))
 

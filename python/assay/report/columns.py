@@ -202,7 +202,7 @@ ALL_VALID = "every number is valid"
 
 
 def numbered_footnotes(table: ReportTable) -> ReportTable:
-    """``26091 [1]`` in a cell, and ``[1] indicative: one repetition`` below the table."""
+    """``26091 [1]`` in a cell, and ``[1] unreliable: one repetition`` below the table."""
     table = _notes_said_once(table)
     numbers: dict[str, int] = {}
 

@@ -32,7 +32,7 @@ _MOST_UNEQUAL = 3
 """Of the cells of one side, how many are listed where no cell is on both."""
 _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
-    Design.INDEPENDENT: "not interleaved, so indicative: changes of the machine count",
+    Design.INDEPENDENT: "not interleaved, so unreliable: changes of the machine count",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
     f"run {ENOUGH_REPETITIONS} repetitions",
 }
@@ -283,7 +283,7 @@ def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
 
 
 def _sentence(word: str, of_all: Sequence[str]) -> str:
-    """``every cell: no difference seen; indicative: short measurement``."""
+    """``every cell: no difference seen; unreliable: short measurement``."""
     said = "; ".join(filter(None, (word, *of_all)))
     return f"every cell: {said}" if said else ""
 
@@ -403,7 +403,7 @@ def _word_and_limits(
         word, why = compared.verdict, ""
     limits = [
         *([why] if why else []),
-        *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
+        *([f"unreliable: {reasons}"] if cell.runs_verdict == "unreliable" else []),
         *(["not the same machine"] if comparison.same_machine is Machines.OTHER else []),
         *(["machines not known"] if comparison.same_machine is Machines.UNKNOWN else []),
     ]

@@ -16,7 +16,7 @@ from assay.text import pattern
 _OTHER_CHARACTERS = pattern(r"[^A-Za-z0-9._-]+")
 
 
-LIMITED = {"indicative": "~", "invalid": "x"}
+LIMITED = {"unreliable": "~", "invalid": "x"}
 """Verdict → the sign of its bars."""
 
 
@@ -63,7 +63,7 @@ class Point(Struct, frozen=True):
     runs: tuple[int, ...] = ()
     """Numbers of the runs behind it."""
     verdict: str = ""
-    """``valid``, ``indicative``, ``invalid``; empty: it is no measurement."""
+    """``valid``, ``unreliable``, ``invalid``; empty: it is no measurement."""
 
     @property
     def is_limited(self) -> bool:
@@ -108,7 +108,7 @@ class Figure(Struct, frozen=True):
         if self.has_categories:
             look = "pale" if self.mark is Mark.BARS else "hollow"
             return "; ".join(f"{look} with {LIMITED[word]}: {word}" for word in there)
-        shapes = {"indicative": "hollow", "invalid": "hollow with x"}
+        shapes = {"unreliable": "hollow", "invalid": "hollow with x"}
         return "; ".join(f"{shapes[word]} points: {word}" for word in there)
 
     @property

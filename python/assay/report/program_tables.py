@@ -206,7 +206,7 @@ def verdict(judged: str) -> list[ReportColumn]:
         nullable(
             "verdict",
             "string",
-            f"valid, indicative or invalid; null: no number; {judged}",
+            f"valid, unreliable or invalid; null: no number; {judged}",
             lambda v: v.word,
         ),
         nullable("verdict_reason", "string", "the nearest reason first", lambda v: v.reason),

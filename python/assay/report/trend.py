@@ -71,9 +71,9 @@ def _section(trend: Trend) -> Section:
 
 def _value(trend: Trend, point: TrendPoint) -> ReportCell:
     reasons = "; ".join(sorted(point.runs_reasons))
-    is_limited = point.runs_verdict == "indicative"
+    is_limited = point.runs_verdict == "unreliable"
     return replace(
-        value_cell(point.value, trend.metric), note=f"indicative: {reasons}" if is_limited else ""
+        value_cell(point.value, trend.metric), note=f"unreliable: {reasons}" if is_limited else ""
     )
 
 

@@ -85,7 +85,7 @@ class Number(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """``valid``, ``indicative``, ``invalid``, or empty."""
+        """``valid``, ``unreliable``, ``invalid``, or empty."""
         return self.judged.word
 
 

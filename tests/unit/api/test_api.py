@@ -132,8 +132,8 @@ def test_runs_that_only_left_out_are_no_fault() -> None:
 def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)
-    (once,) = (one for one in result.warnings if one.name == "one-repetition")
-    assert (once.fix, type(once)) == ("repetitions=5 or more", assay.WarningNote)
+    (once,) = (one for one in result.warnings if one.name == "few-samples")
+    assert (once.fix, type(once)) == ("more clients, or more transactions", assay.WarningNote)
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "pandas", None)
         with pytest.raises(assay.errors.ArgumentError, match="needs pandas") as missing:

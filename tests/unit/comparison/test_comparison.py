@@ -116,7 +116,7 @@ def test_a_slower_side_is_called_slower(slower: Comparison) -> None:
     assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
     assert cell.primary.estimate and cell.primary.estimate.design is Design.INDEPENDENT
     assert cell.primary.estimate.ratio == pytest.approx(1 / 1.195, rel=0.01)
-    assert "not interleaved, so indicative" in shown(slower)
+    assert "not interleaved, so unreliable" in shown(slower)
 
 
 def test_two_repetitions_do_not_show_that_nothing_differs(folder: Path) -> None:
@@ -903,7 +903,7 @@ def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: P
     assert all(table.is_detail for table in rest)
     text = " ".join(shown(made).split())
     assert (
-        "3 cells not interleaved, so indicative" in text and "1 cell with one run on a side" in text
+        "3 cells not interleaved, so unreliable" in text and "1 cell with one run on a side" in text
     )
 
 
@@ -968,11 +968,11 @@ def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> Non
 
 
 def test_the_verdict_on_the_runs_stands_beside_the_result(folder: Path) -> None:
-    short = measured(folder / "b", SLOW, verdict=("indicative", "short measurement"))
+    short = measured(folder / "b", SLOW, verdict=("unreliable", "short measurement"))
     made = compared(measured(folder / "a"), short)
-    assert "slower [1]" in shown(made) and "[1] indicative: B: short" in shown(made)
+    assert "slower [1]" in shown(made) and "[1] unreliable: B: short" in shown(made)
     (row, *_) = comparison_document.rows(made)
-    assert (row["verdict"], row["runs_verdict"]) == ("slower", "indicative")
+    assert (row["verdict"], row["runs_verdict"]) == ("slower", "unreliable")
     stream = io.StringIO()
     comparison_document.write_csv(made, stream)
     assert "B: short measurement" in stream.getvalue().splitlines()[1]

@@ -75,7 +75,7 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
         one, other = (found.cells[fingerprint, ""] for fingerprint, _ in kept_cells(path))
     assert [one.verdict.word, other.verdict.word] == [word for _, word in kept_cells(path)]
     assert [(cell.repetitions, cell.measured) for cell in (one, other)] == [(2, 2), (2, 2)]
-    assert one.verdict == Verdict.of_record("indicative", "repetitions differ by 67 %")
+    assert one.verdict == Verdict.of_record("unreliable", "repetitions differ by 67 %")
     assert [warning.name for warning in one.warnings] == ["noisy-repetitions", "few-samples"]
     assert other.verdict == Verdict("valid")
     assert [warning.name for warning in other.warnings] == ["few-samples"]
@@ -87,7 +87,7 @@ def test_a_cell_that_is_not_complete_is_judged_when_it_is_read(tmp_path: Path) -
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], invented.S)
         (cell,) = store.latest().cells.values()
-    assert cell.verdict == Verdict.of_record("indicative", "1 of 2 repetitions ended")
+    assert cell.verdict == Verdict.of_record("unreliable", "1 of 2 repetitions ended")
     assert kept_cells(tmp_path / "r.sqlite") == []
 
 
@@ -113,14 +113,14 @@ def kept_cells(path: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("classes", "comes_back", "word", "reason"),
     [
-        (["lost connection"], True, "indicative", "for lost connections"),
-        (["deadlock"], False, "indicative", "for serialization failures and deadlocks"),
-        (["deadlock", "lost connection"], True, "indicative", "and lost connections"),
+        (["lost connection"], True, "unreliable", "for lost connections"),
+        (["deadlock"], False, "unreliable", "for serialization failures and deadlocks"),
+        (["deadlock", "lost connection"], True, "unreliable", "and lost connections"),
         (["lost connection"], False, "invalid", "1 of 100 transactions failed, 1 unknown"),
         (["constraint", "lost connection"], True, "invalid", "1 of 100 transactions"),
     ],
 )
-def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
+def test_recovered_connection_losses_are_counted_and_make_the_run_unreliable(
     classes: list[str], comes_back: bool, word: str, reason: str
 ) -> None:
     """As with the run's state: it is done where all that was lost was asked for."""

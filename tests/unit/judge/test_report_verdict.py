@@ -1,4 +1,4 @@
-"""When a number is valid, indicative or invalid, which warnings a run has, and whether runs that
+"""When a number is valid, unreliable or invalid, which warnings a run has, and whether runs that
 ask the same had the same results."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def test_a_good_run_is_valid_and_has_no_warning(run: Run) -> None:
         (
             "deployment",
             {"durability_lowered_by": ["fsync = off"]},
-            ("indicative", ["durability-lowered"]),
+            ("unreliable", ["durability-lowered"]),
         ),
         (
             "deployment",
@@ -64,7 +64,7 @@ def test_a_good_run_is_valid_and_has_no_warning(run: Run) -> None:
         (
             "observation",
             {"client_cost": {"user_ns": 15 * invented.S, "system_ns": 2 * invented.S}},
-            ("indicative", ["client-busy"]),
+            ("unreliable", ["client-busy"]),
         ),
         (
             "observation",
@@ -96,8 +96,8 @@ def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: 
     ("measured_s", "expected"),
     [
         (0.00119, ("valid", [])),
-        (0.002289, ("indicative", ["round-trip-differs"])),
-        (0.0007, ("indicative", ["round-trip-differs"])),
+        (0.002289, ("unreliable", ["round-trip-differs"])),
+        (0.0007, ("unreliable", ["round-trip-differs"])),
     ],
 )
 def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
@@ -196,7 +196,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
     verdict, warnings = judge_run(starved)
     name = "client-waited-for-processor"
     assert (name in {one.name for one in warnings}) == is_warned
-    assert verdict.word == ("indicative" if is_warned else "valid")
+    assert verdict.word == ("unreliable" if is_warned else "valid")
 
 
 @pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
@@ -207,7 +207,7 @@ def test_other_programs_on_the_machine_have_a_warning(
     said = [one.detail for one in found.warnings if one.name == "other-programs"]
     assert bool(said) == is_warned
     assert all(one.endswith("other programs used 6 % of the processors") for one in said)
-    assert found.verdict == ("indicative" if is_warned else "valid")
+    assert found.verdict == ("unreliable" if is_warned else "valid")
 
 
 def test_all_warnings_of_a_run_have_one_share_of_other_programs(run: Run) -> None:
@@ -226,19 +226,19 @@ def test_all_warnings_of_a_run_have_one_share_of_other_programs(run: Run) -> Non
     assert [share for share in shares if share] == [["27 %"], ["27 %"]]
 
 
-def test_counted_conflicts_make_the_run_indicative(run: Run) -> None:
+def test_counted_conflicts_make_the_run_unreliable(run: Run) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {
         word: invented.changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
         for word in ("deadlock", "constraint")
     }
     verdict, _ = judge_run(of_class["deadlock"])
-    assert verdict.word == "indicative"
+    assert verdict.word == "unreliable"
     assert "8 of 16 transactions (50 %)" in verdict.reason
     assert judged(of_class["constraint"])[0] == "invalid"
 
 
-def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: Run) -> None:
+def test_medians_of_few_noisy_or_missing_repetitions_are_unreliable(run: Run) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
         found = of_number(
             [run.judged] * len(elapsed), len(elapsed), asked, median_and_spread(elapsed)
@@ -246,14 +246,14 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: Run) ->
         return found.word, found.reason
 
     assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
-    assert word([1.0], 1) == ("indicative", "one repetition")
-    assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
-    assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+    assert word([1.0], 1) == ("valid", "one repetition")
+    assert word([1.0, 1.1], 3) == ("unreliable", "2 of 3 repetitions ended")
+    assert word([1.0, 1.0, 1.5], 3) == ("unreliable", "repetitions differ by 50 %")
 
 
 def test_of_two_cells_the_greater_spread_is_said() -> None:
     found = [
-        Verdict.of_record("indicative", f"short; repetitions differ by {share} %")
+        Verdict.of_record("unreliable", f"short; repetitions differ by {share} %")
         for share in (64, 177, 54)
     ]
     assert worst(found).reason == "short; repetitions differ by 177 %"

@@ -165,7 +165,7 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
         store.end_run("failed", reason="killed")
         found = table_of(build(store.latest()), "parallel")
     assert cells_of(found) == [["sqlite", "1.150 (1.100-1.200) [1]"]]
-    assert "[1] indicative: 2 of 3 repetitions ended" in found.notes
+    assert "[1] unreliable: 2 of 3 repetitions ended" in found.notes
     assert "run 3, sqlite, here, 8 clients: failed (killed)" in found.notes
 
 
@@ -273,7 +273,7 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
     notes = table_of(report, "limit").notes
     assert notes == (
         "time: with its commit",
-        "[1] the cell is indicative: repetitions differ by 100 %",
+        "[1] the cell is unreliable: repetitions differ by 100 %",
     )
 
 

@@ -365,7 +365,7 @@ def test_each_service_problem_is_a_warning_and_limits_the_verdict(
 ) -> None:
     verdict, warnings = judge_run(served(tmp_path, **changes).runs[0])
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
-    assert verdict.word == "indicative"
+    assert verdict.word == "unreliable"
     assert name.replace("-", " ") in verdict.reason
 
 

@@ -428,11 +428,11 @@ def written(report: Report, form: object) -> str:
 def test_the_reason_of_all_cells_is_said_once(tmp_path: Path, form: object) -> None:
     report = build(measured(tmp_path, [[1.0], [1.0], [1.0]]))
     shown = written(report, form)
-    assert "[1] indicative" not in shown
+    assert "[1] unreliable" not in shown
     if form is render_page:
         shown, _, _ = shown.partition("<nav")
     tables = 2 if form in (table.render, markdown.render) else 1  # of throughput and of costs
-    assert shown.count("indicative: one repetition") <= tables, shown
+    assert shown.count("unreliable: one repetition") <= tables, shown
 
 
 def test_what_only_some_have_stays_with_them(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
+from assay.judge.run import judged_in_words
 from assay.judge.statistics.samples import NOT_REACHED
 from assay.report.for_people import for_people
 from assay.report.forms.markdown import answer_lines, table_lines
@@ -17,7 +18,7 @@ from assay.text.table_forms import markdown_escaped
 
 _MOST_CELLS = 200
 """A page of a job may have one megabyte; further cells are left to the full report."""
-_SIGNS = {"valid": "✅ valid", "indicative": "⚠️ indicative", "invalid": "❌ invalid"}
+_SIGNS = {"valid": "✅ valid", "unreliable": "⚠️ unreliable", "invalid": "❌ invalid"}
 _NOT_FOLDED = ("unfinished", "parameters")
 """Facts without which the table would be misread."""
 _FACTORS = ("test", "system", "storage", "clients")
@@ -35,7 +36,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     yield ""
     yield from answer_lines(report)
     of_all = _shared_reason(tables["cells"])
-    yield _verdicts(tables["cells"]) + (f": {markdown_escaped(of_all)}" if of_all else "")
+    yield judged_in_words(_verdicts(tables["cells"]), markdown_escaped(of_all))
     for name in _NOT_FOLDED:
         if name in report.facts:
             yield from ("", f"{name}: {markdown_escaped(report.facts[name])}")
@@ -147,7 +148,7 @@ def _numbers(cell: TidyRow, failed: int, *, has_reason: bool) -> list[str]:
     if rate and low is not None and high is not None and (whole_in(cell, "measured") or 0) > 1:
         around = f"{units.digits(low)} to {units.digits(high)}"
     why = word_in(cell, "verdict_reason")
-    reason = f": {why}" if why and has_reason else ""
+    sign = _SIGNS.get(word_in(cell, "verdict"), "no number")
     return [
         "" if rate is None else units.digits(rate),
         around,
@@ -155,7 +156,7 @@ def _numbers(cell: TidyRow, failed: int, *, has_reason: bool) -> list[str]:
         _latency(cell, "p50"),
         _latency(cell, "p99"),
         str(failed),
-        f"{_SIGNS.get(word_in(cell, 'verdict'), 'no number')}{reason}",
+        judged_in_words(sign, why if has_reason else ""),
     ]
 
 

@@ -1,6 +1,6 @@
 // The stream of the server, the numbers of the last second, and what has ended.
 const END_STATES = ["done", "failed", "exceeded", "refused", "interrupted"];
-const NOT_VALID = ["failed", "interrupted", "invalid", "refused", "exceeded", "indicative"];
+const NOT_VALID = ["failed", "interrupted", "invalid", "refused", "exceeded", "unreliable"];
 let seconds = [], fleet = null, status = null, place = "", source = null, draws = 0;
 function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
+from assay.judge.run import ONE_REPETITION
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.report.declared import published
 from assay.report.declared.published import Levels, Quantity
@@ -22,7 +23,6 @@ from assay.text.quantities import Real
 from assay.text.toml_file import TomlTable
 from assay.workload.workload_record import WorkloadRecord
 
-ONE_REPETITION = "one repetition"
 ALIKE = "repetitions alike"
 """In the place of an interval that has no width in the digits that are shown."""
 WITHIN = 1.25

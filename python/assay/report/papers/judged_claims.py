@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from assay.comparison import ratios
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
+from assay.judge.run import ONE_REPETITION
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.judge.warning_kinds import WarningKind as Warned
@@ -30,7 +31,6 @@ from assay.report.papers import claim_cases, claims
 from assay.report.papers.claim_cases import ClaimCase, JudgedClaim
 from assay.report.papers.claims import (
     BOUNDS,
-    ONE_REPETITION,
     Claim,
     ClaimKind,
     ClaimVerdict,

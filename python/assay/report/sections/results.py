@@ -171,7 +171,7 @@ def _of_its_cell(cell: CellRuns) -> str:
     """What limits a cell of which this run by itself is valid; empty: nothing, or the run does."""
     verdict = cell.judged.verdict
     is_own = cell.runs[0].judged.word != "valid"
-    is_said = verdict.word != "indicative" or is_own
+    is_said = verdict.word != "unreliable" or is_own
     return "" if is_said else f"the cell is {verdict.word}: {verdict.reason}"
 
 

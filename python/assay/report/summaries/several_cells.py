@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from assay.comparison import ratios
 from assay.contracts import factors
 from assay.judge import Verdict
-from assay.judge.run import EXCEEDED, WORDS
+from assay.judge.run import EXCEEDED, WORDS, judged_in_words
 from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -250,7 +250,7 @@ def _behind(
     return made
 
 
-_NOTHING_TO_ADD = {"failed": ("0",), "verdict": ("valid", "indicative", "invalid")}
+_NOTHING_TO_ADD = {"failed": ("0",), "verdict": ("valid", "unreliable", "invalid")}
 """Values that are said of all cells together."""
 
 
@@ -353,15 +353,15 @@ def lines_of_verdict(verdict: Verdict, width: int, room: int) -> list[str]:
         return named_line("verdict", word, width)
     reasons = [reason.text for reason in verdict.reasons]
     for most in range(len(reasons), -1 if len(reasons) > 1 else 0, -1):
-        lines = named_line("verdict", f"{word}: {_some(reasons, most)}", width)
+        lines = named_line("verdict", judged_in_words(word, _some(reasons, most)), width)
         if len(lines) <= room:
             return lines
     cause, _, fix = _some(reasons, 1).partition("; fix: ")
     if not fix or room < LEAST_WIDTH_OF_VERDICT:
-        return named_line("verdict", f"{word}: {cause}", width, most=room)
+        return named_line("verdict", judged_in_words(word, cause), width, most=room)
     of_fix = room // 2
     return [
-        *named_line("verdict", f"{word}: {cause}", width, most=room - of_fix),
+        *named_line("verdict", judged_in_words(word, cause), width, most=room - of_fix),
         *named_line("", f"fix: {fix}", width, most=of_fix),
     ]
 
@@ -377,7 +377,7 @@ def lines_of_verdicts(summaries: Sequence[CellSummary], width: int, room: int) -
 
 
 def _with(summaries: Sequence[CellSummary], most: int) -> str:
-    """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
+    """``2 valid, 1 refused: no restart; 1 unreliable: one repetition``: the reasons of the worst,
     and of those without a number because they were refused; so many of each."""
     verdicts = [cell.verdict for cell in summaries]
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
@@ -385,7 +385,7 @@ def _with(summaries: Sequence[CellSummary], most: int) -> str:
     for word, count in counts_of_verdicts(summaries).items():
         reasons = _reasons(summaries, word) if word in (worst, "refused") else []
         if reasons:
-            explained.append(f"{count} {word}: {_some(reasons, most)}")
+            explained.append(judged_in_words(f"{count} {word}", _some(reasons, most)))
         else:
             plain.append(f"{count} {word}")
     return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
@@ -408,9 +408,9 @@ def _some(reasons: Sequence[str], most: int) -> str:
 
 
 def _reasons(summaries: Sequence[CellSummary], word: str) -> list[str]:
-    """Each once, those of ``indicative`` with the cell or the number of cells that have them."""
+    """Each once, those of ``unreliable`` with the cell or the number of cells that have them."""
     cells = [cell for cell in summaries if cell.verdict.word == word and cell.verdict.reason]
-    if word != "indicative":
+    if word != "unreliable":
         return list(dict.fromkeys(cell.verdict.reason for cell in cells))
     holders: dict[str, list[str]] = {}
     for cell in cells:
@@ -429,7 +429,7 @@ def _held(reason: str, names: Sequence[str], of: int) -> str:
 def are_usable(summaries: Sequence[CellSummary]) -> bool:
     """Whether each has a number that is not invalid."""
     return all(
-        cell.verdict.word in ("valid", "indicative") or bool(not cell.verdict.word and cell.numbers)
+        cell.verdict.word in ("valid", "unreliable") or bool(not cell.verdict.word and cell.numbers)
         for cell in summaries
     )
 

@@ -8,7 +8,7 @@ from assay.contracts.metric import ReportColumn
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
 
-VERSION = 2
+VERSION = 3
 """Incremented when readers of the document have to change. Version 1 was for people."""
 
 
@@ -58,7 +58,7 @@ _CONCLUSION: dict[str, JsonSchema] = {
         "the class of commits at level and at compared_with; null: nothing is committed",
         items={"type": ["string", "null"]},
     ),
-    "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
+    "runs_verdict": {"enum": ["valid", "unreliable", "invalid", None]},
     "other_work": _said(
         "array",
         "what is written, flushed or checked otherwise at one level for the same "
