@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -545,10 +545,11 @@ def experiment(
     *,
     workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
+    of_run: Callable[[PlannedRun], Mapping[str, Any]] = lambda _: {},
     **changes: Any,
 ) -> ExperimentRecord:
     """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
-    time in s per repetition, or one time for all."""
+    time in s per repetition, or one time for all. ``of_run``: what a run has beside ``changes``."""
     with at_once(path) as store:
         number = begin(store, planned, workload=workload, machine=machine)
         for run in planned.runs:
@@ -557,7 +558,7 @@ def experiment(
             seconds = (
                 list(elapsed[key])[run.repetition - 1] if isinstance(elapsed, Mapping) else elapsed
             )
-            write_run(store, run, round(seconds * S), **changes)
+            write_run(store, run, round(seconds * S), **changes, **of_run(run))
         found = store.experiment(number)
         store.judged({fingerprint: cell for (fingerprint, _), cell in found.cells.items()})
         store.end_experiment()

@@ -47,8 +47,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+_KEPT: dict[tuple[str, tuple[float, ...]], ExperimentRecord] = {}
+
+
 def measured(path: Path, seconds: tuple[float, ...] = FAST, **changes: Any) -> ExperimentRecord:
-    """Runs of one cell, one after the other."""
+    """Runs of one cell, one after the other; the same ones as before where nothing is changed."""
+    if changes:
+        return _measured(path, seconds, **changes)
+    side = (path.name, seconds)
+    if side not in _KEPT:
+        _KEPT[side] = _measured(path, seconds)
+    return _KEPT[side]
+
+
+def _measured(path: Path, seconds: tuple[float, ...], **changes: Any) -> ExperimentRecord:
     systems = changes.pop("systems", [invented.POSTGRESQL])
     clients = changes.pop("clients", (8,))
     planned = invented.plan(systems, clients=clients, repetitions=len(seconds))
