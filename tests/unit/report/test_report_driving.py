@@ -26,7 +26,6 @@ from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.declared import aggregates
 from assay.report.sections import timeline
-from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
 from shown_report import row_of, table_of
 
@@ -322,17 +321,6 @@ def served(path: Path, **changes: Any) -> ExperimentRecord:
     )
 
 
-def found(record: ExperimentRecord, name: str) -> ReportTable | None:
-    every = [one for part in build(record).sections for one in part.tables]
-    return next((one for one in every if one.name == name), None)
-
-
-def by_title(shown: ReportTable | None) -> dict[str, str]:
-    assert shown is not None
-    titles = [column.title for column in shown.columns]
-    return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))
-
-
 @pytest.mark.parametrize(
     ("changes", "name", "detail"),
     [
@@ -399,11 +387,6 @@ def test_chance_and_open_loops_are_not_starvation(
     assert "starved-clients" not in {one.name for one in warnings}
 
 
-def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
-    shown = by_title(found(served(tmp_path, littles_law=None), "load_service"))
-    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
-
-
 def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
     for second in (4, 5, 6):
@@ -414,9 +397,10 @@ def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
         suspensions=[{"from_ns": 4 * S, "to_ns": 7 * S}],
         stalls=[{"from_ns": 10 * S, "to_ns": 15 * S}],
     )
-    assert by_title(found(record, "load_timeline"))["timeline"] == "████xxx█████████████"
+    report = build(record)
+    assert row_of(table_of(report, "load_timeline"))["timeline"] == "████xxx█████████████"
     assert timeline.bars([5] * 100, {50}).count("x") == 1
-    shown = by_title(found(record, "load_standstills"))
+    shown = row_of(table_of(report, "load_standstills"))
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
 
 
