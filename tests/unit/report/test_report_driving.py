@@ -136,18 +136,22 @@ def test_a_long_drain_has_its_own_warning_only(tmp_path: Path) -> None:
     assert timeline.whole_seconds(driven(record)) == [100] * 4
 
 
-def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
-    tmp_path: Path,
+DRAINED = {
+    "elapsed_s": 12.0,
+    "drained_ns": 7 * invented.S,
+    "intervals": seconds([100] * 5 + [1] * 7),
+}
+COLD = {
+    "cache_state": {"cache": "cold", "done": ["restarted"]},
+    "intervals": seconds([10] * 4 + [100] * 16),
+}
+
+
+@pytest.mark.parametrize("changes", [DRAINED, COLD], ids=["drained at the end", "cold caches"])
+def test_the_seconds_in_which_transactions_began_and_caches_that_fill_are_no_short_warm_up(
+    tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    steady = {"drained_ns": 7 * invented.S, "intervals": seconds([100] * 5 + [1] * 7)}
-    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
-    assert WarningKind.SHORT_WARM_UP.id not in warned
-
-
-def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_path: Path) -> None:
-    cold = {"cache_state": {"cache": "cold", "done": ["restarted"]}}
-    slow_start = {"intervals": seconds([10] * 4 + [100] * 16)}
-    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**slow_start, **cold)))
+    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**changes)))
     assert WarningKind.SHORT_WARM_UP.id not in warned
 
 
