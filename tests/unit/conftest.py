@@ -1,4 +1,5 @@
-"""Where a test that starts something keeps what it notes, and the data of servers."""
+"""Where a test that starts something keeps what it notes, and the data of servers; new records are
+copies."""
 
 from __future__ import annotations
 
@@ -7,6 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import prepared_records
+
+prepared_records.copy_once()
 
 
 @pytest.fixture

@@ -6,11 +6,9 @@ Long because each part of a record has one value here, which all tests of report
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
@@ -522,20 +520,8 @@ class _AtOnce(Writer):
 
 def at_once(path: Path) -> Store:
     """A store for tests of what is in a record, and not of how it comes there."""
-    if not path.exists():
-        path.write_bytes(_new_record())
     with mock.patch.object(record_store, "Writer", _AtOnce):
         return Store(path)
-
-
-@cache
-def _new_record() -> bytes:
-    """A record without experiments: to make one takes longer than to write one into it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "new.sqlite"
-        with Store(path):
-            pass
-        return path.read_bytes()
 
 
 def experiment(
