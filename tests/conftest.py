@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-import built_in_workloads
 import forked_programs
 import light_java
+import made_once
 from able import beside_their_line
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
@@ -52,7 +52,8 @@ gc.set_threshold(100_000, 20, 20)
 """Thousands of tests that are collected are never garbage; to look through them takes a sixth of
 the collection's time."""
 
-built_in_workloads.read_once()
+made_once.read_workloads()
+made_once.copy_records()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
@@ -226,6 +227,22 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Storage
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     with directory_for_servers() as directory:
         yield directory
+
+
+@pytest.fixture
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test starts is noted in its own folder."""
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
+
+
+@pytest.fixture
+def _own_places(_own_state: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same, with the data of servers in a folder on a disk."""
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)  # the servers' user must be able to enter
+        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
+        yield
 
 
 @pytest.fixture(params=SERVERS)

@@ -68,13 +68,15 @@ def places() -> Counter[str]:
     counted: Counter[str] = Counter()
     for path, tree in trees.items():
         names = set(alias_names[path])
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree))
+        for node in nodes:
             if isinstance(node, ast.ImportFrom) and node.module in modules:
                 of_module = alias_names[modules[node.module]]
                 names |= {
                     alias.asname or alias.name for alias in node.names if alias.name in of_module
                 }
-        for node in ast.walk(tree):
+        uses_in_file = 0
+        for node in nodes:
             is_use = (
                 isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
             ) or (
@@ -87,7 +89,8 @@ def places() -> Counter[str]:
                     if module.rpartition(".")[2] == node.value.id
                 )
             )
-            counted[str(path.relative_to(SOURCE))] += _is_untyped(node) or is_use
+            uses_in_file += _is_untyped(node) or is_use
+        counted[str(path.relative_to(SOURCE))] = uses_in_file
     return +counted
 
 

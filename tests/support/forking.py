@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import assay
-import built_in_workloads
+import made_once
 from assay import registry
 from assay.errors import AssayError
 from assay.provision.machine import users
@@ -172,7 +172,7 @@ def _ask_what_the_servers_user_may_enter() -> None:
 
 
 def _read_workloads() -> None:
-    built_in_workloads.read_once()
+    made_once.read_workloads()
     for folder in registry.WORKLOADS_FOLDER.iterdir():
         if (folder / registry.WORKLOAD_FILE).is_file():
             reader.read(folder.name)

@@ -6,11 +6,9 @@ Long because each part of a record has one value here, which all tests of report
 from __future__ import annotations
 
 import math
-import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
@@ -522,20 +520,8 @@ class _AtOnce(Writer):
 
 def at_once(path: Path) -> Store:
     """A store for tests of what is in a record, and not of how it comes there."""
-    if not path.exists():
-        path.write_bytes(_new_record())
     with mock.patch.object(record_store, "Writer", _AtOnce):
         return Store(path)
-
-
-@cache
-def _new_record() -> bytes:
-    """A record without experiments: to make one takes longer than to write one into it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "new.sqlite"
-        with Store(path):
-            pass
-        return path.read_bytes()
 
 
 def experiment(
@@ -545,10 +531,11 @@ def experiment(
     *,
     workload: WorkloadRecord | Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
+    of_run: Callable[[PlannedRun], Mapping[str, Any]] = lambda _: {},
     **changes: Any,
 ) -> ExperimentRecord:
     """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
-    time in s per repetition, or one time for all."""
+    time in s per repetition, or one time for all. ``of_run``: what a run has beside ``changes``."""
     with at_once(path) as store:
         number = begin(store, planned, workload=workload, machine=machine)
         for run in planned.runs:
@@ -557,7 +544,7 @@ def experiment(
             seconds = (
                 list(elapsed[key])[run.repetition - 1] if isinstance(elapsed, Mapping) else elapsed
             )
-            write_run(store, run, round(seconds * S), **changes)
+            write_run(store, run, round(seconds * S), **changes, **of_run(run))
         found = store.experiment(number)
         store.judged({fingerprint: cell for (fingerprint, _), cell in found.cells.items()})
         store.end_experiment()

@@ -360,12 +360,15 @@ def grid(
         for place, run in enumerate(planned.runs):
             noise = NOISE[(place + place // 3) % len(NOISE)]
             took = seconds(run.cell.system.settings) * noise
-            invented.write_run(store, run, round(took * 1e9))
+            durable = {"durability": Durability("D3")}
+            invented.write_run(store, run, round(took * 1e9), deployment=durable)
         store.end_experiment()
-        found = store.experiment(number)
-    durable = Durability("D3")
-    runs = (invented.changed(run, "deployment", durability=durable) for run in found.runs)
-    return structs.replace(found, runs=tuple(runs))
+        return store.experiment(number)
+
+
+@pytest.fixture(scope="module")
+def grid_of_jit(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRecord:
+    return grid(tmp_path_factory.mktemp("grid"), jit_alone)
 
 
 def only(experiment: ExperimentRecord) -> SettingEffects:
@@ -382,8 +385,8 @@ def with_interaction(levels: Levels) -> float:
     return jit_alone(levels) * (1.5 if is_slower else 1)
 
 
-def test_one_sentence_says_which_settings_matter(tmp_path: Path) -> None:
-    said = effects_sentence(only(grid(tmp_path, jit_alone)))
+def test_one_sentence_says_which_settings_matter(grid_of_jit: ExperimentRecord) -> None:
+    said = effects_sentence(only(grid_of_jit))
     assert said.startswith("jit matters: off is 3.0 times (3.0 to 3.0) as fast as on; ")
     for setting in ("work_mem", "wal_level"):
         assert f"{setting}: no difference seen (0.99 to 1.01)" in said
@@ -391,7 +394,7 @@ def test_one_sentence_says_which_settings_matter(tmp_path: Path) -> None:
 
 
 def test_two_settings_that_change_each_other_s_effect(tmp_path: Path) -> None:
-    found = only(grid(tmp_path, with_interaction))
+    found = only(grid(tmp_path, with_interaction, repetitions=2))
     seen = [one for one in found.effects if one.is_interaction and one.is_seen]
     assert [{change.factor for change in one.of} for one in seen] == [{"jit", "work_mem"}]
     assert math.exp(abs(math.log(seen[0].ratio))) == pytest.approx(1.5, rel=0.02)
@@ -441,11 +444,12 @@ def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     assert in_python.effects[0].ratio == pytest.approx(first["ratio"])
 
 
-def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_path: Path) -> None:
+def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(
+    grid_of_jit: ExperimentRecord,
+) -> None:
     """As on a directory, whose device other programs use as well."""
-    experiment = grid(tmp_path, jit_alone)
     unmeasured = structs.replace(
-        experiment,
+        grid_of_jit,
         runs=tuple(
             invented.changed(
                 run,
@@ -455,7 +459,7 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
                 if run.cell.system.settings["jit"] == "off"
                 else (),
             )
-            for run in experiment.runs
+            for run in grid_of_jit.runs
         ),
     )
     assert "as fast as on (unequal durability)" in effects_sentence(only(unmeasured))
@@ -467,23 +471,21 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
     )
 
 
-def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
-    experiment = grid(tmp_path, jit_alone)
-    runs = tuple(invented.disturbed(run, 0.4) for run in experiment.runs)
-    found = only(structs.replace(experiment, runs=runs))
+def test_runs_that_were_disturbed_decide_nothing(grid_of_jit: ExperimentRecord) -> None:
+    runs = tuple(invented.disturbed(run, 0.4) for run in grid_of_jit.runs)
+    found = only(structs.replace(grid_of_jit, runs=runs))
     assert not any(one.is_seen for one in found.effects)
     assert "not decided: other programs used" in effects_sentence(found)
     assert "jit off was 3.0 times" in effects_sentence(found)
 
 
-def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
-    experiment = grid(tmp_path, jit_alone)
-    broken = experiment.runs[0].cell_fingerprint
+def test_cells_that_do_not_count_are_left_out_and_said(grid_of_jit: ExperimentRecord) -> None:
+    broken = grid_of_jit.runs[0].cell_fingerprint
     runs = tuple(
         structs.replace(run, verdict="invalid") if run.cell_fingerprint == broken else run
-        for run in experiment.runs
+        for run in grid_of_jit.runs
     )
-    found = only(structs.replace(experiment, runs=runs))
+    found = only(structs.replace(grid_of_jit, runs=runs))
     assert len(found.left_out) == 1
     assert effects_sentence(found).endswith("1 of 8 cells left out")
     assert found.effects[0].combinations == 3

@@ -352,28 +352,22 @@ def test_a_measurement_between_two_samples_has_no_cost_of_the_device() -> None:
         assert (found is not None) is is_known, seconds
 
 
-def test_the_cost_of_a_transaction_is_not_rounded() -> None:
-    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(0, 10, 3))
-    assert cost is not None and cost.per_transaction_ns == S / 3
-
-
-def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:
-    for cpu_ns, known in ((0, None), (9_000_000, None), (10_000_000, 10_000_000)):
-        cost = server_cost([sample(0, 0), sample(10, cpu_ns)], 0, observation(0, 10, 1))
-        assert cost is not None
-        assert cost.known_cpu_ns == known
-
-
-def test_between_two_samples_a_sum_grows_evenly() -> None:
-    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(2.5, 5, 1))
-    assert cost is not None
-    assert cost.cpu_ns == S // 2
-
-
-def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
-    cost = server_cost([sample(0, 0), sample(10, S)], 100 * S, observation(102, 5, 1))
-    assert cost is not None
-    assert cost.cpu_ns == S // 2
+@pytest.mark.parametrize(
+    ("cpu_ns", "began_s", "measured", "name", "value"),
+    [
+        (S, 0, (0, 10, 3), "per_transaction_ns", S / 3),  # not rounded
+        (0, 0, (0, 10, 1), "known_cpu_ns", None),
+        (9_000_000, 0, (0, 10, 1), "known_cpu_ns", None),  # less than a tick of the kernel
+        (10_000_000, 0, (0, 10, 1), "known_cpu_ns", 10_000_000),
+        (S, 0, (2.5, 5, 1), "cpu_ns", S // 2),  # between two samples a sum grows evenly
+        (S, 100, (102, 5, 1), "cpu_ns", S // 2),  # by the clock of the observation
+    ],
+)
+def test_a_cost_between_two_samples(
+    cpu_ns: int, began_s: int, measured: tuple[float, float, int], name: str, value: float | None
+) -> None:
+    samples = [sample(0, 0), sample(10, cpu_ns)]
+    assert getattr(server_cost(samples, began_s * S, observation(*measured)), name) == value
 
 
 def test_one_sample_is_not_enough_for_a_cost() -> None:

@@ -189,28 +189,26 @@ def statements_of(module: Any) -> list[str]:
     return [one[0] if isinstance(one, tuple) else one for one in module.calls[1:]]
 
 
-def test_without_autocommit_each_statement_outside_a_transaction_is_committed(modules: Any) -> None:
-    module = modules()
-    driven(SCRIPT)
-    a, b, c = (f"UPDATE t SET a = {number}" for number in (1, 2, 3))
-    assert statements_of(module) == [a, "commit", b, "commit", c, "rollback", "close"]
+A, B, C = (f"UPDATE t SET a = {number}" for number in (1, 2, 3))
+ON, OFF = "autocommit True", "autocommit False"
 
 
-def test_autocommit_is_switched_only_where_the_next_request_needs_it(modules: Any) -> None:
-    module = modules(WithSwitch)
-    driven(SCRIPT)
-    on, off = "autocommit True", "autocommit False"
-    a, b, c = (f"UPDATE t SET a = {number}" for number in (1, 2, 3))
-    assert statements_of(module) == [on, off, a, "commit", on, b, off, c, "rollback", "close"]
-
-
-def test_a_dialect_with_a_statement_that_begins_uses_statements(modules: Any) -> None:
-    module = modules(WithSwitch)
-    driven(SCRIPT, begin="START TRANSACTION")
-    a, b, c = (f"UPDATE t SET a = {number}" for number in (1, 2, 3))
-    assert statements_of(module) == [
-        "autocommit True", "START TRANSACTION", a, "COMMIT", b, "BEGIN", c, "ROLLBACK", "close",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("connection", "options", "statements"),
+    [
+        (Connection, {}, [A, "commit", B, "commit", C, "rollback"]),
+        (WithSwitch, {}, [ON, OFF, A, "commit", ON, B, OFF, C, "rollback"]),
+        (WithSwitch, {"begin": "START TRANSACTION"},
+         [ON, "START TRANSACTION", A, "COMMIT", B, "BEGIN", C, "ROLLBACK"]),
+    ],
+    ids=["each is committed", "switched where the next needs it", "a statement begins"],
+)  # fmt: skip
+def test_statements_outside_a_transaction_are_committed(
+    modules: Any, connection: type[Connection], options: dict[str, str], statements: list[str]
+) -> None:
+    module = modules(connection)
+    driven(SCRIPT, **options)
+    assert statements_of(module) == [*statements, "close"]
 
 
 @pytest.mark.parametrize("begin", ["", "BEGIN"])

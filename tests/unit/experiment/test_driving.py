@@ -251,11 +251,6 @@ def test_a_profile_that_cannot_be_is_refused(word: str, says: str) -> None:
     assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
 
 
-def test_a_step_after_the_end_is_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"has a step at 60s, .* ends after 30s"):
-        assay.run("one.sql", on="null", offered_rate_per_s="0s:200,60s:800", duration_s=30)
-
-
 def test_a_ramp_may_last_as_long_as_the_measurement() -> None:
     def run(rate: str) -> assay.Result:
         return assay.run("one.sql", on="null", offered_rate_per_s=rate, duration_s=1, warm_up_s=0)

@@ -286,19 +286,28 @@ def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
     assert "reconnect" not in str(why_failed(lost, [], None))
 
 
-def test_a_conflict_of_transactions_has_a_fix() -> None:
-    """As of MariaDB 11.8, whose snapshots are checked by default."""
-    said = "Record has changed since last read in table 'accounts'"
-    conflict = observations.error(**{"class": "serialization", "code": "1020", "message": said})
+CHANGED = "Record has changed since last read in table 'accounts'"
+"""Of MariaDB 11.8, whose snapshots are checked by default."""
+DENIED = "permission denied for table goods"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "fixes", "words"),
+    [
+        ("serialization", "1020", CHANGED, {}, ["fix: more retries of each transaction"]),
+        ("serialization", "1020", CHANGED, MysqlDialect().error_fixes,
+         ["fix: innodb_snapshot_isolation=OFF", "retries"]),
+        ("permission", "42501", DENIED, {}, ["fix: grant this user what the statement needs"]),
+    ],
+)  # fmt: skip
+def test_an_error_has_a_fix(
+    kind: str, code: str, message: str, fixes: Any, words: list[str]
+) -> None:
+    error = observations.error(**{"class": kind, "code": code, "message": message})
     outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
-    failed = why_failed(observations.observation(errors=[conflict], outcomes=outcomes), [], None)
-    assert said in str(failed)
-    assert "fix: more retries of each transaction" in str(failed)
-    fixes = MysqlDialect().error_fixes
-    failed = why_failed(
-        observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
-    )
-    assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "retries" in str(failed)
+    observed = observations.observation(errors=[error], outcomes=outcomes)
+    failed = str(why_failed(observed, [], None, fixes=fixes))
+    assert all(word in failed for word in (message, *words))
 
 
 @pytest.mark.parametrize("counted", [frozenset(), LOSSES, CONFLICTS])
@@ -316,14 +325,6 @@ def test_a_lost_connection_is_named_before_conflicts(ended_by: str, counted: Set
         assert "of serialization" in failed, "clients reconnected: losses are no reason"
     else:
         assert "of lost connection" in failed and "retries" not in failed
-
-
-def test_a_missing_right_has_a_fix() -> None:
-    said = "permission denied for table goods"
-    refused = observations.error(**{"class": "permission", "code": "42501", "message": said})
-    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
-    failed = why_failed(observations.observation(errors=[refused], outcomes=outcomes), [], None)
-    assert said in str(failed) and "fix: grant this user what the statement needs" in str(failed)
 
 
 def test_a_statement_over_its_limit_fails_no_run_and_another_timeout_does() -> None:

@@ -346,11 +346,6 @@ def test_an_experiment_that_is_continued_measures_the_same_again(ended: int) -> 
     assert shown(executed(plan, truth, earlier)) == shown(whole[ended:])
 
 
-def test_clients_are_ended_at_three_times_the_limit() -> None:
-    clients = Clients(Drive())
-    assert [clients.are_ended(at_s) for at_s in (0.5, 2.9, 3.1)] == [False, False, True]
-
-
 RUN = 7
 EXCESS = goals.excess_of_goal(goals.goal("elapsed < 1s"))
 
@@ -384,21 +379,21 @@ def test_the_run_says_why() -> None:
     assert reason.exceeded == "elapsed time more than 3 s: ended, 3 times the limit"
 
 
-def test_the_time_of_connecting_does_not_count() -> None:
-    clients = Clients(Drive())
-    assert not clients.are_ended(9.0, done=0)
-    assert not clients.are_ended(0.1)
-    assert clients.are_ended(3.1)
-
-
-def test_the_time_before_the_measurement_does_not_count() -> None:
-    clients = Clients(Drive(), ramp_up_s=1.0, warm_up_s=2.0)
-    assert not clients.are_ended(5.9)
-    assert clients.are_ended(6.1)
-
-
-def test_the_time_of_earlier_parts_counts() -> None:
-    assert Clients(Drive(), before_s=2.5).are_ended(0.6)
+@pytest.mark.parametrize(
+    ("document", "looks"),
+    [
+        ({}, [(0.5, 1, False), (2.9, 1, False), (3.1, 1, True)]),
+        ({}, [(9.0, 0, False), (0.1, 1, False), (3.1, 1, True)]),  # connecting
+        ({"ramp_up_s": 1.0, "warm_up_s": 2.0}, [(5.9, 1, False), (6.1, 1, True)]),
+        ({"before_s": 2.5}, [(0.6, 1, True)]),  # earlier parts
+    ],
+)
+def test_clients_are_ended_at_three_times_the_limit_of_the_measurement(
+    document: dict[str, float], looks: list[tuple[float, int, bool]]
+) -> None:
+    clients = Clients(Drive(), **document)
+    for at_s, done, is_ended in looks:
+        assert clients.are_ended(at_s, done) is is_ended
 
 
 def test_only_the_step_of_the_numbers_counts() -> None:

@@ -4,9 +4,7 @@ calibrated before."""
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -382,15 +380,6 @@ def test_the_details_say_that_a_machine_was_not_calibrated_and_what_the_client_u
     assert [ceiling.shown, share.shown] == ["not calibrated"] * 2
     assert of_processors.shown == "12 %"
     assert "assay calibrate" in headroom.notes[0]
-
-
-@pytest.fixture
-def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
-        Path(made).chmod(0o755)  # the servers' user must be able to enter
-        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
-        yield
 
 
 @pytest.mark.usefixtures("_own_places")

@@ -217,11 +217,6 @@ def test_what_is_written_without_commits_does_not_hide_that_nothing_was_written_
 # On a device.
 
 
-@pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-
-
 def watched_files(
     storage: StorageFacts, *, flushes: bool, put_off: bool = True
 ) -> tuple[list[Watched], str]:
@@ -248,7 +243,7 @@ def watched_files(
         os.close(file)
 
 
-@pytest.mark.usefixtures("state")
+@pytest.mark.usefixtures("_own_state")
 @pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
 def test_a_program_that_flushes_each_commit_is_seen(file_system: str) -> None:
     skip_without_devices(file_system)
@@ -257,7 +252,7 @@ def test_a_program_that_flushes_each_commit_is_seen(file_system: str) -> None:
         assert all(one.is_flushed_before_answer for one in watched)
 
 
-@pytest.mark.usefixtures("state")
+@pytest.mark.usefixtures("_own_state")
 def test_the_mount_is_as_it_was_once_flushes_were_put_off() -> None:
     """Also where the journal has the data: the kernel shows an option that ext3 does not take."""
     skip_without_devices("ext3")
@@ -269,7 +264,7 @@ def test_the_mount_is_as_it_was_once_flushes_were_put_off() -> None:
         assert mount_of(directory).options == before
 
 
-@pytest.mark.usefixtures("state")
+@pytest.mark.usefixtures("_own_state")
 @pytest.mark.parametrize("file_system", ["ext3", "ext4", "btrfs"])
 def test_the_journal_of_a_file_system_is_not_taken_for_a_flush_of_the_system(
     file_system: str,
@@ -289,7 +284,7 @@ def test_the_journal_of_a_file_system_is_not_taken_for_a_flush_of_the_system(
             pytest.skip(f"the journal of {file_system} was not written within 3 s, three times")
 
 
-@pytest.mark.usefixtures("state")
+@pytest.mark.usefixtures("_own_state")
 def test_a_mount_without_barriers_flushes_nothing() -> None:
     skip_without_devices("ext4")
     with own_device("ext4", "barrier=0") as storage:

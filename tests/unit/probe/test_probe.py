@@ -28,15 +28,9 @@ from assay.storages.tmpfs import TMPFS
 from forked_programs import BIN
 from waiting import wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
 IS_ROOT = os.geteuid() == 0
 needs_fio = pytest.mark.skipif(not measure.is_installed(), reason="fio is not installed")
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
 
 
 def probed(folder: Path, seconds: float = 1.0) -> Probe:

@@ -24,17 +24,13 @@ from assay.provision.undo import ledger
 from assay.record.machines import machine as facts_of_machine
 from assay.storages import throttled
 
+pytestmark = pytest.mark.usefixtures("_own_state")
 MB = 1 << 20
 LIMITS = (
     *limits_of_server(ServerMachine(memory_bytes=64 * MB, cpus=0.5)),
     throttled.group_limit("7:3", {"read_iops": 150, "write_bps": 20 * MB}),
 )
 VERSION_2_ALONE = "30 23 0:26 / ROOT rw - cgroup2 cgroup2 rw,nsdelegate\n"
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
 
 
 class Machine:

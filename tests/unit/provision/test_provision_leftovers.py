@@ -23,7 +23,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.ledger import clear_leftovers, undone_at_end
 from assay.provision.undo.resources import Directory
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
 
 # An Assay that holds a real server, which listens on a Unix socket and has a child in a session of
 # its own (as database servers do); it says the server's number and waits to be killed.
@@ -54,11 +54,6 @@ with server_directory(StorageFacts("here", "here", sys.argv[1])) as directory:
         print(server.pid, directory.root, directory.run, flush=True)
         time.sleep(1000)
 """
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.undo.ledger import clear_leftovers
 from waiting import wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
 IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
 
 
@@ -317,11 +317,6 @@ def _why_not() -> str:
 
 
 needs_groups = pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "it can")
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
 
 
 @pytest.fixture

@@ -119,26 +119,22 @@ def rows(path: Path, question: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def test_what_was_measured_on_another_version_of_a_server_is_measured_again(path: Path) -> None:
-    labels = [run.cell.system.label for run in PLAN.runs[:2]]
+@pytest.mark.parametrize(
+    ("versions", "kept"),
+    [({0: "{}, upgraded"}, [1]), ({0: "{}", 1: ""}, [0, 1])],
+    ids=["another", "the same or none"],
+)
+def test_only_what_was_measured_on_another_version_of_a_server_is_measured_again(
+    path: Path, versions: dict[int, str], kept: list[int]
+) -> None:
     (was,) = rows(
         path, "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
     )[0]
+    now = {PLAN.runs[at].cell.system.label: one.format(was) for at, one in versions.items()}
     with Store(path) as store:
-        found = go_on(store, versions={labels[0]: f"{was}, upgraded"})
+        found = go_on(store, versions=now)
         assert found is not None
-        assert (sorted(found.kept), found.superseded) == ([1], 1)
-
-
-def test_a_server_of_the_same_version_or_of_none_is_not_measured_again(path: Path) -> None:
-    labels = [run.cell.system.label for run in PLAN.runs[:2]]
-    (was,) = rows(
-        path, "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
-    )[0]
-    with Store(path) as store:
-        found = go_on(store, versions={labels[0]: was, labels[1]: ""})
-        assert found is not None
-        assert (sorted(found.kept), found.superseded) == ([0, 1], 0)
+        assert (sorted(found.kept), found.superseded) == (kept, 2 - len(kept))
 
 
 def test_ended_runs_stay_and_the_interrupted_one_begins_again(path: Path) -> None:

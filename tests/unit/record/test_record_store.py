@@ -149,14 +149,6 @@ def test_an_error_in_the_block_ends_the_run_under_way(path: Path) -> None:
         assert not store.latest().is_under_way
 
 
-def test_a_failed_run_is_invalid(path: Path) -> None:
-    with Store(path) as store:
-        store.begin_run(begin(store).runs[0])
-        store.end_run("failed", reason="no such page size", verdict=("valid", ""))
-        (run,) = store.runs()
-    assert (run.verdict, run.verdict_reason) == ("invalid", "no such page size")
-
-
 def test_a_run_that_loads_nothing_is_driving_while_it_drives(path: Path) -> None:
     with Store(path) as store:
         run = begin(store).runs[0]

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser
 
 import invented_page
 from assay.report.build import build
 from assay.report.gallery import ListedCapsule, facts_of, gallery_page
 from assay.report.page import render
 from browsers import NEEDS_CHROMIUM, chromium, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = NEEDS_CHROMIUM
 HOSTILE = "<script>document.title='evil'</script>\"'&"

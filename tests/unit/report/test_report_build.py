@@ -11,9 +11,8 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
-from assay import registry
-from assay.contracts.observation import read_observed
 from assay.experiment import Driving
+from assay.plan import PlannedRun
 from assay.record import ExperimentRecord, Store
 from assay.report import build as tidy
 from assay.report.build import build
@@ -86,16 +85,15 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
 
 def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    with begun(path, planned) as store:
-        for run, found in zip(planned.runs, ({}, {"S01": 155}), strict=True):
-            checks = invented.checks(found)
-            checks[0]["note"] = "156 rows expected"
-            results = invented.observation(run.cell, 1)["results"]
-            results[0]["digest"] = str(checks[0]["found"])
-            invented.write_run(
-                store, run, invented.S, checks=checks, observation={"results": results}
-            )
-        report = build(store.latest())
+
+    def of_run(run: PlannedRun) -> dict[str, Any]:
+        checks = invented.checks({"S01": 155} if run.position else {})
+        checks[0]["note"] = "156 rows expected"
+        results = invented.observation(run.cell, 1)["results"]
+        results[0]["digest"] = str(checks[0]["found"])
+        return {"checks": checks, "observation": {"results": results}}
+
+    report = build(invented.experiment(path, planned, 1.0, of_run=of_run))
     assert cells_of(table_of(report, "parallel")) == [
         ["sqlite", "1.000 [1]"],
         ["postgresql", "1.000 [2]"],
@@ -118,13 +116,12 @@ def test_answers_of_systems_in_several_languages_stand_in_one_table(path: Path) 
     checks = [{**one, "expected": None, "ok": True} for one in invented.checks()[:1]]
     sums = [{"transaction": "S01", "transactions": 1, "rows": 156, "digest": "0" * 16}]
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    with begun(path, planned) as store:
-        for run, mark in zip(planned.runs, "ab", strict=True):
-            invented.write_run(
-                store, run, invented.S, checks=checks, observation={"answer_sums": sums},
-                dataset={"fingerprint": mark * 64, "description": f"tables of language {mark}"},
-            )  # fmt: skip
-        report = build(store.latest())
+    data = [{"fingerprint": one * 64, "description": f"tables of language {one}"} for one in "ab"]
+    record = invented.experiment(
+        path, planned, 1.0, checks=checks, observation={"answer_sums": sums},
+        of_run=lambda run: {"dataset": data[run.position]},
+    )  # fmt: skip
+    report = build(record)
     assert [one.name for section in report.sections for one in section.tables].count(
         "parallel_checks"
     ) == 1
@@ -176,25 +173,22 @@ def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
     assert any("≠ scheduled 16" in line for line in lines_of(report))
 
 
-def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) -> ExperimentRecord:
-    planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(256,))
-    with Store(path) as store:
-        workload = invented.workload_with(report={"limit": declared})
-        store.begin_experiment(
-            planned.experiment,
-            planned,
-            structs.replace(invented.FACTS, workload=workload, build={}),
-        )
-        store.begin_run(planned.runs[0])
-        store.observed(read_observed(observation, registry.step_reports()))
-        store.checked([])
-        store.end_run("done")
+def fields_experiment(path: Path, declared: Any, *reports: dict[str, Any]) -> ExperimentRecord:
+    """A repetition for each report."""
+    planned = invented.plan([invented.POSTGRESQL], test="limit", repetitions=len(reports))
+    with invented.at_once(path) as store:
+        invented.begin(store, planned, workload={"report": {"limit": declared}})
+        for run, report in zip(planned.runs, reports, strict=True):
+            store.begin_run(run)
+            store.observed(invented.observed(report))
+            store.checked([])
+            store.end_run("done", verdict=("valid", ""))
         return store.latest()
 
 
 def test_declared_fields_are_columns(path: Path) -> None:
     refusal = {"class": "resources", "code": "53300", "message": "too many clients"}
-    observation = {
+    limits = {
         "kind": "limit",
         "upto": 256,
         "default": {"limit": 100, "opened": 97, "refused_at": 98, "error": refusal},
@@ -208,21 +202,18 @@ def test_declared_fields_are_columns(path: Path) -> None:
             {"key": "raised.refused_at", "title": "raised, refused at"},
         ],
     }
-    report = build(fields_experiment(path, observation, declared))
+    report = build(fields_experiment(path, declared, limits))
     assert cells_of(table_of(report, "limit")) == [["postgresql", "1", "100", "98", "none"]]
 
 
+UPDATE = {
+    "kind": "update", "changed_files": 1, "vanished_files": 0, "deleted_rows": 2,
+    "inserted_rows": 3, "elapsed_ns": 1_500_000_000, "equals_fresh_load": True,
+    "tables": {"bibtab": {"rows": 4, "digest": "d", "fresh_rows": 4}},
+}  # fmt: skip
+
+
 def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> None:
-    observation = {
-        "kind": "update",
-        "changed_files": 1,
-        "vanished_files": 0,
-        "deleted_rows": 2,
-        "inserted_rows": 3,
-        "elapsed_ns": 1_500_000_000,
-        "equals_fresh_load": True,
-        "tables": {"bibtab": {"rows": 4, "digest": "d", "fresh_rows": 4}},
-    }
     declared = {
         "title": "Update",
         "fields": [
@@ -231,7 +222,7 @@ def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> No
             {"key": "tables.bibtab.rows", "title": "rows"},
         ],
     }
-    found = table_of(build(fields_experiment(path, observation, declared)), "limit")
+    found = table_of(build(fields_experiment(path, declared, UPDATE)), "limit")
     assert cells_of(found) == [["postgresql", "1 [1]", "1500", "yes", "4"]]
     assert [column.heading for column in found.columns][-3:] == ["time, ms", "equal", "rows"]
 
@@ -239,7 +230,6 @@ def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> No
 def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limits_them(
     path: Path,
 ) -> None:
-    planned = invented.plan([invented.SQLITE], test="limit", clients=(1,), repetitions=3)
     declared = {
         "title": "Update",
         "note": "time: with its commit",
@@ -249,25 +239,11 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
             {"key": "equals_fresh_load", "title": "equal"},
         ],
     }
-    with Store(path) as store:
-        workload = invented.workload_with(report={"limit": declared})
-        store.begin_experiment(
-            planned.experiment,
-            planned,
-            structs.replace(invented.FACTS, workload=workload, build={}),
-        )
-        for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
-            store.begin_run(run)
-            observation = {
-                "kind": "update", "changed_files": files, "vanished_files": 0, "deleted_rows": 2,
-                "inserted_rows": 3, "elapsed_ns": ms * 1_000_000, "equals_fresh_load": True,
-                "tables": {},
-            }  # fmt: skip
-            store.observed(read_observed(observation, registry.step_reports()))
-            store.checked([])
-            store.end_run("done", verdict=("valid", ""))
-        experiment = store.latest()
-    report = build(experiment)
+    reports = (
+        {**UPDATE, "changed_files": files, "elapsed_ns": ms * 1_000_000}
+        for ms, files in ((100, 7), (300, 8), (200, 9))
+    )
+    report = build(fields_experiment(path, declared, *reports))
     (row,) = report.summary.tables[0].rows
     assert "medians: time 200.0 ms; files 8; equal yes" in [cell.shown for cell in row.cells]
     notes = table_of(report, "limit").notes

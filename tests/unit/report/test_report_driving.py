@@ -26,7 +26,6 @@ from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.declared import aggregates
 from assay.report.sections import timeline
-from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
 from shown_report import row_of, table_of
 
@@ -137,18 +136,22 @@ def test_a_long_drain_has_its_own_warning_only(tmp_path: Path) -> None:
     assert timeline.whole_seconds(driven(record)) == [100] * 4
 
 
-def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
-    tmp_path: Path,
+DRAINED = {
+    "elapsed_s": 12.0,
+    "drained_ns": 7 * invented.S,
+    "intervals": seconds([100] * 5 + [1] * 7),
+}
+COLD = {
+    "cache_state": {"cache": "cold", "done": ["restarted"]},
+    "intervals": seconds([10] * 4 + [100] * 16),
+}
+
+
+@pytest.mark.parametrize("changes", [DRAINED, COLD], ids=["drained at the end", "cold caches"])
+def test_the_seconds_in_which_transactions_began_and_caches_that_fill_are_no_short_warm_up(
+    tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    steady = {"drained_ns": 7 * invented.S, "intervals": seconds([100] * 5 + [1] * 7)}
-    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
-    assert WarningKind.SHORT_WARM_UP.id not in warned
-
-
-def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_path: Path) -> None:
-    cold = {"cache_state": {"cache": "cold", "done": ["restarted"]}}
-    slow_start = {"intervals": seconds([10] * 4 + [100] * 16)}
-    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**slow_start, **cold)))
+    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**changes)))
     assert WarningKind.SHORT_WARM_UP.id not in warned
 
 
@@ -322,17 +325,6 @@ def served(path: Path, **changes: Any) -> ExperimentRecord:
     )
 
 
-def found(record: ExperimentRecord, name: str) -> ReportTable | None:
-    every = [one for part in build(record).sections for one in part.tables]
-    return next((one for one in every if one.name == name), None)
-
-
-def by_title(shown: ReportTable | None) -> dict[str, str]:
-    assert shown is not None
-    titles = [column.title for column in shown.columns]
-    return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))
-
-
 @pytest.mark.parametrize(
     ("changes", "name", "detail"),
     [
@@ -399,11 +391,6 @@ def test_chance_and_open_loops_are_not_starvation(
     assert "starved-clients" not in {one.name for one in warnings}
 
 
-def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
-    shown = by_title(found(served(tmp_path, littles_law=None), "load_service"))
-    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
-
-
 def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
     for second in (4, 5, 6):
@@ -414,9 +401,10 @@ def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
         suspensions=[{"from_ns": 4 * S, "to_ns": 7 * S}],
         stalls=[{"from_ns": 10 * S, "to_ns": 15 * S}],
     )
-    assert by_title(found(record, "load_timeline"))["timeline"] == "████xxx█████████████"
+    report = build(record)
+    assert row_of(table_of(report, "load_timeline"))["timeline"] == "████xxx█████████████"
     assert timeline.bars([5] * 100, {50}).count("x") == 1
-    shown = by_title(found(record, "load_standstills"))
+    shown = row_of(table_of(report, "load_standstills"))
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
 
 

@@ -24,6 +24,7 @@ from assay.contracts.storages.protocol import values
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
+from assay.plan import PlannedRun
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.values import Report
@@ -37,41 +38,30 @@ SOON = Durability("D2", commits=50, longest_delay_ns=430_000_000, written_bytes=
 WRITTEN = Durability("D1", commits=48, payload_bytes=48 * 1024, written_bytes=48 * 4096)
 LOOP, TMPFS = StorageChoice("loop", "loop"), StorageChoice("tmpfs", "tmpfs")
 NOT_THERE = not_measured("the storage here has no device of its own")
+THERE = {
+    name: StorageFacts(name, "here", "/x", of) for name, of in (("loop", "ext4"), ("tmpfs",) * 2)
+}
 UNSAFE = SystemChoice("postgresql", settings={"fsync": "off"})
 LOWERED = {"durability_lowered_by": ("fsync = off",)}
 
 
 def experiment(
     path: Path, found: Mapping[int, Mapping[str, Any]], *, report: Any, **observed: Any
-) -> Any:
+) -> ExperimentRecord:
     """One run of each system; ``found``: its place → what its deployment says; ``report``: what the
     workload declares, None: nothing."""
     systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE][: len(found)]
     planned = invented.plan(systems)
-    with invented.at_once(path) as store:
-        declared = {"report": {} if report is None else {"parallel": report}}
-        number = invented.begin(store, planned, workload=declared)
-        for run in planned.runs:
-            deployment = found[run.position]
-            invented.write_run(
-                store, run, 10 * invented.S, deployment=deployment, observation=observed
-            )
-        store.end_experiment()
-        return store.experiment(number)
+    return invented.experiment(
+        path, planned, 10.0, observation=observed,
+        workload={"report": {} if report is None else {"parallel": report}},
+        of_run=lambda run: {"deployment": found[run.position]},
+    )  # fmt: skip
 
 
 def mixed(path: Path, report: Any = None, **observed: Any) -> ExperimentRecord:
-    made: ExperimentRecord = experiment(
-        path,
-        {
-            0: {"durability": FLUSHED},
-            1: {"durability": WRITTEN, **LOWERED},
-            2: {"durability": FLUSHED},
-        },
-        report=report,
-        **observed,
-    )
-    return made
+    flushed, written = {"durability": FLUSHED}, {"durability": WRITTEN, **LOWERED}
+    return experiment(path, {0: flushed, 1: written, 2: flushed}, report=report, **observed)
 
 
 def results(report: Report) -> list[tuple[str, list[str]]]:
@@ -117,15 +107,17 @@ def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_pa
 
 def test_in_memory_nothing_is_durable(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
-    with invented.at_once(tmp_path / "r.sqlite") as store:
-        number = invented.begin(store, planned)
-        for run in planned.runs:
-            is_own = run.cell.storage_name == "loop"
-            there = StorageFacts(run.cell.storage_name, "here", "/x", "ext4" if is_own else "tmpfs")
-            deployment = {"durability": FLUSHED if is_own else NOT_THERE, "storage": there}
-            invented.write_run(store, run, 10 * invented.S, deployment=deployment)
-        store.end_experiment()
-        report = build(store.experiment(number))
+    durability = {"loop": FLUSHED, "tmpfs": NOT_THERE}
+    record = invented.experiment(
+        tmp_path / "r.sqlite", planned, 10.0,
+        of_run=lambda run: {
+            "deployment": {
+                "durability": durability[run.cell.storage_name],
+                "storage": THERE[run.cell.storage_name],
+            }
+        },
+    )  # fmt: skip
+    report = build(record)
     ((title, _),) = results(report)
     assert title == "D3 (flushed before every answer), none on tmpfs"
     assert any(note.startswith("tmpfs: memory") for note in report.sections[0].tables[0].notes)
@@ -136,14 +128,10 @@ def test_memory_is_named_beside_ratios_and_prices_and_where_it_is_compared(tmp_p
     planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
     prices = {one: StoragePrice(1.0, "EUR") for one in ("loop", "tmpfs")}
     planned = replace(planned, experiment=replace(planned.experiment, prices=prices))
-    with invented.at_once(tmp_path / "r.sqlite") as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            name = run.cell.storage_name
-            there = StorageFacts(name, "here", "/x", "ext4" if name == "loop" else "tmpfs")
-            invented.write_run(store, run, 10 * invented.S, deployment={"storage": there})
-        store.end_experiment()
-        made = store.latest()
+    made = invented.experiment(
+        tmp_path / "r.sqlite", planned, 10.0,
+        of_run=lambda run: {"deployment": {"storage": THERE[run.cell.storage_name]}},
+    )  # fmt: skip
     report = build(made)
     for name in ("parallel_storage_ratios", "parallel_prices"):
         said = " ".join(table_of(report, name).notes)
@@ -163,15 +151,14 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
     not."""
     systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE]
     planned = invented.plan(systems, storages=[LOOP, TMPFS])
-    with invented.at_once(path) as store:
-        number = invented.begin(store, planned, workload={"report": {"parallel": report}})
-        for run in planned.runs:
-            is_own = run.cell.storage_name == "loop"
-            durability = found[systems.index(run.cell.system)] if is_own else NOT_THERE
-            invented.write_run(store, run, 10 * invented.S, deployment={"durability": durability})
-        store.end_experiment()
-        made: ExperimentRecord = store.experiment(number)
-        return made
+
+    def of_run(run: PlannedRun) -> dict[str, Any]:
+        is_own = run.cell.storage_name == "loop"
+        durability = found[systems.index(run.cell.system)] if is_own else NOT_THERE
+        return {"deployment": {"durability": durability}}
+
+    declared = {"report": {"parallel": report}}
+    return invented.experiment(path, planned, 10.0, workload=declared, of_run=of_run)
 
 
 @pytest.mark.parametrize(
@@ -180,13 +167,12 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
 def test_the_only_storage_of_a_class_is_named(tmp_path: Path, declared: Any) -> None:
     given = {} if declared is None else {"parallel": declared}
     planned = invented.plan([invented.POSTGRESQL], storages=[LOOP, TMPFS])
-    with invented.at_once(tmp_path / "r.sqlite") as store:
-        invented.begin(store, planned, workload={"report": given})
-        for run in planned.runs:
-            durability = FLUSHED if run.cell.storage_name == "loop" else WRITTEN
-            invented.write_run(store, run, 10 * invented.S, deployment={"durability": durability})
-        store.end_experiment()
-        tables = build(store.latest()).sections[0].tables
+    durability = {"loop": FLUSHED, "tmpfs": WRITTEN}
+    record = invented.experiment(
+        tmp_path / "r.sqlite", planned, 10.0, workload={"report": given},
+        of_run=lambda run: {"deployment": {"durability": durability[run.cell.storage_name]}},
+    )  # fmt: skip
+    tables = build(record).sections[0].tables
     for found, storage in zip(tables, ("loop", "tmpfs"), strict=True):
         (row,) = found.rows
         assert storage in [*row.block.values(), *(cell.shown for cell in row.cells)]
@@ -284,15 +270,11 @@ SECONDS = (
 
 def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE])
-    with invented.at_once(tmp_path / "records.sqlite") as store:
-        invented.begin(store, planned)
-        run = planned.runs[0]
-        run_id = invented.write_run(
-            store, run, 2 * invented.S, deployment={"storage": DISK}, storage_requests=SECONDS
-        )
-        store.end_experiment()
-        assert store.run(run_id).storage_requests == SECONDS
-        found = store.latest()
+    found = invented.experiment(
+        tmp_path / "records.sqlite", planned, 2.0, deployment={"storage": DISK},
+        storage_requests=SECONDS,
+    )  # fmt: skip
+    assert found.runs[0].storage_requests == SECONDS
     tables = {table.name: table for section in build(found).sections for table in section.tables}
     table = next(one for name, one in tables.items() if name.endswith("storage_requests"))
     shown = [[cell.shown for cell in row.cells][-8:] for row in table.rows]
@@ -346,18 +328,15 @@ def record(
     """A run of four seconds on each storage."""
     choices = storage_choices([words])
     planned = invented.plan([invented.POSTGRESQL], choices)
-    with invented.at_once(path / "r.sqlite") as store:
-        number = invented.begin(store, planned)
-        for run in planned.runs:
-            facts = facts_of(run.cell.storage, version, read_ns, direct)
-            if limits is not None:
-                facts = structs.replace(facts, facts={**facts.facts, "limits": limits})
-            driven = {"device_cost": {**DEVICE, "written_bytes": written_bytes}}
-            invented.write_run(
-                store, run, 4 * invented.S, deployment={"storage": facts}, observation=driven
-            )
-        store.end_experiment()
-        return store.experiment(number)
+
+    def of_run(run: PlannedRun) -> dict[str, Any]:
+        facts = facts_of(run.cell.storage, version, read_ns, direct)
+        if limits is not None:
+            facts = structs.replace(facts, facts={**facts.facts, "limits": limits})
+        return {"deployment": {"storage": facts}}
+
+    driven = {"device_cost": {**DEVICE, "written_bytes": written_bytes}}
+    return invented.experiment(path / "r.sqlite", planned, 4.0, observation=driven, of_run=of_run)
 
 
 def form(experiment: ExperimentRecord, name: str) -> str:

@@ -13,6 +13,7 @@ import invented_records as invented
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice
+from assay.plan import PlannedRun
 from assay.probe.measure import Probe
 from assay.record import ExperimentRecord
 from assay.report.build import build
@@ -62,13 +63,9 @@ def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
         [invented.POSTGRESQL, invented.SQLITE], [invented.HERE, invented.SSD], repetitions=2
     )
     first = invented.probe("here", 100.0)
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            is_first = run.position == 0
-            invented.write_run(store, run, invented.S, probes={"here": first} if is_first else {})
-        store.end_experiment()
-        found = store.latest()
+    found = invented.experiment(
+        path, planned, 1.0, of_run=lambda run: {"probes": {} if run.position else {"here": first}}
+    )
     assert [(run.storage, run.probe) for run in found.runs] == [
         (run.storage, first if run.storage == "here" else None) for run in found.runs
     ]
@@ -79,14 +76,13 @@ def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
 def test_a_storage_that_was_probed_again_has_a_row_for_each_probe(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
     figures = {0: ("here", 100.0, 1000.0), 1: ("ssd", 500.0, 1000.0), 2: ("here", 250.0, 1400.0)}
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            made = figures.get(run.position)
-            probes = {} if made is None else {made[0]: invented.probe(*made)}
-            invented.write_run(store, run, invented.S, probes=probes, observation={"commits": 16})
-        store.end_experiment()
-        report = build(store.latest())
+
+    def probed(run: PlannedRun) -> dict[str, Any]:
+        made = figures.get(run.position)
+        return {"probes": {} if made is None else {made[0]: invented.probe(*made)}}
+
+    record = invented.experiment(path, planned, 1.0, observation={"commits": 16}, of_run=probed)
+    report = build(record)
     found = cells_of(tables_of(report)["storage_probes"])
     assert [(row[0], row[1], row[-1]) for row in found] == [
         ("here", "1", "100.0"), ("here", "3, 5", "250.0"), ("ssd", "2, 4, 6", "500.0")
@@ -111,8 +107,10 @@ def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> 
     """Also of an even number, of which none is in the middle."""
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
     seconds = {("postgresql", "slow", 8): [1.0, 3.0]}
-    changes: dict[str, Any] = {"probes": probes(), "observation": {"commits": 16}}
-    record = invented.experiment(path, planned, seconds, workload={"report": {}}, **changes)
+    record = invented.experiment(
+        path, planned, seconds, workload={"report": {}}, probes=probes(),
+        observation={"commits": 16},
+    )  # fmt: skip
     report = build(record)
     summary = " ".join(first_look.lines(record, report, 120, "assay report"))
     # 16 and 5.33 TPS of 50 flushes/s; a median of 20 and 60 ms.
@@ -159,13 +157,10 @@ def test_why_there_are_more_commits_than_flushes_is_said(
     own = StorageFacts("middle", "loop", "/data", "ext4", "/dev/loop9", is_own_device=True)
     device = {"device": "loop9", "read_bytes": 0, "written_bytes": 0, "flushes": flushes}
     observation = {"commits": 160, "device_cost": device}
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        changes = {"deployment": {"storage": own, **deployment}, "observation": observation}
-        # 160 commits/s on a storage that flushes 100 times per second.
-        invented.write_run(store, planned.runs[0], invented.S, probes=probes(), **changes)
-        store.end_experiment()
-        table = tables_of(build(store.latest()))["parallel_commit_efficiency"]
+    changes = {"deployment": {"storage": own, **deployment}, "observation": observation}
+    # 160 commits/s on a storage that flushes 100 times per second.
+    record = invented.experiment(path, planned, 1.0, probes=probes(), **changes)
+    table = tables_of(build(record))["parallel_commit_efficiency"]
     assert cells_of(table) == [
         ["postgresql", "middle", str(clients), "160.0", "100.0", "1.60 [1]", each]
     ]
@@ -175,18 +170,12 @@ def test_why_there_are_more_commits_than_flushes_is_said(
 
 def test_nothing_is_derived_from_clients_that_were_starved(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES)
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            starved = [("starved-clients", "1 of 8 clients ended 0 transactions")]
-            changes: dict[str, Any] = {
-                "observation": {"commits": 16},
-                "warnings": starved if run.cell.storage.name == "fast" else [],
-            }
-            invented.write_run(store, run, invented.S, probes=probes(), **changes)
-        store.end_experiment()
-        found = store.latest()
-    report = build(found)
+    starved = {"fast": [("starved-clients", "1 of 8 clients ended 0 transactions")]}
+    record = invented.experiment(
+        path, planned, 1.0, probes=probes(), observation={"commits": 16},
+        of_run=lambda run: {"warnings": starved.get(run.cell.storage.name, [])},
+    )  # fmt: skip
+    report = build(record)
     table = tables_of(report)["parallel_commit_efficiency"]
     assert [row[-2] for row in cells_of(table)] == ["0.32", "0.16", "- [1]"]
     assert table.notes[-1] == "[1] no efficiency: starved clients"
@@ -213,16 +202,11 @@ def test_only_tests_that_commit_are_kept_apart_by_durability(
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
     classes = {"slow": Durability("D3"), "middle": D2}
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            changes: dict[str, Any] = {
-                "observation": {"commits": commits},
-                "deployment": {"durability": classes[run.cell.storage.name]},
-            }
-            invented.write_run(store, run, invented.S, **changes)
-        store.end_experiment()
-        found = build(store.latest()).sections[0].tables
+    record = invented.experiment(
+        path, planned, 1.0, observation={"commits": commits},
+        of_run=lambda run: {"deployment": {"durability": classes[run.cell.storage.name]}},
+    )  # fmt: skip
+    found = build(record).sections[0].tables
     assert [len(table.rows) for table in found] == rows
     assert "not asked" not in [
         cell.shown for table in found for row in table.rows for cell in row.cells
@@ -238,13 +222,11 @@ def test_the_reason_why_there_is_no_efficiency_is_named(
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
     probed = {"slow": invented.probe("slow", flushes_per_s)}
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run, number in zip(planned.runs, (16, commits), strict=True):
-            observation = {"commits": number}
-            invented.write_run(store, run, invented.S, probes=probed, observation=observation)
-        store.end_experiment()
-        table = tables_of(build(store.latest()))["parallel_commit_efficiency"]
+    record = invented.experiment(
+        path, planned, 1.0, probes=probed,
+        of_run=lambda run: {"observation": {"commits": (16, commits)[run.position]}},
+    )  # fmt: skip
+    table = tables_of(build(record))["parallel_commit_efficiency"]
     assert table.notes[-1] == f"[1] no efficiency: {why}"
 
 
@@ -266,15 +248,12 @@ def test_flushes_for_which_no_commit_waits_are_no_measure(
     memory = StorageFacts("fast", file_system, "/data", file_system, "assay")
     planned = invented.plan([invented.POSTGRESQL], STORAGES)
     own = invented.probe("fast", 200.0, device_flushes=device_flushes)
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for run in planned.runs:
-            deployment = {"storage": memory} if run.cell.storage.name == "fast" else {}
-            changes: dict[str, Any] = {"observation": {"commits": 16}, "deployment": deployment}
-            found = {**probes(), "fast": own}
-            invented.write_run(store, run, invented.S, probes=found, **changes)
-        store.end_experiment()
-        report = build(store.latest())
+    there = {"fast": {"storage": memory}}
+    record = invented.experiment(
+        path, planned, 1.0, probes={**probes(), "fast": own}, observation={"commits": 16},
+        of_run=lambda run: {"deployment": there.get(run.cell.storage.name, {})},
+    )  # fmt: skip
+    report = build(record)
     rows = cells_of(tables_of(report)["parallel_commit_efficiency"])
     assert [row[-2] for row in rows] == ["0.32", "0.16", why]
     assert lines(report) == [f"postgresql, 8 clients: 2 left to rank; left out: fast ({why})"]
@@ -317,18 +296,12 @@ def test_storages_that_are_as_fast_are_too_near_to_rank(path: Path) -> None:
 def test_storages_are_ranked_where_no_two_durability_classes_are_known(
     path: Path, classes: tuple[str | None, ...], is_ranked: bool
 ) -> None:
-    planned = invented.plan([invented.POSTGRESQL], STORAGES)
-    with invented.at_once(path) as store:
-        invented.begin(store, planned)
-        for place, (run, one) in enumerate(zip(planned.runs, classes, strict=True), 1):
-            changes: dict[str, Any] = {
-                "observation": {"commits": 16},
-                "deployment": {"durability": None if one is None else Durability(one)},
-            }
-            invented.write_run(store, run, invented.S * place, probes=probes(), **changes)
-        store.end_experiment()
-        found = tables_of(build(store.latest()))
-    assert ("parallel_storage_ranks" in found) == is_ranked
+    durable = [None if one is None else Durability(one) for one in classes]
+    record = recorded(
+        path, elapsed=(1.0, 2.0, 3.0), commits=16,
+        of_run=lambda run: {"deployment": {"durability": durable[run.position]}},
+    )  # fmt: skip
+    assert ("parallel_storage_ranks" in tables_of(build(record))) == is_ranked
 
 
 def test_why_a_storage_was_not_probed_is_said(path: Path) -> None:

@@ -91,10 +91,6 @@ def test_no_two_columns_of_a_table_have_one_name(table: str) -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_the_schema_is_one() -> None:
-    jsonschema_rs.meta.validate(schema())
-
-
 @pytest.mark.parametrize("number", range(1, 14))
 def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept_record: Path) -> None:
     with Store(kept_record, must_exist=True) as store:

@@ -38,14 +38,8 @@ from assay.text.output_file import sync_file_system
 from block_devices import MAY_MOUNT
 from programs import need_program
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
 IS_ROOT = os.geteuid() == 0
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
 
 
 def test_a_named_directory_must_be_there_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,17 +22,8 @@ from assay.provision.undo.ledger import clear_leftovers
 from assay.systems.null.system import NULL
 from waiting import wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_places")]
 PROTOCOLS = _engine.null_protocols("sql")
-
-
-@pytest.fixture(autouse=True)
-def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
-        Path(made).chmod(0o755)  # the servers' user must be able to enter
-        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
-        yield
 
 
 def _ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
