@@ -70,15 +70,15 @@ LOST = {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}
         ({**LIMITED, "dataset": {"size_on_disk_bytes": 2**29}}, "valid", []),
         ({"dataset": {"source": "synthetic"}}, "valid", ["synthetic-data"]),
         ({"dataset": {"skipped_items": 3}}, "valid", ["input-skipped"]),
-        ({"deployment": LOWERED}, "indicative", ["durability-lowered"]),
+        ({"deployment": LOWERED}, "unreliable", ["durability-lowered"]),
         ({"deployment": LOWERED, "observation": {"commits": 0}}, "valid", []),  # queries
         ({"deployment": {"settings_asked": {"max_connections": "2000"}}},
          "valid", ["settings-differ"]),
         ({"deployment": {"settings_asked": {"max_connections": "1000"}}}, "valid", []),
-        (busy(15, 2), "indicative", ["client-busy"]),
+        (busy(15, 2), "unreliable", ["client-busy"]),
         # The system works in the clients' process; or less than the kernel counts has passed.
         ({**busy(20), "deployment": {"is_embedded": True}}, "valid", []),
-        (busy(9e-6, elapsed_ns=4_000), "indicative", ["short-passes"]),
+        (busy(9e-6, elapsed_ns=4_000), "unreliable", ["short-passes"]),
         ({"observation": {"outcomes": LOST}}, "invalid", ["errors"]),
     ],
 )  # fmt: skip
