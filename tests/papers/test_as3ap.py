@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run, one_of_each_line
+from able import able_to_run, of_each_kind
 from assay import registry
 from assay.contracts.observation import MadeBackupReport, RestoredBackupReport
 from assay.judge.run import Run
@@ -35,7 +35,7 @@ def ended_ok(run: Run) -> int:
     return run.driven.outcomes.ok
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("as3ap.single")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("as3ap.single"), turn=0))
 def test_every_step_returns_its_tuples_and_leaves_the_relations_as_they_were(
     assay: Assay, system: str
 ) -> None:
@@ -56,7 +56,7 @@ def test_the_data_of_osdb_give_the_counts_of_its_logs(assay: Assay) -> None:
     assert ended_ok(run) == 65
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("as3ap.ir,oltp")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("as3ap.ir,oltp"), turn=1))
 def test_users_at_once_lose_nothing_and_the_cross_section_is_undone(
     assay: Assay, system: str
 ) -> None:
@@ -185,7 +185,7 @@ WISCONSIN = Path(registry.__file__).parent / "workloads" / "wisconsin"
 WISCONSIN_CHECKS = {path.stem for path in (WISCONSIN / "checks").iterdir()} | {"tenktup1 after 0"}
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("wisconsin.queries")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("wisconsin.queries"), turn=0))
 def test_every_query_has_its_tuples_and_nothing_is_changed(assay: Assay, system: str) -> None:
     need(system)
     ended = assay("run", "wisconsin", "--on", system, *IN_MEMORY)

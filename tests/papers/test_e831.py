@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run, beside_their_line, one_of_each_line
+from able import able_to_run, beside_their_line, of_each_kind
 from assay import registry
 from commands import IN_MEMORY, Assay, need
 
@@ -126,7 +126,7 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("e831.contention")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("e831.contention"), turn=0))
 def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
