@@ -124,17 +124,10 @@ def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
     assert ended.status == 2
 
 
-SLOW_STARTS = {"mysql": ("durable",), "cassandra": ()}
-"""Their profiles that are tried without `--every-system`: each start takes seconds of CPU time."""
+SLOW = [("cassandra", "durable"), *(("mysql", one) for one in ("paper", "tuned", "unflushed"))]
+"""With `--every-system`: each takes seconds of CPU time, and MySQL has another profile."""
 PROFILES = [
-    pytest.param(
-        name,
-        profile,
-        marks=()
-        if profile.name in SLOW_STARTS.get(name, [profile.name])
-        else pytest.mark.same_line,
-        id=f"{name}-{profile.name}",
-    )
+    pytest.param(name, profile, marks=[pytest.mark.same_line] * ((name, profile.name) in SLOW))
     for name, system in registry.usable_systems()
     if isinstance(system, HasProfiles)
     for profile in system.profiles().values()
@@ -147,7 +140,7 @@ followed; on a busy machine they are followed for so long."""
 
 
 @pytest.mark.flushes
-@pytest.mark.parametrize(("name", "profile"), PROFILES)
+@pytest.mark.parametrize(("name", "profile"), PROFILES, ids=lambda one: getattr(one, "name", one))
 def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     name: str, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
