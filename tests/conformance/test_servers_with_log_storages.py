@@ -52,7 +52,7 @@ def _written_mb(running: RunningSystem) -> tuple[float, float]:
     return data, log
 
 
-@pytest.mark.parametrize("system", _SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(_SERVERS))
 def test_rows_are_written_to_the_device_of_the_log_first_and_then_to_that_of_the_data(
     system: str, folder: Path
 ) -> None:
