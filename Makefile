@@ -74,7 +74,7 @@ bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
 	$(BIN)/python -m proofs
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
-	$(BIN)/pytest --every-system -m same_line --numprocesses 2 --dist loadfile tests/papers tests/conformance tests/cli
+	$(BIN)/pytest --every-system -m same_line --numprocesses 2 --dist loadfile tests/papers tests/conformance tests/cli tests/docs
 
 docs: $(ENGINE) ## generate docs/reference and the README's picture with the program
 	$(BIN)/python tools/references.py

@@ -47,7 +47,7 @@ SHORT = 1
 
 _ROOT = Path(__file__).parents[1]
 _REPETITIONS = 3
-"""The fewest of which a difference that is not seen says something."""
+"""The fewest of which a difference that is not seen says something; a short case sees none."""
 _CALLED = 0.05
 _DIFFERENT = (Direction.BETTER, Direction.WORSE)
 _LONGEST_S = 1200.0
@@ -66,7 +66,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
         for name in chosen:
             if name not in noted:
                 command = f"ONLY={name} python -m proofs capsules --cases {CASES} --seed {seed}"
-                noted[name] = _tried(name, program, command)
+                noted[name] = _tried(name, program, command, 1 if cases == 1 else _REPETITIONS)
                 _note(name, noted[name])
     results = [noted[name] for name in chosen]
     outcomes = Counter({case: n for one in results for case, n in one["outcomes"].items()})
@@ -105,7 +105,7 @@ def _note(name: str, result: _Result) -> None:
             file.write(f"{json.dumps([name, result])}\n")
 
 
-def _tried(name: str, program: Path, command: str) -> _Result:
+def _tried(name: str, program: Path, command: str, repetitions: int) -> _Result:
     """``command``: repeats the case."""
     system = _system(name)
     if system is None:
@@ -113,7 +113,7 @@ def _tried(name: str, program: Path, command: str) -> _Result:
     case = f"{name} on {system}"
     with tempfile.TemporaryDirectory(prefix="assay-capsules-") as folder:
         try:
-            made, said = _case(name, system, program, Path(folder))
+            made, said = _case(name, system, program, Path(folder), repetitions)
         except _Late as late:
             return _result({f"{case}: not tried to its end: {late}": 1})
         except _Wrong as wrong:
@@ -186,14 +186,16 @@ def _program(*, is_single: bool) -> Iterator[Path]:
             yield clone / ".venv" / "bin" / "assay"
 
 
-def _case(name: str, system: str, program: Path, folder: Path) -> tuple[Comparison, str]:
+def _case(
+    name: str, system: str, program: Path, folder: Path, repetitions: int
+) -> tuple[Comparison, str]:
     """How both compare, and what was said of the machine's load."""
     own = Path(sys.executable).with_name("assay")
     here, there = folder / "here", folder / "there"
     here.mkdir()
     there.mkdir()
     capsule = there / f"{name}{capsule_file.ENDING}"
-    words = ("--quick", "--on", system, "--storage", "here", "--repetitions", str(_REPETITIONS))
+    words = ("--quick", "--on", system, "--storage", "here", "--repetitions", str(repetitions))
     first = _done(own, here, "run", f"experiments/{name}.toml", *words, *_AS_QUICK)
     _insist(_done(own, here, "pack", "latest", "-o", str(capsule)), 0)
     _insist(_done(program, there, "verify-capsule", capsule.name), 0)

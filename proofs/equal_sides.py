@@ -30,7 +30,7 @@ from assay.record import Store
 from proofs._proof import Found
 
 CASES = 200
-SHORT = 4
+SHORT = 2
 
 _CALLED = 0.05
 """The share of equal sides that may be called different."""

@@ -34,7 +34,7 @@ from assay.provision.engine.engine_programs import LocalFleet
 from proofs._proof import Found
 
 CASES = 100
-SHORT = 4
+SHORT = 2
 
 _GENERATORS = 4
 _TRANSACTIONS = (8, 40)

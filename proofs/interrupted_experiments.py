@@ -43,8 +43,8 @@ CASES = 30
 SHORT = 1
 
 _CELLS = 20
-_SHORT_CELLS = 4
-"""One on each storage."""
+_SHORT_CELLS = 2
+"""One on each storage that must be undone."""
 _STAGES = 6
 """Of a run: it is provisioned, loaded (twice entered), driven, checked and done."""
 _AGAIN = 1 / 3
@@ -80,7 +80,7 @@ def _kinds(cells: int) -> list[_Kind]:
     on_devices = ("loop[fs=ext4,size=256M]", "modelled[profile=nvme,size=256M]")
     if storage_words.unavailable(storage_words.storage_choices(on_devices)):
         on_devices = ()
-    storages = ("here", "tmpfs", *on_devices)
+    storages = ("here", "tmpfs", *on_devices)[-cells:]
     if not _is_here("postgresql"):
         tests = ("select-only", "simple-update")
         return [_Kind(test, ("sqlite",), storages, cells=cells) for test in tests]

@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-system",
         action="store_true",
-        help="run a test on further systems, too, of which another one stands for the property",
+        help="run a test on further systems and guides, too, for which another one stands",
     )
 
 

@@ -191,6 +191,7 @@ INSERT INTO t (id, client) VALUES (:id, :client_id);
 """As many writes as the nodes can take would show nothing more."""
 
 
+@pytest.mark.same_line  # of one node; both start for half a minute beside other tests
 def test_a_write_that_timed_out_is_unknown_until_it_is_read(storage: StorageFacts) -> None:
     need("cassandra")
     options = {"nodes": "2", "consistency": "all"}

@@ -124,8 +124,10 @@ def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
     assert ended.status == 2
 
 
+SLOW = [("cassandra", "durable"), *(("mysql", one) for one in ("paper", "tuned", "unflushed"))]
+"""With `--every-system`: each takes seconds of CPU time, and MySQL has another profile."""
 PROFILES = [
-    (name, profile)
+    pytest.param(name, profile, marks=[pytest.mark.same_line] * ((name, profile.name) in SLOW))
     for name, system in registry.usable_systems()
     if isinstance(system, HasProfiles)
     for profile in system.profiles().values()

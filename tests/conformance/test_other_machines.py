@@ -238,7 +238,7 @@ def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REACHABLE)
+@pytest.mark.parametrize("name", able.one_of_each_line(REACHABLE))
 def test_a_server_at_an_address_of_ipv6(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,10 +248,10 @@ def test_a_server_at_an_address_of_ipv6(
     monkeypatch.setenv(SERVER_ADDRESS.name, "::1")
     result = assay.run(
         "ycsb", on=f"{name}[transport=tcp]", set={"recordcount": 50}, clients=4, generators=2,
-        transactions=5, warm_up_s=0, probe_s=0, durability=False, rtt=["0", "1ms"],
-        records=tmp_path / "r.sqlite",
+        transactions=5, warm_up_s=0, probe_s=0, durability=False,
+        rtt=["0", "1ms"] if name == "postgresql" else "1ms", records=tmp_path / "r.sqlite",
     )  # fmt: skip
-    assert [one.outcomes.ok for one in result.runs] == [20, 20]
+    assert {one.outcomes.ok for one in result.runs} == {20}
     assert b'"::1"' in (tmp_path / "r.sqlite").read_bytes(), "where it listened is kept"
 
 

@@ -25,6 +25,8 @@ from running import started
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 MB = 1 << 20
 _SERVERS = with_ability(SeparateLog)
+_COMMITS = 20
+"""Of half a megabyte each."""
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def _written_mb(running: RunningSystem) -> tuple[float, float]:
     return data, log
 
 
-@pytest.mark.parametrize("system", _SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(_SERVERS))
 def test_rows_are_written_to_the_device_of_the_log_first_and_then_to_that_of_the_data(
     system: str, folder: Path
 ) -> None:
@@ -65,7 +67,7 @@ def test_rows_are_written_to_the_device_of_the_log_first_and_then_to_that_of_the
         with session(running.deployment.address) as opened:
             opened.execute("CREATE TABLE held (words VARCHAR(1000))")
             began = _written_mb(running)
-            for _ in range(40):
+            for _ in range(_COMMITS):
                 opened.execute("BEGIN")
                 for _ in range(10):
                     values = ",".join([f"('{'x' * 1000}')"] * 50)
@@ -77,7 +79,7 @@ def test_rows_are_written_to_the_device_of_the_log_first_and_then_to_that_of_the
         running.start()
         with session(running.deployment.address) as opened:
             assert opened.execute("SELECT count(*) FROM held") is not None
-    rows_mb = 40 * 10 * 50 * 1000 / MB
+    rows_mb = _COMMITS * 10 * 50 * 1000 / MB
     of_data, of_log = (after - before for after, before in zip(ended, began, strict=True))
     assert of_log > 0.9 * rows_mb
     assert of_data > 0.9 * rows_mb

@@ -105,15 +105,27 @@ def systems_not_installed(command: str) -> list[str]:
     return missing
 
 
+_RUN_BY = {
+    "as3ap": "papers/test_as3ap", "backup": "papers/test_backup",
+    "beyond-memory": "papers/test_beyond_memory", "bibsql-report": "papers/test_bibsql_answers",
+    "cassandra": "papers/test_ycsb", "e831-report": "papers/test_e831",
+    "glidemon": "papers/test_glidemon", "oltp": "papers/test_tpcb", "one-user": "papers/test_as3ap",
+    "replicas": "conformance/test_replicas", "scalable-hardware": "papers/test_backup",
+    "should-i-upgrade": "conformance/test_limited_servers", "ssd-report": "papers/test_tpcb",
+    "tpcc": "papers/test_tpcc", "tpch": "papers/test_tpch", "ycsb": "papers/test_ycsb",
+}  # fmt: skip
+"""Guides to what a file of tests runs too, on more systems and with its checks: their runs are
+planned, and with `--every-system` run."""
 _CONDITION = re.compile(r"--fail-if|\.meets\(|e831\.reliability|stall=.*--offered-rate")
 
 
-def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
+def _marked(pages: Sequence[Path]) -> list[ParameterSet]:
     """Nothing is decided of runs beside which other programs work, so pages with conditions that
     must be met run alone; so do those whose answers depend on clients that start in time, and one
     that shows to what a rate comes behind a stall."""
+    alone, elsewhere = [pytest.mark.alone], [pytest.mark.same_line]
     return [
-        pytest.param(page, marks=pytest.mark.alone) if _needs_verdicts(page) else page
+        pytest.param(page, marks=alone * _needs_verdicts(page) + elsewhere * (page.stem in _RUN_BY))
         for page in pages
     ]
 
@@ -186,17 +198,7 @@ def test_the_commands_of_a_page_run(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     working_folder = tmp_path
-    (working_folder / ".venv").symlink_to(sys.prefix)
-    (working_folder / "experiments").symlink_to(ROOT / "experiments")
-    for name, text in files(page):
-        (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
-        is_run = name.endswith((".py", ".toml"))
-        shorter = _smaller(text, page) if is_run else text
-        (working_folder / name).write_text(shorter, encoding="utf-8")
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
-    path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
-    # As for a reader who starts them: parallel test processes have a width of their own.
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    environment = _environment_of(page, working_folder)
     found = list(examples(page))
     assert found, "a page without a command"
     for example in found:
@@ -218,7 +220,7 @@ def test_the_commands_of_a_page_run(
         if "--bib few" in command:
             _link_few(working_folder / "few", request.getfixturevalue("beebe"))
         for _ in range(_TRIES):
-            done = _run(command, working_folder, {**environment, "PATH": path})
+            done = _run(command, working_folder, environment)
             if not _OVERTAKEN.search(done.stdout + done.stderr):
                 break
         is_undecided = done.returncode == 2 and _UNDECIDED in done.stderr
@@ -227,6 +229,33 @@ def test_the_commands_of_a_page_run(
         )
         lost = appear_in_order(example.shown, done.stdout.replace(f"at {_HERE},", f"at {_THERE},"))
         assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
+
+
+def _environment_of(page: Path, working_folder: Path) -> dict[str, str]:
+    """That of the page's commands, for which the folder gets what they find there."""
+    (working_folder / ".venv").symlink_to(sys.prefix)
+    (working_folder / "experiments").symlink_to(ROOT / "experiments")
+    for name, text in files(page):
+        (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
+        is_run = name.endswith((".py", ".toml"))
+        shorter = _smaller(text, page) if is_run else text
+        (working_folder / name).write_text(shorter, encoding="utf-8")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
+    path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
+    # As for a reader who starts them: parallel test processes have a width of their own.
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    return {**environment, "PATH": path}
+
+
+@pytest.mark.parametrize("stem", _RUN_BY)
+def test_the_runs_of_a_guide_can_be_planned(stem: str, tmp_path: Path) -> None:
+    assert Path(ROOT, "tests", f"{_RUN_BY[stem]}.py").exists(), "what runs them"
+    page = ROOT / "docs" / "guides" / f"{stem}.md"
+    environment = _environment_of(page, tmp_path)
+    for command in (example.command for example in examples(page)):
+        if command.startswith(("assay run ", "assay plan ", "assay explain ")):
+            done = _run(command.replace("assay run", "assay plan", 1), tmp_path, environment)
+            assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
 _HERE, _THERE = "127.0.0.1", "db"

@@ -91,7 +91,7 @@ def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path:
     text = expected.read_text(encoding="utf-8")
     assert "S04 = 89" in text
     expected.write_text(text.replace("S04 = 89", "S04 = 88"), encoding="utf-8")
-    ended = assay("run", folder, "--on", "sqlite", "--bib", beebe, "--format", "json")
+    ended = assay("run", folder, "--on", "sqlite", "--bib", beebe, *IN_MEMORY)
     assert ended.status == 1
     (run,) = ended.runs
     assert run.state == "failed"
@@ -119,12 +119,12 @@ def test_the_year_of_the_paper_has_no_expected_rows_and_is_compared_between_syst
     need("postgresql")
     for protocol in ("simple", "prepared"):
         ended = assay(
-            "run", "bibsql", "--on", "sqlite,postgresql", "--bib", beebe, *IN_MEMORY,
-            "--set", "latest_year=2012", "--protocol", protocol,
+            "run", "bibsql", "--on", "sqlite,postgresql", "--bib", beebe / "texbook3.bib",
+            *IN_MEMORY, "--set", "latest_year=2012", "--protocol", protocol,
         )  # fmt: skip
         assert ended.status == 0, ended.err
         for run in ended.runs:
-            assert found(run) == {**COUNTS, "S05": 1260}
+            assert found(run)["S05"] == 35
             (asked,) = (check for check in run.checks if check["id"] == "S05")
             assert asked["note"].startswith("not applicable for latest_year")
             assert (asked["expected"], asked["ok"]) == (None, None)
@@ -256,7 +256,7 @@ def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> N
     need(system)
     ended = assay(
         "run", "bibsql.parallel", "--on", system, "--clients", "256",
-        "--bib", beebe / "texbook1.bib", *IN_MEMORY,
+        "--bib", beebe / "serif.bib", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs

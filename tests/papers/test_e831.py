@@ -12,17 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run, beside_their_line, one_of_each_line
+from able import able_to_run, beside_their_line, of_each_kind
 from assay import registry
 from commands import IN_MEMORY, Assay, need
 
 ALL_SETS = ("disjoint", "statements", "transactions")
-TOO_LONG = {"cassandra": "its sets take longer than five minutes beside other tests"}
 SYSTEMS_OF = {one: able_to_run("e831.reliability", f"sets={one}") for one in ALL_SETS}
-NOT_RUN = {
-    **{name: pytest.mark.skip(reason=why) for name, why in TOO_LONG.items()},
-    **dict.fromkeys(beside_their_line(SYSTEMS_OF["disjoint"]), pytest.mark.same_line),
-}
+NOT_RUN = dict.fromkeys(beside_their_line(SYSTEMS_OF["disjoint"]), pytest.mark.same_line)
+NOT_RUN["cassandra"] = pytest.mark.skip(reason="its sets take longer than five minutes")
 
 
 @pytest.mark.parametrize(
@@ -107,26 +104,7 @@ def test_a_session_costs_something_on_a_server(assay: Assay) -> None:
     assert times.connect_ns == times.inside_ns - times.outside_ns > 0
 
 
-def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
-    ended = assay(
-        "run", "e831.table", "--on", "sqlite", "--set", "records=1000,2000",
-        "--format", "markdown", *IN_MEMORY,
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    head, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in ended.out.partition("Time of each task")[2].splitlines()
-        if line.startswith("|")
-    ]
-    (ours,) = [row for row in rows if row[:2] == ["1000", "sqlite"]]
-    (printed,) = [row for row in rows if row[:2] == ["1000", "mSQL 1.0.7, published"]]
-    assert printed[2:8] == ["0.07", "0.3", "0.023", "1.5", "4.2", "1.6 MB"]
-    assert len(ours) == len(printed) == len(head)
-    assert all(cell and cell[0].isdigit() for cell in ours[2:8])
-    assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}
-
-
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("e831.contention")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("e831.contention"), turn=0))
 def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

@@ -110,32 +110,19 @@ def test_every_system_answers_each_question_with_the_rows_of_another(
     left = [] if request.config.getoption("--every-system") else beside_their_line(able)
     systems = [name for name in able if name not in left and why_missing(name) is None]
     ended = assay(
-        "run", TESTS, "--on", ",".join(systems), "--set", "scale=0.001", "--set", "queries=60",
+        "run", TESTS, "--on", ",".join(systems), "--set", "scale=0.0005", "--set", "queries=20",
         "--clients", "1", "--cache", "warm", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert len(systems) > 1, "nothing to compare with"
-    refused = {(run.system, run.test) for run in ended.runs if run.state != "done"}
-    assert refused == {("ferretdb", test) for test in REFUSED["ferretdb"] if "ferretdb" in systems}
+    refused = [(run.system, run.test) for run in ended.runs if run.state != "done"]
+    assert refused == [("ferretdb", "materialize")] * ("ferretdb" in systems)
     sums = answers(run for run in ended.runs if run.state == "done")
     assert all(len(found) == 1 for found in sums.values())
     (asked,) = sums["tasks", 1, "tasks"]
-    assert asked[0] > 60, "a list has a row for each task and state"
+    assert asked[0] > 20, "a list has a row for each task and state"
     of_all_jobs = {found for key, found in sums.items() if key[0] == "count" for found in found}
     assert {count for count, _ in of_all_jobs} == {3}
-
-
-REFUSED = {
-    "cassandra": {
-        "materialize": "CQL cannot fill a table from a query",
-        "failures": "CQL does not count distinct values, and groups rows only by the beginning of "
-        "a table's key",
-    },
-    "ferretdb": {
-        "materialize": "the tables are emptied and filled in one transaction, and the document "
-        "systems that Assay can start have no transactions"
-    },
-}
 
 
 def test_answers_do_not_depend_on_how_many_clients_share_the_list(assay: Assay) -> None:

@@ -143,7 +143,8 @@ def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_NEW_DATA", raising=False)
     ended = assay(
         "run", EXPERIMENTS / "scalzo-2001.toml", "--quick", "--only", "ext2", "--only", "mariadb",
-        "--only", "single,oltp", "--no-probe", "--no-durability",
+        "--only", "single,oltp", "--set", "warm_s=0", "--set", "measured_s=0.5", "--no-probe",
+        "--no-durability",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     report = build(ended.experiment)

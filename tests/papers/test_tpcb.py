@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import servers
-from able import able_to_run, one_of_each_line
+from able import able_to_run, of_each_kind, one_of_each_line
 from assay import registry
 from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need, run_in
@@ -25,7 +25,7 @@ def rules(run: Run) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run(TESTS)))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run(TESTS), turn=0))
 def test_all_sums_agree_after_concurrent_clients(assay: Assay, tmp_path: Path, system: str) -> None:
     """In all four tests, the strict one included, which keeps each branch in balance."""
     need(system)
@@ -134,7 +134,7 @@ def wrong(run: Run) -> set[str]:
     return {check["id"] for check in run.checks if not check["ok"]}
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run(OLTP_TESTS)))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run(OLTP_TESTS), turn=1))
 def test_all_checks_hold_after_clients_at_few_rows(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
@@ -199,7 +199,7 @@ def test_a_wrong_script_is_found_by_its_check(
 
 @pytest.mark.parametrize(
     "system",  # Cassandra: test_in_cql.py
-    one_of_each_line([one for one in able_to_run("ssd.insert") if one != "cassandra"]),
+    of_each_kind([one for one in able_to_run("ssd.insert") if one != "cassandra"], turn=0),
 )
 def test_every_row_is_found_by_each_of_its_keys_and_inserts_are_never_duplicates(
     assay: Assay, system: str

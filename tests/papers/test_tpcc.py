@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from able import able_to_run, one_of_each_line
+from able import able_to_run, of_each_kind, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.judge.result_checks import check_consistency, chosen_rules
@@ -47,7 +47,7 @@ TESTS = {
 }
 
 
-@pytest.mark.parametrize("system", one_of_each_line(OF_SQL))
+@pytest.mark.parametrize("system", of_each_kind(OF_SQL, turn=1))
 def test_all_conditions_hold_after_decks_of_each_client(
     assay: Assay, tmp_path: Path, system: str
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run, beside_their_line, one_of_each_line
+from able import able_to_run, beside_their_line, of_each_kind
 from assay import registry
 from commands import IN_MEMORY, Assay, need, why_missing
 
@@ -42,7 +42,7 @@ def test_systems_answer_the_22_questions_alike(
             assert [check["ok"] for check in run.checks] == [True] * 22
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpch.power,throughput")))
+@pytest.mark.parametrize("system", of_each_kind(able_to_run("tpch.power,throughput"), turn=0))
 def test_refreshes_leave_what_was_acknowledged(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

@@ -10,6 +10,7 @@ from _pytest.mark import ParameterSet
 
 from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.systems.abilities import WorksInProcess
 from assay.drive.prepare import Compiled
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab.refusal import why_refused
@@ -77,7 +78,27 @@ def beside_their_line(names: Sequence[str]) -> list[str]:
 def one_of_each_line(names: Sequence[str]) -> list[ParameterSet]:
     """Parameters of a test of a workload, which is not about the systems: the others of a line run
     with `--every-system`, as in `make prove`."""
+    return _marked(names, beside_their_line(names))
+
+
+def of_each_kind(names: Sequence[str], turn: int) -> list[ParameterSet]:
+    """Parameters of a test of a workload, whose scripts have one text for all systems: of the
+    systems that work in this process one, and of the servers of a language one. ``turn``: which,
+    so that no test leaves out what all leave out. The others run with `--every-system`, too."""
     left = beside_their_line(names)
+    kinds: dict[tuple[str, bool], list[str]] = {}
+    for name in names:
+        system = registry.system(name)
+        if name not in left:
+            kind = (system.dialect.language, isinstance(system, WorksInProcess))
+            kinds.setdefault(kind, []).append(name)
+    for several in kinds.values():
+        here = [name for name in several if len(several) > 1 and why_missing(name) is None]
+        left += [name for name in here if name != here[turn % len(here)]]
+    return _marked(names, left)
+
+
+def _marked(names: Sequence[str], left: Sequence[str]) -> list[ParameterSet]:
     return [
         pytest.param(name, marks=pytest.mark.same_line) if name in left else pytest.param(name)
         for name in names

@@ -22,7 +22,7 @@ def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
             threads=1,
             protocol="prepared",
             warm_up_s=0.4,
-            stop={"duration_s": 4},
+            stop={"duration_s": 2.5},
         )
     found = times(observation)
     assert found["min_ns"] >= LEAST_MS * 1e6, "nothing is faster than the configured delay"
