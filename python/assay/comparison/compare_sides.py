@@ -15,7 +15,7 @@ from assay.comparison import differences, factors, ratios, sides, unequal_work
 from assay.comparison.measured_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.ratios import compared, reasons_of, with_verdicts, worst_word
 from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, UnequalCell
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column
 from assay.judge.statistics.estimate import Design
 from assay.judge.storage_checks import MEMORY
 from assay.plan import cell_names
@@ -31,7 +31,7 @@ class ComparisonOptions(Struct, frozen=True):
 
     between: str
     """The factor whose levels are; empty: equal cells are."""
-    metric: Metric | None = None
+    metric: Column | None = None
     """The primary one; None: that of each test."""
     despite: Sequence[str] = ()
     """Differences that are passed over."""
@@ -84,7 +84,7 @@ def compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Metric] = (),
+    beside: Iterable[Column] = (),
     *,
     of_types: bool = False,
 ) -> ComparedCell:
@@ -104,7 +104,7 @@ def _compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Metric],
+    beside: Iterable[Column],
     *,
     of_types: bool,
 ) -> ComparedCell:
@@ -287,7 +287,7 @@ Declared = Mapping[str, DerivedMetric]
 """By name."""
 
 
-def metrics(a: SideCell, b: SideCell) -> list[Metric]:
+def metrics(a: SideCell, b: SideCell) -> list[Column]:
     """Those whose last test is that of the cell."""
     found = {}
     experiment_of = {
@@ -301,7 +301,7 @@ def metrics(a: SideCell, b: SideCell) -> list[Metric]:
     return [_metric(one, experiment_of) for one in found.values()]
 
 
-def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> Metric:
+def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> Column:
     name = declared.name
 
     def value(run: Run) -> float | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from assay.comparison import factors
 from assay.contracts.experiment import VERSION
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column
 from assay.errors import ArgumentError
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate, center
@@ -260,7 +260,7 @@ class Direction(Enum):
 class Compared(Struct, frozen=True):
     """One metric of a cell on both sides."""
 
-    metric: Metric
+    metric: Column
     a_values: tuple[float, ...]
     """`UNREACHED` where a time is not reached."""
     b_values: tuple[float, ...]

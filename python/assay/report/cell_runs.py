@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from assay.comparison import factors
 from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
 from assay.judge.agreement import AnsweringRun
@@ -213,7 +213,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 
 def label_columns(
     cells: Sequence[CellRuns], factors: Sequence[str], run: Callable[[Any], Run] | None = None
-) -> tuple[ReportColumn, ...]:
+) -> tuple[Column, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""
 
@@ -225,7 +225,7 @@ def label_columns(
         return labelled
 
     return tuple(
-        ReportColumn(
+        Column(
             factor_list.heading(name),
             is_number=all(isinstance(level, int | float) for level in levels(cells, name)),
             is_label=True,

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.contracts.observation import Latency, Resolution
 from assay.experiment import Scalar
 from assay.judge import storage_checks
@@ -36,9 +36,9 @@ def value_column(
     aggregate: Aggregate,
     where: Mapping[str, Scalar | tuple[Scalar, ...]] = MappingProxyType({}),
     unit: str = "",
-) -> ReportColumn:
+) -> Column:
     """``where``: levels that a cell must have in addition to those of the row."""
-    return ReportColumn(
+    return Column(
         title,
         is_number=True,
         shown_in=unit,
@@ -59,7 +59,7 @@ class PivotRow(Struct, frozen=True):
 def pivot_rows(
     cells: Sequence[CellRuns],
     rows: Sequence[str],
-    columns: Sequence[ReportColumn],
+    columns: Sequence[Column],
     ordered: Sequence[str] = (),
 ) -> list[PivotRow]:
     """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
@@ -106,7 +106,7 @@ def pivot_table(
     title: str,
     cells: Sequence[CellRuns],
     labels: Sequence[str],
-    shown: Sequence[ReportColumn],
+    shown: Sequence[Column],
     notes: Iterable[str],
 ) -> ReportTable:
     """A row for each combination of the factors ``labels``."""
@@ -155,11 +155,11 @@ def table_by_cell(
     name: str,
     title: str,
     labels: tuple[Sequence[CellRuns], Sequence[str]],
-    shown: Iterable[ReportColumn],
+    shown: Iterable[Column],
     sources: Iterable[tuple[CellRuns, Any]],
     *,
     run: Callable[[Any], Run] | None = None,
-    before: Sequence[ReportColumn] = (),
+    before: Sequence[Column] = (),
     **others: Any,
 ) -> ReportTable:
     """``labels``: all cells of the test, and the factors that label its rows. ``run``: of what is

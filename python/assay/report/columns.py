@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.contracts.observation import Latency
 from assay.experiment import Scalar
 from assay.judge import verdict
@@ -41,28 +41,28 @@ def nullable(
     *,
     show: Callable[[Any], ReportCell] | None = None,
     **shown: Any,
-) -> ReportColumn:
+) -> Column:
     """``value``: None: the field of that name. ``show``: the value as a cell for people; ``shown``:
-    what else they see of it, as `ReportColumn` has it."""
+    what else they see of it, as `Column` has it."""
     read = value or path(name)
     if show is not None:
         shown["cell"] = lambda source: show(read(source))
     shown.setdefault("is_number", kind in ("integer", "number"))
-    return ReportColumn(name=name, kind=kind, meaning=meaning, value=read, **shown)
+    return Column(name=name, kind=kind, meaning=meaning, value=read, **shown)
 
 
 def never_null(
     name: str, kind: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> ReportColumn:
+) -> Column:
     return nullable(name, kind, meaning, value, is_nullable=False, **shown)
 
 
-def _of_kind(kind: str, **always: Any) -> Callable[..., ReportColumn]:
+def _of_kind(kind: str, **always: Any) -> Callable[..., Column]:
     """What makes nullable columns of that kind."""
 
     def column(
         name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-    ) -> ReportColumn:
+    ) -> Column:
         return nullable(name, kind, meaning, value, **always | shown)
 
     return column
@@ -71,38 +71,38 @@ def _of_kind(kind: str, **always: Any) -> Callable[..., ReportColumn]:
 integer, number, string = _of_kind("integer", show=count), _of_kind("number"), _of_kind("string")
 
 
-def words(title: str, read: Callable[[Any], object], **shown: Any) -> ReportColumn:
+def words(title: str, read: Callable[[Any], object], **shown: Any) -> Column:
     """A column of texts for people; where there is none, empty."""
 
     def cell(source: Any) -> ReportCell:
         found = read(source)
         return text("" if found is None else found)
 
-    return ReportColumn(title, cell=cell, **shown)
+    return Column(title, cell=cell, **shown)
 
 
-def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> ReportColumn:
+def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> Column:
     """A column of numbers for people."""
-    return ReportColumn(title, is_number=True, shown_in=unit, cell=cell)
+    return Column(title, is_number=True, shown_in=unit, cell=cell)
 
 
-def counts(title: str, read: Callable[[Any], int | None], **shown: Any) -> ReportColumn:
-    return ReportColumn(title, is_number=True, cell=lambda source: count(read(source)), **shown)
+def counts(title: str, read: Callable[[Any], int | None], **shown: Any) -> Column:
+    return Column(title, is_number=True, cell=lambda source: count(read(source)), **shown)
 
 
-def placed(titles: Sequence[str], unit: str = "") -> list[ReportColumn]:
+def placed(titles: Sequence[str], unit: str = "") -> list[Column]:
     """Columns of numbers for people, of sources that have a cell for each, in this order."""
     return [numbers(title, itemgetter(place), unit) for place, title in enumerate(titles)]
 
 
-def texts(titles: Sequence[str]) -> list[ReportColumn]:
+def texts(titles: Sequence[str]) -> list[Column]:
     """Columns of texts for people, of sources that have one for each, in this order."""
     return [words(title, itemgetter(place)) for place, title in enumerate(titles)]
 
 
-def run_column(read: Callable[[Any], int]) -> ReportColumn:
+def run_column(read: Callable[[Any], int]) -> Column:
     """The numbers of runs, which lead to them."""
-    return ReportColumn(
+    return Column(
         "run", is_number=True, is_label=True, cell=lambda source: run_number(read(source))
     )
 
@@ -110,7 +110,7 @@ def run_column(read: Callable[[Any], int]) -> ReportColumn:
 def table(
     name: str,
     title: str,
-    columns: Iterable[ReportColumn],
+    columns: Iterable[Column],
     sources: Iterable[Any],
     *,
     block: Callable[[Any], Mapping[str, Scalar]] = lambda _: {},
@@ -124,7 +124,7 @@ def table(
     return ReportTable(name, title, every, tuple(rows), label_columns=labels or 1, **others)
 
 
-def row(columns: Sequence[ReportColumn], source: Any) -> dict[str, Value]:
+def row(columns: Sequence[Column], source: Any) -> dict[str, Value]:
     return {column.name: column.known(source) for column in columns}
 
 
@@ -146,7 +146,7 @@ def attribute(name: str) -> Callable[[Any], Any]:
     return lambda source: getattr(source, name)
 
 
-def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[ReportColumn]:
+def of(read: Callable[[Any], Any], columns: Iterable[Column]) -> list[Column]:
     """The same columns, read from a part of the source."""
 
     return [
@@ -159,14 +159,12 @@ def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[Repo
     ]
 
 
-def behind(
-    columns: Iterable[ReportColumn], further: Mapping[str, Sequence[ReportColumn]]
-) -> list[ReportColumn]:
+def behind(columns: Iterable[Column], further: Mapping[str, Sequence[Column]]) -> list[Column]:
     """``further``: name of a column → what explains it, and stands behind it."""
     return [each for column in columns for each in (column, *further.get(column.name, ()))]
 
 
-def times(prefix: str, key: str, what: str) -> list[ReportColumn]:
+def times(prefix: str, key: str, what: str) -> list[Column]:
     """Of the times that stand under ``key``; null where there are none."""
     return list(clients.latency_metrics(prefix, what, path(key)).values())
 
@@ -175,7 +173,7 @@ SERVICE_TIME = times("service_time", "service_time", "service time")
 COUNT = integer("count", "samples", title="n")
 
 
-def of_work(read: Callable[[Any], Work]) -> list[ReportColumn]:
+def of_work(read: Callable[[Any], Work]) -> list[Column]:
     """The metrics of what clients did; ``read`` takes that from the source of a row."""
     return [
         replace(metric, value=_within(metric.of_work, read))
@@ -188,7 +186,7 @@ def _within(value: Callable[[Any], Found], read: Callable[[Any], Any]) -> Callab
     return lambda source: value(read(source))
 
 
-def why_null(latency: Callable[[Any], Latency | None]) -> ReportColumn:
+def why_null(latency: Callable[[Any], Latency | None]) -> Column:
     """Behind latencies."""
 
     def why(source: Any) -> Value:

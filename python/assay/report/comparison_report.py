@@ -17,7 +17,7 @@ from assay.comparison.compare_sides import designs
 from assay.comparison.conditions import ConditionResult
 from assay.comparison.ratios import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides import Compared, ComparedCell, Comparison, Difference, Machines
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import Column
 from assay.judge.statistics.estimate import CONFIDENCE, Design, Estimate
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
@@ -271,7 +271,7 @@ def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
         "verdicts",
         f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
         (
-            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
+            Column("cell", cell=lambda source: _name(shown, source[0])),
             *(column for column in _NUMBERS if column.title in ("B/A", "interval")),
             *([] if word else [_verdict_column(comparison, of_all)]),
         ),
@@ -305,7 +305,7 @@ def _ratio_tables_ratios(
         "ratios",
         f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
         (
-            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
+            Column("cell", cell=lambda source: _name(shown, source[0])),
             *_NUMBERS,
             *([_verdict_column(comparison, of_all)] if has_verdicts else []),
         ),
@@ -347,7 +347,7 @@ def _cell_above(comparison: Comparison, source: tuple[ComparedCell, Compared]) -
     return {"": source[0].name} if len(comparison.cells) > 1 else {}
 
 
-def _mean(title: str, name: str) -> ReportColumn:
+def _mean(title: str, name: str) -> Column:
     def cell(compared: Compared) -> ReportCell:
         value = getattr(compared, name)
         return absent("none") if value is None else value_cell(value, compared.metric)
@@ -380,10 +380,8 @@ _NUMBERS = columns.of(
 _STATISTICS = columns.of(itemgetter(1), [numbers("effect", _effect), numbers("adjusted p", _p)])
 
 
-def _verdict_column(comparison: Comparison, of_all: Sequence[str] = ()) -> ReportColumn:
-    return ReportColumn(
-        "verdict", cell=lambda source: _verdict(comparison, source[0], source[1], of_all)
-    )
+def _verdict_column(comparison: Comparison, of_all: Sequence[str] = ()) -> Column:
+    return Column("verdict", cell=lambda source: _verdict(comparison, source[0], source[1], of_all))
 
 
 def _verdict(
@@ -512,7 +510,7 @@ _AS_FACTOR = 1.0
 """From this difference on a share misleads: nothing falls by 226 %."""
 
 
-def value_cell(value: float, metric: Metric) -> ReportCell:
+def value_cell(value: float, metric: Column) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
     written = {"ns": units.latency, "bytes": units.size, "count": units.mean_count}

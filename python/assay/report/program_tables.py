@@ -21,7 +21,7 @@ from assay.contracts.factors import (
     Factor,
     Part,
 )
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.experiment.choices import server_limits
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
@@ -39,12 +39,12 @@ def _offered_rate(run: Run) -> float | None:
     return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
 
 
-def _column(factor: Factor, read: Callable[[Run], Any]) -> ReportColumn:
+def _column(factor: Factor, read: Callable[[Run], Any]) -> Column:
     is_nullable = factor.part in (Part.MACHINE, Part.DRIVING) and factor.default is None
     return nullable(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
 
 
-def _of_levels(factor: Factor) -> ReportColumn:
+def _of_levels(factor: Factor) -> Column:
     return _column(factor, lambda run: run.levels[factor.name])
 
 
@@ -118,7 +118,7 @@ RUN = never_null(
 )  # fmt: skip
 
 
-def of_part(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
+def of_part(columns: Sequence[Column]) -> list[Column]:
     """The same columns, read from the part of a `RunPart`, behind the run."""
     return [RUN, *of(attribute("part"), columns)]
 
@@ -141,7 +141,7 @@ class ProgramTable(Struct, frozen=True):
 
     meaning: str
     """Of a row."""
-    columns: Sequence[ReportColumn]
+    columns: Sequence[Column]
     sources: Sources
     """Of its rows."""
     is_detail: bool = False
@@ -154,10 +154,10 @@ class ProgramTable(Struct, frozen=True):
     """Whether that has a column for each parameter of the workload, named ``parameter_``."""
 
     @property
-    def every_column(self) -> list[ReportColumn]:
+    def every_column(self) -> list[Column]:
         return [*(FACTORS if self.has_factors else ()), *self.columns]
 
-    def named(self, *names: str) -> list[ReportColumn]:
+    def named(self, *names: str) -> list[Column]:
         """Those columns, in that order."""
         by_name = {column.name: column for column in self.columns}
         return [by_name[name] for name in names]
@@ -200,7 +200,7 @@ def _name_values(named: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in named.items()]
 
 
-def verdict(judged: str) -> list[ReportColumn]:
+def verdict(judged: str) -> list[Column]:
     """``judged``: what the verdict is on."""
     return [
         nullable(

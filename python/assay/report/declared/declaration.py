@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from assay.contracts.metric import Metric, unit_of
+from assay.contracts.metric import Column, unit_of
 from assay.contracts.observation import Observation
 from assay.record import Run
 from assay.report.declared import aggregates
@@ -70,7 +70,7 @@ def _is_number(title: str) -> bool:
     return title.isascii() and title.isdecimal()
 
 
-def read_of(column: SeriesColumn) -> Metric:
+def read_of(column: SeriesColumn) -> Column:
     """What is read of each run."""
     return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 

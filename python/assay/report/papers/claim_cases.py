@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from assay.comparison import ratios
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval, LeastDeviation
 from assay.judge.warning_kinds import WarningKind
@@ -98,7 +98,7 @@ class ClaimCase(Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def keys(self) -> list[Metric]:
+    def keys(self) -> list[Column]:
         """By which the value of each term is read."""
         terms = self.claim.terms
         return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
@@ -159,7 +159,7 @@ _NAMED = "`assay report NAME=3 NAME=5`"
 NO_VALUE = "this system has no such value"
 
 
-def why_not_comparable(cell: CellRuns, key: Metric | None = None) -> str:
+def why_not_comparable(cell: CellRuns, key: Column | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else aggregates.runs_of(cell, key)):
         run = cell.runs[0]
@@ -205,7 +205,7 @@ def _other_machine(wanted: str, there: Sequence[str]) -> str:
     return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Metric]) -> str:
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Column]) -> str:
     """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE
@@ -248,7 +248,7 @@ def modelled_note(cells: Sequence[CellRuns], unit: str) -> str:
 _LEAST_BLOCKS = 3
 """Two differences hardly say how differences vary: two blocks are judged as independent cells,
 whose interval has what varies between the blocks as well, so that it is wide enough."""
-Operand = tuple[CellRuns, Metric]
+Operand = tuple[CellRuns, Column]
 
 
 def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterval:
@@ -264,7 +264,7 @@ def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterv
     )
 
 
-def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> str:
+def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Column]) -> str:
     """Why nothing is decided from these cells by these keys; empty: it may be."""
     if not any(depends_on_machine(key) for key in keys):
         return ""
@@ -277,17 +277,17 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> str:
     return disturbed or (ratios.SEQUENTIAL if is_apart else "")
 
 
-def depends_on_machine(key: Metric) -> bool:
+def depends_on_machine(key: Column) -> bool:
     """Whether it changes with what else the machine does in the run. The load is no run."""
     return key.unit in OF_SPEED and key.measured_once is None
 
 
-def least_deviation(keys: Sequence[Metric]) -> LeastDeviation:
+def least_deviation(keys: Sequence[Column]) -> LeastDeviation:
     """Of the coarsest."""
     return lambda _value: max(key.relative_resolution for key in keys)
 
 
-def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> bool:
+def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Column]) -> bool:
     if any(key.measured_once for key in keys):
         return False
     (one, other) = ([(0, run) for run in cell.measured] for cell in cells)
@@ -305,12 +305,12 @@ class RatioIdentity(Struct, frozen=True):
 
 
 def ratio_identity(
-    numerator: tuple[CellRuns, Metric], denominator: tuple[CellRuns, Metric]
+    numerator: tuple[CellRuns, Column], denominator: tuple[CellRuns, Column]
 ) -> RatioIdentity:
     return RatioIdentity(_identity_of_operand(*numerator), _identity_of_operand(*denominator))
 
 
-def _identity_of_operand(cell: CellRuns, key: Metric) -> IdentityOfOperand:
+def _identity_of_operand(cell: CellRuns, key: Column) -> IdentityOfOperand:
     return cell.run_ids, key.name
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import ratios
-from assay.contracts.metric import Metric
+from assay.contracts.metric import Column
 from assay.experiment import Scalar
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
@@ -407,7 +407,7 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: Metric, run: Run) -> _Bounded | None:
+def _bounded(claim: Claim, key: Column, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = aggregates.value_at(run, claim.undecided) if claim.undecided else 0
     read = (aggregates.read(key, run), _limit(claim, run), doubtful or 0)
@@ -471,7 +471,7 @@ class PublishedCurve(Struct, frozen=True):
 
 
 def published_curve(
-    workload: WorkloadRecord, claim: Claim, key: Metric, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: Column, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
@@ -487,7 +487,7 @@ def published_curve(
 
 
 def _points(
-    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Metric, cell: CellRuns
+    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Column, cell: CellRuns
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels

@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import Column
 from assay.contracts.observation import Observation
 from assay.judge import seconds, storage_checks
 from assay.plan.cell_names import CACHE
@@ -89,7 +89,7 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
 NOT_KNOWN = "not known"
 
 
-def _columns() -> list[ReportColumn]:
+def _columns() -> list[Column]:
     """What the client took, the server, the device under the data and the rest."""
     listed = [metric for metric in METRICS.values() if metric.title]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
@@ -105,7 +105,7 @@ def _columns() -> list[ReportColumn]:
     ]
 
 
-def _of_metric(metric: Metric) -> ReportColumn:
+def _of_metric(metric: Column) -> Column:
     return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
@@ -119,10 +119,10 @@ def server_per_transaction(run: Run) -> ReportCell:
     return _measured(SERVER_CPU, run)
 
 
-def _measured(metric: Metric, run: Run) -> ReportCell:
+def _measured(metric: Column, run: Run) -> ReportCell:
     value = metric.value(run)
     if value is None:
-        return absent(metric.why_none(run))
+        return absent(metric.why_null(run))
     made = Number(value, metric.unit)
     if "_per_transaction" in metric.name:
         made = replace(made, n=run.measurement.ended)
@@ -224,7 +224,7 @@ def _over_all(run: Run) -> ReportCell:
     return rate(THROUGHPUT.value(run))
 
 
-def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> Column:
     return numbers(
         title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import Run
@@ -77,7 +77,7 @@ def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
     return number_cell(value_ns, "ns", lambda ns: units.digits(ns / 1e6), why_none)
 
 
-def _age(name: str, meaning: str) -> ReportColumn:
+def _age(name: str, meaning: str) -> Column:
     return integer(
         f"age_{name}_ns",
         meaning,
@@ -186,7 +186,7 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
     unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
 
-    def latency(name: str) -> ReportColumn:
+    def latency(name: str) -> Column:
         return numbers(
             name,
             lambda source: cell_tables.percentile_cell(

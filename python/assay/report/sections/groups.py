@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.contracts.observation import GroupReport, Latency
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import StepRecord
@@ -130,7 +130,7 @@ def _rate(source: RunPart) -> ReportCell:
     return replace(rate(group.throughput_per_s), note=note)
 
 
-def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> ReportColumn:
+def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> Column:
     def shown(source: RunPart) -> ReportCell:
         driven = source.part.driven if isinstance(source.part, StepRecord) else source.run.driven
         return (
@@ -164,7 +164,7 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
             *STEPS.named("do", "name"),
             numbers("took", _took, "s"),
             *(measured if several else ()),
-            ReportColumn("state", cell=_state),
+            Column("state", cell=_state),
         ),
         [RunPart(run, step) for run in runs for step in run.steps],
         is_detail=not several and all(step.state == "done" for run in runs for step in run.steps),
@@ -225,7 +225,7 @@ def _statements_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
     statements, resolution = run.measurement.per_statement, run.measurement.resolution
     unit = cell_tables.unit_of_percentile(statement.service_time for statement in statements)
 
-    def time(name: str) -> ReportColumn:
+    def time(name: str) -> Column:
         return numbers(
             name,
             lambda part: cell_tables.percentile_cell(
@@ -262,7 +262,7 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         [*waits, *(group.all_ok.service_time for _, (_, group) in found)]
     )
 
-    def time(what: str, of_group: Callable[[GroupReport], Latency], name: str) -> ReportColumn:
+    def time(what: str, of_group: Callable[[GroupReport], Latency], name: str) -> Column:
         def shown(source: tuple[Run, GroupReport]) -> ReportCell:
             run, group = source
             return cell_tables.percentile_cell(

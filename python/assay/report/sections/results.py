@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Metric, ReportColumn, unit_of
+from assay.contracts.metric import Column, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -161,7 +161,7 @@ def _fields_table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(ReportColumn(name) for name in labels), *columns),
+        columns=(*(Column(name) for name in labels), *columns),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.note_on_points(published)),
     )
@@ -215,7 +215,7 @@ def _factors_table(
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        ReportColumn(title, is_number=True, role=role)
+        Column(title, is_number=True, role=role)
         for title in _speed_up_titles(declared, levels, caches)
     ]
     return ReportTable(
@@ -224,7 +224,7 @@ def _factors_table(
         label_columns=len(beside) + 1,
         columns=(
             *cell_runs.label_columns(cells, beside),
-            ReportColumn(declared.rows),
+            Column(declared.rows),
             *columns,
             *speed_ups,
             *(printed.beside if printed else []),
@@ -268,7 +268,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: Metric,
+    key: Column,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -299,7 +299,7 @@ def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: Metric, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: Column, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []
@@ -343,7 +343,7 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
             numbers("p", _p),
-            ReportColumn("verdict", cell=_verdict),
+            Column("verdict", cell=_verdict),
         ),
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from assay.contracts.metric import ReportColumn
+from assay.contracts.metric import Column
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
 
@@ -235,7 +235,7 @@ def _table(table: ProgramTable) -> JsonSchema:
     return {"description": table.meaning, "type": "array", "items": row}
 
 
-def _column(column: ReportColumn) -> JsonSchema:
+def _column(column: Column) -> JsonSchema:
     kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
     if column.is_nullable:
         kinds.append("null")
