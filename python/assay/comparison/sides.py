@@ -59,7 +59,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     factor = factors.known_factor(factor, both)
     default = factors.default_of(both, factor)
     sides = (a, a) if b is None else (a, b)
-    known = [_levels(one, factor, default) for one in sides]
+    known = [factors.levels_of((run for _, run in one.runs), factor, default) for one in sides]
     given = _two_given(words, known, factor, default) if equals else ()
     if b is None:
         found = known[0]
@@ -118,10 +118,6 @@ def one_side(a: Side) -> ArgumentError:
 def _how_to_name_two(runs: Iterable[Run]) -> str:
     example = factors.example_of_two_levels(runs)
     return f"name two experiments{example and f', or two levels of a factor: {example}'}"
-
-
-def _levels(side: Side, factor: str, default: str) -> list[str]:
-    return factors.levels_of((run for _, run in side.runs), factor, default)
 
 
 def _two_given(

@@ -24,7 +24,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
@@ -105,19 +104,13 @@ class Store(RecordQuestions):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
         """Ends the current run and experiment, and closes the file."""
         self._end_seconds()
         try:
             if self._run_id is not None:
-                is_error = kind is not None and issubclass(kind, Exception)
                 self.end_run(
-                    "failed" if is_error else "interrupted",
+                    "failed" if isinstance(error, Exception) else "interrupted",
                     reason=str(error or ""),
                     exit_status=error.exit_code if isinstance(error, AssayError) else None,
                 )

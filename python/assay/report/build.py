@@ -244,12 +244,11 @@ def _results(
         *along,
         *figures_of_fields(test, declared, cells),
     )
-    lines = (*durability.lines(cells), *_answers(cells))
+    lines = (
+        *durability.lines(cells),
+        *cell_runs.agreement_lines([cell.runs for cell in cells], [cell.judged for cell in cells]),
+    )
     return Section(_title(cells[0]), lines, tables, figures)
-
-
-def _answers(cells: Sequence[CellRuns]) -> Iterator[str]:
-    return cell_runs.agreement_lines([cell.runs for cell in cells], [cell.judged for cell in cells])
 
 
 def _test_sections(
@@ -324,7 +323,11 @@ def _title(cell: CellRuns) -> str:
 def _cell_warnings(cells: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """Those that need all repetitions, as they are on record; of several cells each with the name
     of its cell, but what is the same of many cells is said once."""
-    once = [cell for cell in cells if _has(cell, WarningKind.ONE_REPETITION)]
+    once = [
+        cell
+        for cell in cells
+        if any(one.name == WarningKind.ONE_REPETITION.id for one in cell.judged.warnings)
+    ]
     if once:
         yield RunWarning(
             WarningKind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else ""
@@ -342,10 +345,6 @@ def _limits(experiment: ExperimentRecord) -> dict[str, None]:
     """What ends its runs: ``duration_s``, ``transactions`` …"""
     drivings = (run.driving for run in experiment.runs)
     return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
-
-
-def _has(cell: CellRuns, kind: WarningKind) -> bool:
-    return any(one.name == kind.id for one in cell.judged.warnings)
 
 
 _DETAILS_SHOWN = 4

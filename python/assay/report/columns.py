@@ -217,7 +217,11 @@ def numbered_footnotes(table: ReportTable) -> ReportTable:
         for row in table.rows
     )
     notes = [f"[{number}] {note}" for note, number in numbers.items()]
-    if not notes and not table.of_all and _is_judged(table):
+    if (
+        not notes
+        and not table.of_all
+        and any(cell.number and cell.number.verdict for row in table.rows for cell in row.cells)
+    ):
         notes = [ALL_VALID]
     return replace(table, rows=rows, notes=(*table.notes, *notes))
 
@@ -248,7 +252,3 @@ def _without_notes(cell: ReportCell, of_all: Verdict) -> ReportCell:
     before, _, after = cell.note.partition(cell.number.judged.sentence)
     parts = (before.removesuffix("; "), left, after.removeprefix("; "))
     return replace(cell, note="; ".join(filter(None, parts)))
-
-
-def _is_judged(table: ReportTable) -> bool:
-    return any(cell.number and cell.number.verdict for row in table.rows for cell in row.cells)

@@ -226,7 +226,10 @@ def _made_views(metrics: tuple[Column, ...]) -> Sequence[str]:
 
 def _view(name: str, comment: str, labels: list[str], metrics: Iterable[Column], where: str) -> str:
     columns = [(label, "") for label in labels]
-    columns += [(_column(metric.name), _comment(metric)) for metric in metrics]
+    columns += [
+        (_column(metric.name), " ".join(metric.described.replace("; null: ", "; NULL: ").split()))
+        for metric in metrics
+    ]
     lines = []
     for place, (column, said) in enumerate(columns):
         text = f"         {column}{',' if place < len(columns) - 1 else ''}"
@@ -248,7 +251,3 @@ def _column(metric: str) -> str:
     name = metric if metric.isidentifier() else quoted
     path = "$." + json.dumps(metric, ensure_ascii=False)
     return "json_extract(document, '{}') AS {}".format(path.replace("'", "''"), name)
-
-
-def _comment(metric: Column) -> str:
-    return " ".join(metric.described.replace("; null: ", "; NULL: ").split())

@@ -28,7 +28,9 @@ def read(section: TomlTable, test: str) -> Declaration:
     factors = [declaration.blocks, declaration.rows, declaration.columns]
     if len(set(factors)) < len(factors):
         raise section.error("blocks, rows and columns must be three different factors")
-    if declaration.along and not all(_is_number(field.title) for field in declaration.fields):
+    if declaration.along and not all(
+        (field.title.isascii() and field.title.isdecimal()) for field in declaration.fields
+    ):
         raise section.error("the titles of fields along something are numbers", "along")
     if declaration.has_scalability and declaration.columns != "clients":
         raise section.error(
@@ -64,10 +66,6 @@ def of_test(workload: WorkloadRecord, test: str, runs: Iterable[Run]) -> Declara
 def _title(name: str) -> str:
     """``backup_ns``: backup."""
     return name.rpartition("_")[0].replace("_", " ")
-
-
-def _is_number(title: str) -> bool:
-    return title.isascii() and title.isdecimal()
 
 
 def read_of(column: SeriesColumn) -> Column:

@@ -78,7 +78,9 @@ class ClaimCase(Struct, frozen=True, dict=True):
             remark=remark,
             number=number,
             ratio_identity=ratio_identity,
-            expected=_expected(self.claim) if expected is None else expected,
+            expected=(self.claim.ratio.value if self.claim.ratio else self.claim.exponent)
+            if expected is None
+            else expected,
         )
 
     def not_comparable(self, why: str) -> JudgedClaim:
@@ -124,10 +126,6 @@ class ClaimCase(Struct, frozen=True, dict=True):
     def whole_ratio(self) -> ConfidenceInterval:
         """The last value divided by the first."""
         return self.ratio(len(self.cells) - 1, 0)
-
-
-def _expected(claim: Claim) -> float | None:
-    return claim.ratio.value if claim.ratio else claim.exponent
 
 
 def _published(claim: Claim) -> str:

@@ -410,7 +410,11 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
 def _bounded(claim: Claim, key: Column, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = aggregates.value_at(run, claim.undecided) if claim.undecided else 0
-    read = (aggregates.read(key, run), _limit(claim, run), doubtful or 0)
+    read = (
+        aggregates.read(key, run),
+        aggregates.value_at(run, claim.limit) if isinstance(claim.limit, str) else claim.limit,
+        doubtful or 0,
+    )
     if not all(isinstance(one, int | float) for one in read):
         return None
     return _Bounded(*(float(one) for one in read if isinstance(one, int | float)))
@@ -443,10 +447,6 @@ _MOST_VALUES = 4
 
 def _with_unit(value: float, unit: str) -> str:
     return units.time_with_unit(value, "s") if unit == "ns" else units.shown(value, unit)
-
-
-def _limit(claim: Claim, run: Run) -> object:
-    return aggregates.value_at(run, claim.limit) if isinstance(claim.limit, str) else claim.limit
 
 
 class PublishedCurve(Struct, frozen=True):

@@ -220,10 +220,6 @@ def _cache_then(run: Run) -> ReportCell:
     return rate(None if warm is None else warm.per_s)
 
 
-def _over_all(run: Run) -> ReportCell:
-    return rate(THROUGHPUT.value(run))
-
-
 def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> Column:
     return numbers(
         title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
@@ -234,5 +230,5 @@ _FROM_COLD = (
     _if_cold(cell_tables.FIRST, _first),
     _if_cold(cell_tables.WARM_AFTER, _warm_after),
     _if_cold("then, TPS", _cache_then),
-    _if_cold("over all, TPS", _over_all),
+    _if_cold("over all, TPS", lambda run: rate(THROUGHPUT.value(run))),
 )

@@ -338,7 +338,11 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
         f"{units.counted(setting_effects.runs, 'run')} of "
         f"{units.counted(setting_effects.cells, 'cell')}",
         (
-            words("effect", _factors, is_label=True),
+            words(
+                "effect",
+                lambda effect: " and ".join(change.factor for change in effect.of),
+                is_label=True,
+            ),
             words("levels", _levels, is_label=True),
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
@@ -348,10 +352,6 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),
     )
-
-
-def _factors(effect: Effect) -> str:
-    return " and ".join(change.factor for change in effect.of)
 
 
 def _levels(effect: Effect) -> str:

@@ -240,7 +240,10 @@ def modelled_disks_table(runs: Iterable[Run]) -> ReportTable:
         requests,
         notes=(
             _WHAT_OF_MODELS,
-            *dict.fromkeys(_source(facts.model) for facts in disks.values()),
+            *dict.fromkeys(
+                f"{facts.model.profile} is modelled on {facts.model.source}"
+                for facts in disks.values()
+            ),
             *(
                 f"{name} differs from its profile in {', '.join(changed)}"
                 for name, storage in modelled.items()
@@ -273,10 +276,6 @@ _MODEL_COLUMNS = (
     _calibrated_time("measured", "measured_ns"),
     _calibrated_time("I/O path overhead", "path_cost_ns"),
 )
-
-
-def _source(model: _Model) -> str:
-    return f"{model.profile} is modelled on {model.source}"
 
 
 _OPERATIONS: tuple[Literal["read", "write", "flush"], ...] = ("read", "write", "flush")

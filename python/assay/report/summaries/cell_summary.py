@@ -515,7 +515,7 @@ def _shown(metric: Column, cell: CellRuns, value_ns: float) -> str:
     """With the digits that the other percentiles have."""
     name = _percentile_of_goal(metric)
     if name in samples.SHARES and not metric.transaction:
-        return percentile_in_words(_times(cell), name)
+        return percentile_in_words(latency_times(cell_runs.measured_runs(cell)), name)
     return units.latency(value_ns)
 
 
@@ -529,7 +529,3 @@ def _percentile_of_goal(metric: Column) -> str:
     """``p99.9``; empty: it is none of latencies."""
     is_latency = metric.stem.startswith("latency_")
     return metric.stem.removeprefix("latency_").replace("_", ".") if is_latency else ""
-
-
-def _times(cell: CellRuns) -> Times:
-    return latency_times(cell_runs.measured_runs(cell))
