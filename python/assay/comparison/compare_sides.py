@@ -27,8 +27,6 @@ from assay.workload.derived_metrics import DerivedMetric
 
 
 class ComparisonOptions(Struct, frozen=True):
-    """How cells are compared."""
-
     between: str
     """The factor whose levels are; empty: equal cells are."""
     metric: Column | None = None

@@ -65,8 +65,6 @@ class Conclusion(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What a factor changes in a test."""
-
     test: str
     """With its workload; of scripts that are compared, all of them."""
     factor: str

@@ -41,8 +41,6 @@ _EXAMPLES = (
 
 
 class Condition(Struct, frozen=True):
-    """``metric`` below or above a limit."""
-
     text: str
     metric: Column
     sign: str
@@ -138,8 +136,6 @@ _OF_ALL = ", by all runs, with what other programs can explain allowed for"
 
 
 class ConditionResult(Struct, frozen=True):
-    """A condition on one cell."""
-
     condition: Condition
     cell: str
     answer: ConditionAnswer

@@ -36,8 +36,6 @@ _SAID_ALONE = ("durability",)
 
 
 class Change(Struct, frozen=True):
-    """Two levels of a factor."""
-
     factor: str
     level: Scalar
     compared_with: Scalar
@@ -68,7 +66,6 @@ class Effect(Struct, frozen=True):
 
     @property
     def is_seen(self) -> bool:
-        """Whether there is an effect."""
         return not self.reason and self.adjusted_p is not None and self.adjusted_p <= SIGNIFICANCE
 
     @property

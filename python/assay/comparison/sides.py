@@ -208,8 +208,6 @@ PlacedRun = tuple[int, Run]
 
 
 class Side(Struct, frozen=True):
-    """The runs of A or of B."""
-
     name: str
     """``A`` or ``B``."""
     title: str
@@ -305,13 +303,10 @@ class Compared(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Why it is not comparable."""
         return self.verdict.removeprefix("not comparable: ")
 
 
 class ComparedCell(Struct, frozen=True):
-    """A cell that both sides have."""
-
     name: str
     fingerprint: str
     """Of A's cell."""
@@ -409,8 +404,6 @@ class ComparedCell(Struct, frozen=True):
 
 
 class UnequalCell(Struct, frozen=True):
-    """A cell that only one side has."""
-
     side: str
     name: str
     nearest: str

@@ -79,7 +79,6 @@ class Trend(Struct, frozen=True):
 
     @property
     def is_long_enough(self) -> bool:
-        """Whether there can be a change point."""
         return any(end - begin >= LEAST_VALUES for begin, end in self.stretches)
 
     @property

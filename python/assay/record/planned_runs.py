@@ -162,8 +162,6 @@ def end_run(
 
 
 class Taken(NamedTuple):
-    """How long a run took."""
-
     elapsed_s: float
     """From its beginning to its end, with provision and load."""
     driven_s: float

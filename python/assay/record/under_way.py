@@ -55,8 +55,6 @@ class KeptWarning(NamedTuple):
 
 
 class ListedExperiment(NamedTuple):
-    """An experiment of the record."""
-
     id: int
     title: str
     begun_unix_ns: int

@@ -254,7 +254,6 @@ def _results(
 def _test_sections(
     experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
-    """What explains the results of a test."""
     from assay.report.figures import over_time
     from assay.report.sections import (
         answers,

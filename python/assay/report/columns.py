@@ -82,7 +82,6 @@ def words(title: str, read: Callable[[Any], object], **shown: Any) -> Column:
 
 
 def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> Column:
-    """A column of numbers for people."""
     return Column(title, is_number=True, shown_in=unit, cell=cell)
 
 

@@ -473,7 +473,6 @@ def _notes_of_cells(comparison: Comparison) -> Iterator[str]:
 
 
 def _meaning(shown: Shown) -> Iterator[str]:
-    """What the columns are."""
     if any(len(values) > 1 for _, one in shown for values in (one.a_values, one.b_values)):
         yield "A, B: geometric means of the repetitions (assay report has medians)"
     estimates = [one.estimate for _, one in shown if one.adjusted_p is not None]

@@ -129,7 +129,6 @@ def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str
 
 
 def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
-    """The names of the dialects."""
     return _beginning(typed, sorted({one.dialect.name for _, one in registry.usable_systems()}))
 
 

@@ -131,7 +131,6 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--progress SECONDS``."""
     return click.option(
         "--progress",
         "progress_s",

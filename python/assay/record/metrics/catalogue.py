@@ -199,7 +199,6 @@ def _known(metrics: Iterable[Column], run: Run) -> dict[str, Value]:
 
 
 def metric_views() -> Sequence[str]:
-    """The statements that create them."""
     return _made_views(tuple(METRICS.values()))
 
 

@@ -69,7 +69,6 @@ def _title(name: str) -> str:
 
 
 def read_of(column: SeriesColumn) -> Column:
-    """What is read of each run."""
     return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 
 

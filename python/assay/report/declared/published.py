@@ -82,7 +82,6 @@ def named_levels(section: TomlTable, *apart: str) -> dict[str, Level]:
 
 
 def all_cells(experiment: ExperimentRecord) -> list[CellRuns]:
-    """The cells of every test."""
     return [
         cell
         for runs in cell_runs.tests(experiment).values()
@@ -219,7 +218,6 @@ class Published(Struct, frozen=True):
 
     @property
     def beside(self) -> list[Column]:
-        """The columns beside measured ones."""
         has_speed_up = any(row.speed_up for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
@@ -232,7 +230,6 @@ class Published(Struct, frozen=True):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each column."""
         found = tuple(self.unit.split(", "))
         return found * len(self.columns) if len(found) == 1 else found
 

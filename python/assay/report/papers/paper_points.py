@@ -72,7 +72,6 @@ class ValueColumn(Struct, frozen=True):
 
 
 def printed(published: Published) -> Iterator[PaperPoint]:
-    """The numbers as they were published."""
     speed_ups = [SPEED_UP, *(f"{SPEED_UP} {name}" for name in published.columns[2:])]
     for row in published.rows:
         levels = {_SYSTEM: row.system, **row.levels}

@@ -24,8 +24,6 @@ from assay.workload.derived_metrics import DerivedMetric
 
 
 class DerivedRow(NamedTuple):
-    """A row of tidy output."""
-
     name: str
     title: str
     runs: tuple[str, ...]

@@ -71,7 +71,6 @@ class Searched(NamedTuple):
 
 
 def asked_goal(experiment: ExperimentRecord) -> Condition | None:
-    """The goal; None: there is none."""
     words = experiment.experiment.goal
     if not words:
         return None

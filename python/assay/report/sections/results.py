@@ -294,7 +294,6 @@ def _beside(
 
 
 def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
-    """The published row beside this one."""
     first = next(cell for cell in row.cells if cell is not None)
     return published.row(first.published_names, first.factors)
 

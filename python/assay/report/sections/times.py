@@ -233,7 +233,6 @@ _TRANSACTION = words("transaction", attrgetter("name"), is_label=True)
 
 
 def _columns(lines: Iterable[_Line]) -> list[Column]:
-    """How many samples, and each percentile."""
     percentiles = cell_tables.percentile_columns(
         (*SHARES, "max"), lines, lambda line: (line.times, line.run.measurement.resolution)
     )

@@ -108,7 +108,6 @@ class CellSummary(Struct, frozen=True):
 
     @property
     def has_measured_alone(self) -> bool:
-        """Whether its numbers are none of transactions."""
         return not self.has_transactions and any(name == MEASURED for name, _ in self.numbers)
 
 

@@ -202,7 +202,6 @@ def cell_table_lines(summaries: Sequence[CellSummary], width: int, is_narrow: bo
 
 
 def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
-    """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
     columns = {
         title: [cell.columns[place] for cell in summaries] for place, title in enumerate(titles)
