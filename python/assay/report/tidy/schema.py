@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from assay.contracts.metric import Column
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
@@ -13,7 +13,7 @@ VERSION = 2
 
 
 def _said(kind: str | list[str], description: str, **more: Any) -> JsonSchema:
-    return cast(JsonSchema, {"description": description, "type": kind, **more})
+    return {"description": description, "type": kind, **more}
 
 
 def _list(items: JsonSchema) -> JsonSchema:
