@@ -141,10 +141,6 @@ def path(*names: str) -> Callable[[Any], Any]:
     return value
 
 
-def attribute(name: str) -> Callable[[Any], Any]:
-    return lambda source: getattr(source, name)
-
-
 def of(read: Callable[[Any], Any], columns: Iterable[Column]) -> list[Column]:
     """The same columns, read from a part of the source."""
 

@@ -21,7 +21,6 @@ from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, cell_tables, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import (
-    attribute,
     counts,
     integer,
     never_null,
@@ -138,7 +137,7 @@ def _device(storage: StorageFacts) -> ReportCell:
 
 
 def _seen(name: str, title: str, meaning: str, **shown: Any) -> Column:
-    return string(name, meaning, _known(attribute(name)), title=title, **{"show": _or_dash} | shown)
+    return string(name, meaning, _known(path(name)), title=title, **{"show": _or_dash} | shown)
 
 
 def _found(experiment: ExperimentRecord) -> Iterator[FoundStorage]:
@@ -163,10 +162,10 @@ _STORAGE = [
     Column(
         "device", name="device", kind="string",
         meaning="the block device under it; null: none, or not seen",
-        value=_known(attribute("device")), cell=_device,
+        value=_known(path("device")), cell=_device,
     ),
     integer(
-        "size_bytes", "of the file system; null: not known", _known(attribute("size_bytes")),
+        "size_bytes", "of the file system; null: not known", _known(path("size_bytes")),
         title="size", is_number=False,
         show=lambda size: text(units.size(size) if size else "-"),
     ),

@@ -19,7 +19,7 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs
-from assay.report.columns import Value, attribute, behind, never_null, nullable, of, path, why_null
+from assay.report.columns import Value, behind, never_null, nullable, of, path, why_null
 from assay.report.papers.published_measured import CLAIMS, SCALED
 from assay.report.program_tables import (
     MACHINE_MEANING,
@@ -263,31 +263,27 @@ _BEHIND = {
 RUNS = ProgramTable(
     "One row per run.",
     [
-    never_null("run", "integer", "its number", attribute("id")),
-    never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
-    never_null("repetition", "integer", "from 1", attribute("repetition")),
+    never_null("run", "integer", "its number", path("id")),
+    never_null("cell", "string", "fingerprint", path("cell_fingerprint")),
+    never_null("repetition", "integer", "from 1"),
     nullable(
         "in_place_of",
         "integer",
         "the repetition that it repeats, since other programs disturbed that one; null: none",
-        attribute("in_place_of"),
     ),
     never_null("seed", "string", "of all random streams", lambda run: str(run.seed)),
     never_null(
         "state", "string",
         "done, failed, refused …; exceeded: ended early, far beyond the limit of a goal search",
-        attribute("state"),
     ),
-    nullable(
-        "reason", "string", "why it failed, was ended early or refused", attribute("reason")
-    ),
-    *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
+    nullable("reason", "string", "why it failed, was ended early or refused"),
+    *of(path("judged"), verdict("of this run alone, however many repetitions its cell has")),
     never_null(
         "warnings", "array", "their names",
         lambda run: [warning.name for warning in run.warnings],
     ),
-    nullable("begun_unix_ns", "integer", "null: not begun", attribute("begun_unix_ns")),
-    nullable("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
+    nullable("begun_unix_ns", "integer", "null: not begun"),
+    nullable("ended_unix_ns", "integer", "null: not ended"),
     nullable("system_version", "string", "its own", path("deployment", "version")),
     nullable(
         "measured_rtt_s", "number", "round trip through the delay proxy; null: connected directly",
