@@ -4,7 +4,7 @@ why they cannot be compared, so that one number has one judgement in claims and 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -112,15 +112,14 @@ class ClaimCase(Struct, frozen=True, dict=True):
     @property
     def ratio_identity(self) -> RatioIdentity:
         """The last value divided by the first."""
-        last, first = ((self.cells[place], self.keys[place]) for place in (-1, 0))
-        return ratio_identity(last, first)
+        return ratio_identity(*self._operands(-1, 0))
 
     def ratio(self, after: int, before: int) -> ConfidenceInterval:
         """Of the cells in these places."""
-        numerator, denominator = (
-            (self.cells[place], self.keys[place]) for place in (after, before)
-        )
-        return measured_ratio(numerator, denominator)
+        return measured_ratio(*self._operands(after, before))
+
+    def _operands(self, *places: int) -> Iterator[Operand]:
+        return ((self.cells[place], self.keys[place]) for place in places)
 
     @property
     def whole_ratio(self) -> ConfidenceInterval:
@@ -302,14 +301,8 @@ class RatioIdentity(Struct, frozen=True):
     denominator: IdentityOfOperand
 
 
-def ratio_identity(
-    numerator: tuple[CellRuns, Column], denominator: tuple[CellRuns, Column]
-) -> RatioIdentity:
-    return RatioIdentity(_identity_of_operand(*numerator), _identity_of_operand(*denominator))
-
-
-def _identity_of_operand(cell: CellRuns, key: Column) -> IdentityOfOperand:
-    return cell.run_ids, key.name
+def ratio_identity(numerator: Operand, denominator: Operand) -> RatioIdentity:
+    return RatioIdentity(*((cell.run_ids, key.name) for cell, key in (numerator, denominator)))
 
 
 ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]
@@ -344,13 +337,10 @@ def judged_speed_up(
     why = next(filter(None, map(why_not_comparable, cells)), "")
     if why := why or why_no_ratio(of_both, keys):
         return claims.not_comparable(why)
-    denominator, numerator = (0, 1) if is_more_better else (1, 0)
-    identity = ratio_identity(
-        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
-    )
+    operands = [*zip(cells, keys, strict=True)]
+    denominator, numerator = operands if is_more_better else reversed(operands)
+    identity = ratio_identity(numerator, denominator)
     if (claim := of_claims.get((identity, published))) is not None:
         return claim
-    measured = measured_ratio(
-        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
-    )
+    measured = measured_ratio(numerator, denominator)
     return claims.judgement_of_speed_up(measured, published, modelled_note(cells, keys[0].unit))

@@ -35,6 +35,7 @@ from assay.report.papers.claims import (
     ClaimKind,
     ClaimVerdict,
     GrowthBound,
+    Judgement,
     Term,
     shown_interval,
 )
@@ -242,14 +243,7 @@ def _order(case: ClaimCase) -> JudgedClaim:
         word, why = ClaimVerdict.NO_ORDER, "" if whole.is_known else ONE_REPETITION
     elif case.claim.ratio is not None:
         word, why = claims.judgement_of_size(whole, case.claim.ratio)
-    return case.judged(
-        word,
-        why,
-        remark=case.modelled,
-        measured=shown_interval(whole, "x "),
-        number=whole,
-        ratio_identity=case.ratio_identity,
-    )
+    return _of_ratio(case, Judgement(word=word, why=why, remark=case.modelled), whole)
 
 
 def _equal(case: ClaimCase) -> JudgedClaim:
@@ -258,14 +252,7 @@ def _equal(case: ClaimCase) -> JudgedClaim:
         return case.not_comparable(why)
     found = case.whole_ratio
     made = claims.judgement_of_equal(found, within, case.modelled)
-    return case.judged(
-        made.word,
-        made.why,
-        remark=made.remark,
-        measured=shown_interval(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
-        number=found,
-        ratio_identity=case.ratio_identity,
-    )
+    return _of_ratio(case, made, found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = ")
 
 
 def _times(case: ClaimCase) -> JudgedClaim:
@@ -277,12 +264,19 @@ def _times(case: ClaimCase) -> JudgedClaim:
     if made.word is ClaimVerdict.HOLDS and claim.ratio is not None:
         word, why = claims.judgement_of_size(found, claim.ratio)
         made = replace(made, word=word, why=why)
+    return _of_ratio(case, made, found)
+
+
+def _of_ratio(
+    case: ClaimCase, made: Judgement, whole: ConfidenceInterval, of: str = "x "
+) -> JudgedClaim:
+    """``whole``: of the last value and the first."""
     return case.judged(
         made.word,
         made.why,
         remark=made.remark,
-        measured=shown_interval(found, "x "),
-        number=found,
+        measured=shown_interval(whole, of),
+        number=whole,
         ratio_identity=case.ratio_identity,
     )
 
