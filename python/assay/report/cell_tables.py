@@ -225,6 +225,15 @@ def unit_of_percentile(latencies: Iterable[Latency]) -> str:
     return "µs" if longest < 1_000_000 else "ms"
 
 
+def latency_of_run(name: str, unit: str) -> Callable[[Run], ReportCell]:
+    def shown(run: Run) -> ReportCell:
+        driven = run.measurement
+        latency = driven.of_clients.all_ok.latency
+        return percentile_cell(latency, name, unit, driven.resolution)
+
+    return shown
+
+
 def percentile_columns(
     names: Iterable[str],
     sources: Iterable[Any],

@@ -106,20 +106,10 @@ def _columns() -> list[Column]:
 
 
 def _of_metric(metric: Column) -> Column:
-    return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
+    return replace(metric, cell=partial(metric_cell, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
-def client_per_transaction(run: Run) -> ReportCell:
-    """CPU time of the client's process."""
-    return _measured(CLIENT_CPU, run)
-
-
-def server_per_transaction(run: Run) -> ReportCell:
-    """CPU time of the server's processes, or why it is unknown."""
-    return _measured(SERVER_CPU, run)
-
-
-def _measured(metric: Column, run: Run) -> ReportCell:
+def metric_cell(metric: Column, run: Run) -> ReportCell:
     value = metric.value(run)
     if value is None:
         return absent(metric.why_null(run))
@@ -132,7 +122,7 @@ def _measured(metric: Column, run: Run) -> ReportCell:
     return ReportCell(shown, made)
 
 
-def hit_ratio(observation: Observation) -> float | None:
+def _hit_ratio(observation: Observation) -> float | None:
     """Share of the pages that the system found in its own buffer; None where it counts none."""
     for counted in (observation.server_counters, observation.driver_counters):
         hits, misses = counted.get("buffer_hits"), counted.get("buffer_misses")
@@ -164,9 +154,7 @@ def _share(run: Run) -> ReportCell:
 
 
 def hits_cell(observation: Observation, why_none: str) -> ReportCell:
-    """The share that `hit_ratio` gives."""
-    ratio = hit_ratio(observation)
-    return number_cell(ratio, "ratio", "{:.2%}".format, why_none)
+    return number_cell(_hit_ratio(observation), "ratio", "{:.2%}".format, why_none)
 
 
 _COLD_NOTE = (

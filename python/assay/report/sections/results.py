@@ -4,7 +4,8 @@ effect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
 from assay.plan.cell_names import CACHE
-from assay.record import Run
+from assay.record.metrics.resources import CLIENT_CPU, SERVER_CPU
 from assay.report import cell_runs, cell_tables, columns, durability
 from assay.report.cell_runs import REPETITION, CellRuns
 from assay.report.cell_tables import Aggregate, PivotRow, pivot_rows, table_row, value_column
@@ -92,14 +93,16 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
             * has_range
         ),
         *(
-            value_column(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
+            value_column(
+                name, aggregates.each(cell_tables.latency_of_run(name, unit), in_unit), unit=unit
+            )
             for name in _PERCENTILES
         ),
         *(
             value_column(title, aggregates.each(show, costs.shown_time), unit="µs")
             for title, show in (
-                ("client CPU", costs.client_per_transaction),
-                ("server CPU", costs.server_per_transaction),
+                ("client CPU", partial(costs.metric_cell, CLIENT_CPU)),
+                ("server CPU", partial(costs.metric_cell, SERVER_CPU)),
             )
         ),
     ]
@@ -122,15 +125,6 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
 def _if_not_cold(aggregate: Aggregate) -> Aggregate:
     """Of a cell that was measured for a time with cold caches nothing."""
     return lambda cell: absent("") if cell_tables.is_timed_from_cold(cell) else aggregate(cell)
-
-
-def percentile(name: str, unit: str) -> Callable[[Run], ReportCell]:
-    def shown(run: Run) -> ReportCell:
-        return cell_tables.percentile_cell(
-            run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
-        )
-
-    return shown
 
 
 def _fields_table(

@@ -409,12 +409,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     """Empty where they are close to each other, or have too few samples."""
     runs = cell_runs.measured_runs(cell)
     for name in _NAMES:
-        shown = [
-            cell_tables.percentile_cell(
-                run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
-            )
-            for run in runs
-        ]
+        shown = [*map(cell_tables.latency_of_run(name, unit), runs)]
         values = [one.number.value for one in shown if one.number is not None]
         if len(values) < max(2, len(shown)):
             continue

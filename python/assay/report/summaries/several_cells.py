@@ -278,12 +278,7 @@ def _with_bars(
     if title not in columns or size < _LEAST_BAR or not max(values, default=0) > 0:
         return columns
     shown = [_bar(value / max(values), size) for value in values]
-    made = {}
-    for name, texts in columns.items():
-        made[name] = texts
-        if name == title:
-            made[_BAR] = shown
-    return made
+    return _behind(columns, title, _BAR, shown)
 
 
 def _bar(share: float, size: int) -> str:

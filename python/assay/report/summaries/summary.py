@@ -19,7 +19,6 @@ from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.sections import answers
-from assay.report.sections.results import percentile
 from assay.report.summaries import cell_summary, several_cells
 from assay.report.values import ReportCell, ReportTable, Section, absent, count
 from assay.text import units
@@ -202,7 +201,7 @@ def _percentile(name: str, cell: CellRuns) -> ReportCell:
     if name == "p50" and cell_summary.unlike_types(measured):
         return absent(cell_summary.BY_TYPE)
     times = cell_summary.latency_times(measured)
-    made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
+    made = aggregates.each(cell_tables.latency_of_run(name, "ms"), lambda _: "")(cell)
     return (
         made
         if made.is_absent
