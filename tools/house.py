@@ -18,7 +18,7 @@ RUNS = (
     "RunSummary", "RunRecord", "RunFacts", "RunOnRecord", "DrivenRun", "RunDetail", "Run",
 )  # fmt: skip
 """Classes each of which is a run at one stage."""
-COLUMNS = ("Metric", "RunValue", "PivotColumn", "Column", "TidyColumn")
+COLUMNS = ("Metric", "RunValue", "PivotColumn", "ReportColumn", "TidyColumn")
 """Classes each of which is a value in a table."""
 _LEAST_FIELDS, _LEAST_SHARE = 5, 0.6
 

@@ -13,7 +13,7 @@ from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
@@ -178,7 +178,7 @@ def metrics() -> str:
     return "\n".join([*head, *map(_metric, METRICS.values()), *of_seconds, ""])
 
 
-def _metric(metric: Column) -> str:
+def _metric(metric: ReportColumn) -> str:
     better = "" if metric.words is None else "more" if metric.is_more_better else "less"
     over = metric.over.value if metric.over else ""
     exported = "yes" if metric.exported else ""
@@ -189,7 +189,7 @@ def _metric(metric: Column) -> str:
     )
 
 
-def _meaning(metric: Column) -> str:
+def _meaning(metric: ReportColumn) -> str:
     return metric.meaning + (f"; none: {metric.null}" if metric.null else "")
 
 

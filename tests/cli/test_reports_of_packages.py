@@ -18,7 +18,7 @@ from step_workloads import folder_of
 MODULE = """
 from dataclasses import dataclass
 
-from assay.contracts.metric import SIZE, Column
+from assay.contracts.metric import SIZE, ReportColumn
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.metric import WarningText
 from assay.lab.run_context.context import RunState
@@ -28,7 +28,7 @@ from assay.workload.steps import Names, Step, common
 
 class CensusReport(StepReport, frozen=True, tag_field="kind", tag="census"):
     metrics = (
-        Column(name="census_rows", unit="count", meaning="rows of the table",
+        ReportColumn(name="census_rows", unit="count", meaning="rows of the table",
                value=lambda report: report.rows, words=SIZE),
     )
     warning_texts = {

@@ -15,7 +15,7 @@ from assay.comparison import differences, factors, ratios, sides, unequal_work
 from assay.comparison.measured_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.ratios import compared, reasons_of, with_verdicts, worst_word
 from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, UnequalCell
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics.estimate import Design
 from assay.judge.storage_checks import MEMORY
 from assay.plan import cell_names
@@ -29,7 +29,7 @@ from assay.workload.derived_metrics import DerivedMetric
 class ComparisonOptions(Struct, frozen=True):
     between: str
     """The factor whose levels are; empty: equal cells are."""
-    metric: Column | None = None
+    metric: ReportColumn | None = None
     """The primary one; None: that of each test."""
     despite: Sequence[str] = ()
     """Differences that are passed over."""
@@ -82,7 +82,7 @@ def compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Column] = (),
+    beside: Iterable[ReportColumn] = (),
     *,
     of_types: bool = False,
 ) -> ComparedCell:
@@ -102,7 +102,7 @@ def _compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Column],
+    beside: Iterable[ReportColumn],
     *,
     of_types: bool,
 ) -> ComparedCell:
@@ -285,7 +285,7 @@ Declared = Mapping[str, DerivedMetric]
 """By name."""
 
 
-def metrics(a: SideCell, b: SideCell) -> list[Column]:
+def metrics(a: SideCell, b: SideCell) -> list[ReportColumn]:
     """Those whose last test is that of the cell."""
     found = {}
     experiment_of = {
@@ -299,7 +299,7 @@ def metrics(a: SideCell, b: SideCell) -> list[Column]:
     return [_metric(one, experiment_of) for one in found.values()]
 
 
-def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> Column:
+def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> ReportColumn:
     name = declared.name
 
     def value(run: Run) -> float | None:

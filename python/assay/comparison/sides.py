@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from assay.comparison import factors
 from assay.contracts.experiment import VERSION
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.errors import ArgumentError
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate, center
@@ -254,7 +254,7 @@ class Direction(Enum):
 class Compared(Struct, frozen=True):
     """One metric of a cell on both sides."""
 
-    metric: Column
+    metric: ReportColumn
     a_values: tuple[float, ...]
     """`UNREACHED` where a time is not reached."""
     b_values: tuple[float, ...]

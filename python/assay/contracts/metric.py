@@ -57,7 +57,7 @@ def no_value(_: Any) -> None:
     """What a column is read by that programs do not get."""
 
 
-class Column(Struct, frozen=True):
+class ReportColumn(Struct, frozen=True):
     """A value of each row of a table: it has a title where people see it, and a name where programs
     get it. It is read from the source of the row, which all columns of a table share. A *metric* is
     a column of runs (`assay.judge.run.Run`), or of a `StepReport`: what is measured of them. It
@@ -146,7 +146,7 @@ class Column(Struct, frozen=True):
         value = self.value(run)
         return value if value is not None and self.is_result(run, value) else None
 
-    def of_type(self, transaction: str, value: Read) -> Column:
+    def of_type(self, transaction: str, value: Read) -> ReportColumn:
         """The same of one transaction type."""
         name = f"{self.name}[{transaction}]"
         return replace(self, name=name, value=value, transaction=transaction)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from assay.comparison import factors
 from assay.comparison.differences import asked
 from assay.contracts import factors as factor_list
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, RunWarning, agreement, machine_load, storage_checks, verdict
 from assay.judge.agreement import AnsweringRun
@@ -196,14 +196,6 @@ def roles_are_of_machines(cells: Iterable[CellRuns]) -> bool:
     return len(roles) > 1 and all(len(of_machine) == 1 for of_machine in roles.values())
 
 
-def label_cells(
-    cell: CellRuns, factors: Sequence[str], run: Run | None = None
-) -> tuple[ReportCell, ...]:
-    """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
-    runs = cell.run_ids if run is None else (run.id,)
-    return tuple(label(cell.level(name), runs) for name in factors)
-
-
 def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
     """A level as a cell about these runs; None: it has no such factor."""
     if level is None:
@@ -213,7 +205,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
 
 def label_columns(
     cells: Sequence[CellRuns], factors: Sequence[str], run: Callable[[Any], Run] | None = None
-) -> tuple[Column, ...]:
+) -> tuple[ReportColumn, ...]:
     """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
     and what else is shown of it. ``run``: of that, where the row is about one run alone."""
 
@@ -225,7 +217,7 @@ def label_columns(
         return labelled
 
     return tuple(
-        Column(
+        ReportColumn(
             factor_list.heading(name),
             is_number=all(isinstance(level, int | float) for level in levels(cells, name)),
             is_label=True,

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Latency, Resolution
 from assay.experiment import Scalar
 from assay.judge import storage_checks
@@ -36,9 +36,9 @@ def value_column(
     aggregate: Aggregate,
     where: Mapping[str, Scalar | tuple[Scalar, ...]] = MappingProxyType({}),
     unit: str = "",
-) -> Column:
+) -> ReportColumn:
     """``where``: levels that a cell must have in addition to those of the row."""
-    return Column(
+    return ReportColumn(
         title,
         is_number=True,
         shown_in=unit,
@@ -59,7 +59,7 @@ class PivotRow(Struct, frozen=True):
 def pivot_rows(
     cells: Sequence[CellRuns],
     rows: Sequence[str],
-    columns: Sequence[Column],
+    columns: Sequence[ReportColumn],
     ordered: Sequence[str] = (),
 ) -> list[PivotRow]:
     """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
@@ -106,7 +106,7 @@ def pivot_table(
     title: str,
     cells: Sequence[CellRuns],
     labels: Sequence[str],
-    shown: Sequence[Column],
+    shown: Sequence[ReportColumn],
     notes: Iterable[str],
 ) -> ReportTable:
     """A row for each combination of the factors ``labels``."""
@@ -155,11 +155,11 @@ def table_by_cell(
     name: str,
     title: str,
     labels: tuple[Sequence[CellRuns], Sequence[str]],
-    shown: Iterable[Column],
+    shown: Iterable[ReportColumn],
     sources: Iterable[tuple[CellRuns, Any]],
     *,
     run: Callable[[Any], Run] | None = None,
-    before: Sequence[Column] = (),
+    before: Sequence[ReportColumn] = (),
     **others: Any,
 ) -> ReportTable:
     """``labels``: all cells of the test, and the factors that label its rows. ``run``: of what is
@@ -241,13 +241,13 @@ def percentile_columns(
     *,
     title: str = "{}",
     unit: str = "",
-) -> list[Column]:
+) -> list[ReportColumn]:
     """``read``: the times of a source, and how fine they are; None: it has none. ``unit``: empty:
     that in which the times of all sources are best read."""
     known = (found for one in sources if (found := read(one)) is not None)
     unit = unit or unit_of_percentile(times for times, _ in known)
 
-    def column(name: str) -> Column:
+    def column(name: str) -> ReportColumn:
         def shown(source: Any) -> ReportCell:
             found = read(source)
             return absent("") if found is None else percentile_cell(found[0], name, unit, found[1])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Latency
 from assay.experiment import Scalar
 from assay.judge import verdict
@@ -41,28 +41,28 @@ def nullable(
     *,
     show: Callable[[Any], ReportCell] | None = None,
     **shown: Any,
-) -> Column:
+) -> ReportColumn:
     """``value``: None: the field of that name. ``show``: the value as a cell for people; ``shown``:
-    what else they see of it, as `Column` has it."""
+    what else they see of it, as `ReportColumn` has it."""
     read = value or path(name)
     if show is not None:
         shown["cell"] = lambda source: show(read(source))
     shown.setdefault("is_number", kind in ("integer", "number"))
-    return Column(name=name, kind=kind, meaning=meaning, value=read, **shown)
+    return ReportColumn(name=name, kind=kind, meaning=meaning, value=read, **shown)
 
 
 def never_null(
     name: str, kind: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-) -> Column:
+) -> ReportColumn:
     return nullable(name, kind, meaning, value, is_nullable=False, **shown)
 
 
-def _of_kind(kind: str, **always: Any) -> Callable[..., Column]:
+def _of_kind(kind: str, **always: Any) -> Callable[..., ReportColumn]:
     """What makes nullable columns of that kind."""
 
     def column(
         name: str, meaning: str, value: Callable[[Any], Value] | None = None, **shown: Any
-    ) -> Column:
+    ) -> ReportColumn:
         return nullable(name, kind, meaning, value, **always | shown)
 
     return column
@@ -71,37 +71,37 @@ def _of_kind(kind: str, **always: Any) -> Callable[..., Column]:
 integer, number, string = _of_kind("integer", show=count), _of_kind("number"), _of_kind("string")
 
 
-def words(title: str, read: Callable[[Any], object], **shown: Any) -> Column:
+def words(title: str, read: Callable[[Any], object], **shown: Any) -> ReportColumn:
     """A column of texts for people; where there is none, empty."""
 
     def cell(source: Any) -> ReportCell:
         found = read(source)
         return text("" if found is None else found)
 
-    return Column(title, cell=cell, **shown)
+    return ReportColumn(title, cell=cell, **shown)
 
 
-def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> Column:
-    return Column(title, is_number=True, shown_in=unit, cell=cell)
+def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> ReportColumn:
+    return ReportColumn(title, is_number=True, shown_in=unit, cell=cell)
 
 
-def counts(title: str, read: Callable[[Any], int | None], **shown: Any) -> Column:
-    return Column(title, is_number=True, cell=lambda source: count(read(source)), **shown)
+def counts(title: str, read: Callable[[Any], int | None], **shown: Any) -> ReportColumn:
+    return ReportColumn(title, is_number=True, cell=lambda source: count(read(source)), **shown)
 
 
-def placed(titles: Sequence[str], unit: str = "") -> list[Column]:
+def placed(titles: Sequence[str], unit: str = "") -> list[ReportColumn]:
     """Columns of numbers for people, of sources that have a cell for each, in this order."""
     return [numbers(title, itemgetter(place), unit) for place, title in enumerate(titles)]
 
 
-def texts(titles: Sequence[str]) -> list[Column]:
+def texts(titles: Sequence[str]) -> list[ReportColumn]:
     """Columns of texts for people, of sources that have one for each, in this order."""
     return [words(title, itemgetter(place)) for place, title in enumerate(titles)]
 
 
-def run_column(read: Callable[[Any], int]) -> Column:
+def run_column(read: Callable[[Any], int]) -> ReportColumn:
     """The numbers of runs, which lead to them."""
-    return Column(
+    return ReportColumn(
         "run", is_number=True, is_label=True, cell=lambda source: run_number(read(source))
     )
 
@@ -109,7 +109,7 @@ def run_column(read: Callable[[Any], int]) -> Column:
 def table(
     name: str,
     title: str,
-    columns: Iterable[Column],
+    columns: Iterable[ReportColumn],
     sources: Iterable[Any],
     *,
     block: Callable[[Any], Mapping[str, Scalar]] = lambda _: {},
@@ -123,7 +123,7 @@ def table(
     return ReportTable(name, title, every, tuple(rows), label_columns=labels or 1, **others)
 
 
-def row(columns: Sequence[Column], source: Any) -> dict[str, Value]:
+def row(columns: Sequence[ReportColumn], source: Any) -> dict[str, Value]:
     return {column.name: column.known(source) for column in columns}
 
 
@@ -141,7 +141,7 @@ def path(*names: str) -> Callable[[Any], Any]:
     return value
 
 
-def of(read: Callable[[Any], Any], columns: Iterable[Column]) -> list[Column]:
+def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[ReportColumn]:
     """The same columns, read from a part of the source."""
 
     return [
@@ -154,12 +154,14 @@ def of(read: Callable[[Any], Any], columns: Iterable[Column]) -> list[Column]:
     ]
 
 
-def behind(columns: Iterable[Column], further: Mapping[str, Sequence[Column]]) -> list[Column]:
+def behind(
+    columns: Iterable[ReportColumn], further: Mapping[str, Sequence[ReportColumn]]
+) -> list[ReportColumn]:
     """``further``: name of a column → what explains it, and stands behind it."""
     return [each for column in columns for each in (column, *further.get(column.name, ()))]
 
 
-def times(prefix: str, key: str, what: str) -> list[Column]:
+def times(prefix: str, key: str, what: str) -> list[ReportColumn]:
     """Of the times that stand under ``key``; null where there are none."""
     return list(clients.latency_metrics(prefix, what, path(key)).values())
 
@@ -168,7 +170,7 @@ SERVICE_TIME = times("service_time", "service_time", "service time")
 COUNT = integer("count", "samples", title="n")
 
 
-def of_work(read: Callable[[Any], Work]) -> list[Column]:
+def of_work(read: Callable[[Any], Work]) -> list[ReportColumn]:
     """The metrics of what clients did; ``read`` takes that from the source of a row."""
     return [
         replace(metric, value=_within(metric.of_work, read))
@@ -181,7 +183,7 @@ def _within(value: Callable[[Any], Found], read: Callable[[Any], Any]) -> Callab
     return lambda source: value(read(source))
 
 
-def why_null(latency: Callable[[Any], Latency | None]) -> Column:
+def why_null(latency: Callable[[Any], Latency | None]) -> ReportColumn:
     """Behind latencies."""
 
     def why(source: Any) -> Value:

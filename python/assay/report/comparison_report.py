@@ -17,7 +17,7 @@ from assay.comparison.compare_sides import designs
 from assay.comparison.conditions import ConditionResult
 from assay.comparison.ratios import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides import Compared, ComparedCell, Comparison, Difference, Machines
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics.estimate import CONFIDENCE, Design, Estimate
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
@@ -275,7 +275,7 @@ def _of_cells(
     comparison: Comparison,
     shown: Shown,
     name: str,
-    numbers: Sequence[Column],
+    numbers: Sequence[ReportColumn],
     notes: Iterable[str],
     *,
     is_detail: bool = False,
@@ -287,7 +287,7 @@ def _of_cells(
         name,
         f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
         (
-            Column("cell", cell=lambda source: _name(shown, source[0])),
+            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
             *numbers,
             *([] if word or is_detail else [_verdict_column(comparison, of_all)]),
         ),
@@ -329,7 +329,7 @@ def _cell_above(comparison: Comparison, source: tuple[ComparedCell, Compared]) -
     return {"": source[0].name} if len(comparison.cells) > 1 else {}
 
 
-def _mean(title: str, name: str) -> Column:
+def _mean(title: str, name: str) -> ReportColumn:
     def cell(compared: Compared) -> ReportCell:
         value = getattr(compared, name)
         return absent("none") if value is None else value_cell(value, compared.metric)
@@ -362,8 +362,10 @@ _NUMBERS = columns.of(
 _STATISTICS = columns.of(itemgetter(1), [numbers("effect", _effect), numbers("adjusted p", _p)])
 
 
-def _verdict_column(comparison: Comparison, of_all: Sequence[str] = ()) -> Column:
-    return Column("verdict", cell=lambda source: _verdict(comparison, source[0], source[1], of_all))
+def _verdict_column(comparison: Comparison, of_all: Sequence[str] = ()) -> ReportColumn:
+    return ReportColumn(
+        "verdict", cell=lambda source: _verdict(comparison, source[0], source[1], of_all)
+    )
 
 
 def _verdict(
@@ -491,7 +493,7 @@ _AS_FACTOR = 1.0
 """From this difference on a share misleads: nothing falls by 226 %."""
 
 
-def value_cell(value: float, metric: Column) -> ReportCell:
+def value_cell(value: float, metric: ReportColumn) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
     written = {"ns": units.latency, "bytes": units.size, "count": units.mean_count}

@@ -4,7 +4,7 @@ with the columns that several share; and says what a JSON Schema says of a docum
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,7 @@ from assay.contracts.factors import (
     Factor,
     Part,
 )
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment.choices import server_limits
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
@@ -39,12 +39,12 @@ def _offered_rate(run: Run) -> float | None:
     return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
 
 
-def _column(factor: Factor, read: Callable[[Run], Any]) -> Column:
+def _column(factor: Factor, read: Callable[[Run], Any]) -> ReportColumn:
     is_nullable = factor.part in (Part.MACHINE, Part.DRIVING) and factor.default is None
     return nullable(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
 
 
-def _of_levels(factor: Factor) -> Column:
+def _of_levels(factor: Factor) -> ReportColumn:
     return _column(factor, lambda run: run.levels[factor.name])
 
 
@@ -107,7 +107,7 @@ RUN = never_null(
 )  # fmt: skip
 
 
-def of_part(columns: Sequence[Column]) -> list[Column]:
+def of_part(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
     """The same columns, read from the part of a `RunPart`, behind the run."""
     return [RUN, *of(path("part"), columns)]
 
@@ -130,7 +130,7 @@ class ProgramTable(Struct, frozen=True):
 
     meaning: str
     """Of a row."""
-    columns: Sequence[Column]
+    columns: Sequence[ReportColumn]
     sources: Sources
     """Of its rows."""
     is_detail: bool = False
@@ -143,10 +143,10 @@ class ProgramTable(Struct, frozen=True):
     """Whether that has a column for each parameter of the workload, named ``parameter_``."""
 
     @property
-    def every_column(self) -> list[Column]:
+    def every_column(self) -> list[ReportColumn]:
         return [*(FACTORS if self.has_factors else ()), *self.columns]
 
-    def named(self, *names: str) -> list[Column]:
+    def named(self, *names: str) -> list[ReportColumn]:
         """Those columns, in that order."""
         by_name = {column.name: column for column in self.columns}
         return [by_name[name] for name in names]
@@ -189,7 +189,7 @@ def _name_values(named: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in named.items()]
 
 
-def verdict(judged: str) -> list[Column]:
+def verdict(judged: str) -> list[ReportColumn]:
     """``judged``: what the verdict is on."""
     return [
         nullable(
@@ -202,16 +202,47 @@ def verdict(judged: str) -> list[Column]:
     ]
 
 
-JsonSchema = dict[str, Any]
+JsonSchema = TypedDict(
+    "JsonSchema",
+    {
+        "$schema": str,
+        "$ref": str,
+        "$defs": "dict[str, JsonSchema]",
+        "title": str,
+        "description": str,
+        "type": str | list[str],
+        "const": int | str,
+        "enum": Sequence[str | None],
+        "properties": "dict[str, JsonSchema]",
+        "patternProperties": "dict[str, JsonSchema]",
+        "additionalProperties": "bool | JsonSchema",
+        "required": list[str],
+        "items": "JsonSchema",
+        "minItems": int,
+        "minimum": float,
+        "maximum": float,
+        "pattern": str,
+        "anyOf": "list[JsonSchema]",
+        "oneOf": "list[JsonSchema]",
+        "allOf": "list[JsonSchema]",
+        "not": "JsonSchema",
+        "if": "JsonSchema",
+        "then": "JsonSchema",
+        "dependencies": dict[str, list[str]],
+        "propertyNames": "JsonSchema",
+    },
+    total=False,
+)
 
 
 def document_schema(kind: type, title: str, command: str) -> JsonSchema:
     (found,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    own = cast(JsonSchema, found)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "description": f"The output of `{command} --format json`. Names end in their unit; "
         "null: not known, or not measured.",
-        **found,
+        **own,
         "$defs": components,
     }

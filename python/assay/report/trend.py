@@ -15,7 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from assay.comparison.trend import LEAST_VALUES, Trend, TrendPoint
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE, Estimate
 from assay.report import columns
@@ -45,7 +45,7 @@ def _section(trend: Trend) -> Section:
     is_of_several = len({point.record for point in trend.points}) > 1
     name = f"trend_{trend.fingerprint[:12]}"
 
-    def of_point(title: str, cell: Callable[[TrendPoint], ReportCell]) -> Column:
+    def of_point(title: str, cell: Callable[[TrendPoint], ReportCell]) -> ReportColumn:
         return numbers(title, lambda place: cell(trend.points[place]))
 
     table = columns.table(

@@ -18,7 +18,7 @@ from assay.comparison.conclusions import Question
 from assay.comparison.effects import SettingEffects
 from assay.comparison.sentences import Line
 from assay.contracts.factors import PROTOCOL
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import EncodedHistogram, Observation
 from assay.experiment import Scalar
 from assay.judge.run import NONE, Verdict
@@ -101,7 +101,7 @@ class ReportCell(Struct, frozen=True):
     """Numbers of the runs that it is about; in the labels of a row, of those of the whole row."""
 
 
-def cell_of(column: Column, source: Any) -> ReportCell:
+def cell_of(column: ReportColumn, source: Any) -> ReportCell:
     """What people see of the source of a row."""
     if column.cell is not None:
         made: ReportCell = column.cell(source)
@@ -135,7 +135,7 @@ class ReportTable(Struct, frozen=True):
     name: str
     """For programs; unique in the report."""
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     """Their titles are unique."""
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 import invented_records as invented
 from assay.contracts.experiment import Scaled
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.declared import aggregates
@@ -137,11 +137,11 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
 
     both = (row("published", 2e9, 1, "files"), row("measured", 3e6, 2, "count"))
     titles = [
-        Column("system"),
-        Column("clients", is_number=True),
-        Column("numbers"),
+        ReportColumn("system"),
+        ReportColumn("clients", is_number=True),
+        ReportColumn("numbers"),
     ]
-    values = [Column("size on disk", is_number=True), Column("files", is_number=True)]
+    values = [ReportColumn("size on disk", is_number=True), ReportColumn("files", is_number=True)]
     table = ReportTable("sizes_paper", "Sizes", (*titles, *values), both, label_columns=3)
     shown = list(published_figures.figures_of_paper(table, "N. N., Table 2"))
     assert [figure.y.title for figure in shown] == ["MB", "files"]
@@ -169,7 +169,7 @@ def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
     table = ReportTable(
         "t",
         "Times",
-        (Column("system"), Column(""), Column("load"), Column("update")),
+        (ReportColumn("system"), ReportColumn(""), ReportColumn("load"), ReportColumn("update")),
         (
             row(*theirs, time(4), time(18), is_published=True),
             row(*ours, time(8), time(1)),
@@ -191,14 +191,16 @@ def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
             (ReportCell(system), ReportCell(origin), *cells), is_published=origin == "published"
         )
 
-    columns = [Column(f"{name}\ntime", is_number=True, group=name) for name in ("MySQL", "SQLite")]
+    columns = [
+        ReportColumn(f"{name}\ntime", is_number=True, group=name) for name in ("MySQL", "SQLite")
+    ]
     rows = (
         row("2", "published", "4", "6"),
         row("2", "measured", "not run", "5 [1]"),
         row("8", "measured", "not run", "not run"),
         row("9", "measured", "refused [2]", "failed [3]"),
     )
-    heads = (Column("clients", is_number=True), Column("numbers"))
+    heads = (ReportColumn("clients", is_number=True), ReportColumn("numbers"))
     found = as_measured(ReportTable("t", "Times", (*heads, *columns), rows, label_columns=2))
     assert found is not None
     assert [column.group for column in found.columns] == ["", "", "SQLite"]
@@ -256,9 +258,9 @@ def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> No
         )
 
     columns = (
-        Column("storage"),
-        Column("from the buffer"),
-        Column("from the device"),
+        ReportColumn("storage"),
+        ReportColumn("from the buffer"),
+        ReportColumn("from the device"),
     )
     table = ReportTable("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
     (chart,) = bars.series_figures(table)

@@ -17,7 +17,7 @@ import golden_record
 import invented_records as invented
 import step_workloads
 from assay import registry
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.errors import ExperimentError
 from assay.experiment import Driving, SystemChoice
 from assay.record import ExperimentRecord, Run
@@ -72,9 +72,9 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     storages = ("modelled[profile=scsi-15k,size=128M]", "loop[size=128M,mount=nobarrier]")
     rows = [Row((text("1"), text(name), count(1234567890))) for name in storages]
     columns = (
-        Column("run"),
-        Column("storage"),
-        *(Column("x" * 40, is_number=True),),
+        ReportColumn("run"),
+        ReportColumn("storage"),
+        *(ReportColumn("x" * 40, is_number=True),),
     )
     section = Section("s", (), (ReportTable("t", "t", columns, tuple(rows), label_columns=2),))
     made = Report("r", (1,), Path("r"), {}, (section,), (), 1)

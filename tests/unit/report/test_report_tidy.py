@@ -23,7 +23,7 @@ from msgspec.structs import replace as replace_field
 import invented_records as invented
 from assay.comparison.compare_sides import compare
 from assay.comparison.sides import side
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Interval, MachineSecond
 from assay.contracts.observation.transactions import PassTime
 from assay.record import ExperimentRecord, Store
@@ -462,9 +462,9 @@ def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -
 def test_tables_without_a_number_and_empty_columns_are_left_out() -> None:
     number = ReportCell("1", Number(1, "count"))
     columns = (
-        Column("storage"),
-        Column("reads", is_number=True),
-        Column("options"),
+        ReportColumn("storage"),
+        ReportColumn("reads", is_number=True),
+        ReportColumn("options"),
     )
     none = ReportTable("none", "None", columns, (Row((text("a"), absent("not probed"), text(""))),))
     some = ReportTable("some", "Some", columns, (Row((text("a"), number, text(""))),))

@@ -45,7 +45,9 @@ def _of_file(kind: str) -> JsonSchema:
     """The JSON Schema of a kind of file that people write, of its declared keys."""
     found = _table(EXPERIMENT if kind == "experiment" else WORKLOAD, (), _helps(kind))
     if kind == "experiment":
-        _options_of_kinds(found["properties"]["storage"]["additionalProperties"])
+        storages = found["properties"]["storage"]["additionalProperties"]
+        if not isinstance(storages, bool):
+            _options_of_kinds(storages)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"{_ARTICLES[kind[0] in 'aeiou']} {kind} file of Assay",

@@ -15,8 +15,8 @@ from assay.contracts.metric import (
     SIZE,
     SPEED,
     WAIT,
-    Column,
     DifferenceWords,
+    ReportColumn,
     WarningText,
     no_value,
 )
@@ -43,7 +43,7 @@ class StepReport(Shape, frozen=True):
     """The base of the types, which are declared with ``tag_field="kind"`` and a ``tag`` of their
     own. Fields end in their units (``_ns``, ``_bytes``)."""
 
-    metrics: ClassVar[tuple[Column, ...]] = ()
+    metrics: ClassVar[tuple[ReportColumn, ...]] = ()
     """Their ``value`` reads them from the report. Names of another package's begin with the kind
     and an underscore."""
     warning_texts: ClassVar[Mapping[str, WarningText]] = {}
@@ -246,14 +246,14 @@ def _backup(
     meaning: str,
     words: DifferenceWords,
     read: Callable[[BackupReport], float],
-) -> Column:
-    return Column(name=f"backup_{name}", unit=unit, meaning=meaning, value=read, words=words)
+) -> ReportColumn:
+    return ReportColumn(name=f"backup_{name}", unit=unit, meaning=meaning, value=read, words=words)
 
 
 class BackupReport(StepReport, frozen=True, tag_field="kind", tag="backup"):
     """A backup, what clients noticed of it, and what came back from it."""
 
-    metrics: ClassVar[tuple[Column, ...]] = (
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
         _backup("size_bytes", "bytes", "of a backup", SIZE, lambda report: report.size_bytes),
         _backup(
             "longest_read_wait_ns", "ns", "longest wait of a read meanwhile", WAIT,
@@ -306,10 +306,10 @@ def _backups(way: str, done: str, took_ns: int, size: int | None, equal: str | N
 class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_backup"):
     """A backup that a later step restores; no client worked meanwhile."""
 
-    metrics: ClassVar[tuple[Column, ...]] = (
-        Column(name="made_backup_ns", unit="ns", meaning="until a backup was on the storage",
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(name="made_backup_ns", unit="ns", meaning="until a backup was on the storage",
                value=lambda report: report.took_ns, words=SPEED),
-        Column(name="made_backup_bytes", unit="bytes", meaning="of a backup that was kept",
+        ReportColumn(name="made_backup_bytes", unit="bytes", meaning="of a backup that was kept",
                value=lambda report: report.size_bytes, words=SIZE),
     )  # fmt: skip
     is_beside: ClassVar[bool] = True
@@ -328,8 +328,8 @@ class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_back
 class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="restored_backup"):
     """A backup that was restored."""
 
-    metrics: ClassVar[tuple[Column, ...]] = (
-        Column(name="restored_backup_ns", unit="ns", meaning="until a table of it was read",
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(name="restored_backup_ns", unit="ns", meaning="until a table of it was read",
                value=lambda report: report.took_ns, words=SPEED),
     )  # fmt: skip
     is_beside: ClassVar[bool] = True
@@ -349,8 +349,8 @@ class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="resto
         yield _backups(self.way, "restore", self.took_ns, None, equal)
 
 
-def _size(name: str, meaning: str) -> Column:
-    return Column(
+def _size(name: str, meaning: str) -> ReportColumn:
+    return ReportColumn(
         name=name, unit="bytes", meaning=meaning, words=SIZE,
         value=lambda report: getattr(report, name),
     )  # fmt: skip
@@ -359,7 +359,7 @@ def _size(name: str, meaning: str) -> Column:
 class SpaceReuseReport(StepReport, frozen=True, tag_field="kind", tag="space_reuse"):
     """The size of the files of tables whose rows were deleted and inserted again."""
 
-    metrics: ClassVar[tuple[Column, ...]] = (
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
         _size("reinserted_bytes", "of the files, after all rows were deleted and inserted again"),
         _size("deleted_bytes", "of the files, after all rows were deleted"),
         _size("last_bytes", "of the files, after all cycles of deleting and inserting"),
@@ -450,15 +450,15 @@ class StatementPlan(Shape, frozen=True):
 class PlansReport(StepReport, frozen=True, tag_field="kind", tag="plans"):
     """The plan of each statement."""
 
-    metrics: ClassVar[tuple[Column, ...]] = (
-        Column(
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(
             name="plans_changed",
             unit="count",
             meaning="statements with another plan after the drive than before",
             value=lambda report: sum(one.is_changed for one in report.statements),
             words=COUNT,
         ),
-        Column(
+        ReportColumn(
             name="plans_known",
             unit="count",
             meaning="statements whose plan the system said",
@@ -507,8 +507,8 @@ def _violations(report: Any) -> Iterator[str]:
     if not declared.frozen:
         yield "expected a class declared with frozen=True"
     for metric in report.metrics:
-        if not isinstance(metric, Column):
-            yield f"metrics: expected Column, found {metric!r}"
+        if not isinstance(metric, ReportColumn):
+            yield f"metrics: expected ReportColumn, found {metric!r}"
         elif not metric.name.startswith(f"{declared.tag}_"):
             yield f"metrics: expected names that begin with {declared.tag}_, found {metric.name!r}"
         elif not metric.unit or not metric.meaning or metric.value is no_value:

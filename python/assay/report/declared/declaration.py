@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from assay.contracts.metric import Column, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.contracts.observation import Observation
 from assay.record import Run
 from assay.report.declared import aggregates
@@ -68,7 +68,7 @@ def _title(name: str) -> str:
     return name.rpartition("_")[0].replace("_", " ")
 
 
-def read_of(column: SeriesColumn) -> Column:
+def read_of(column: SeriesColumn) -> ReportColumn:
     return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
-from assay.contracts.metric import Column, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
@@ -40,7 +40,7 @@ class Quantity(Struct, frozen=True):
     keys: Annotated[tuple[str, ...], in_file(TEXTS, name="key")] = ()
     per: Annotated[str, in_file(TEXT)] = ""
 
-    def key(self, workload: WorkloadRecord, test: str) -> Column:
+    def key(self, workload: WorkloadRecord, test: str) -> ReportColumn:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
@@ -217,14 +217,14 @@ class Published(Struct, frozen=True):
     """Of the workload, with which they were measured, where that makes them no other numbers."""
 
     @property
-    def beside(self) -> list[Column]:
+    def beside(self) -> list[ReportColumn]:
         has_speed_up = any(row.speed_up for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
         named = dict.fromkeys(self._printed_columns, PUBLISHED)
         named |= dict.fromkeys(speed_ups if has_speed_up else [], PUBLISHED_SPEED_UP)
         return [
-            Column(f"published\n{title}", is_number=True, role=role)
+            ReportColumn(f"published\n{title}", is_number=True, role=role)
             for title, role in named.items()
         ]
 
@@ -392,7 +392,7 @@ class PublishedColumn(ColumnCells, frozen=True, kw_only=True):
 
     title: str
     unit: str
-    read: Column
+    read: ReportColumn
     """From each run of the cells."""
 
     @property

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.comparison.ratios import Knee
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -292,7 +292,7 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _of(key: Column, divided_by: float) -> Value:
+def _of(key: ReportColumn, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)

@@ -16,7 +16,7 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 from rich.text import Text
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.report.for_people import for_people
 from assay.report.values import Report, ReportCell, ReportTable, Row, Section, text
 from assay.text import table_forms, terminal
@@ -171,7 +171,7 @@ def _turned(table: ReportTable, most: int) -> tuple[ReportTable, Layout] | None:
         widths.append(max(least))
     if table_forms.whole_table(widths) > most:
         return None
-    first, *columns = [Column(heading, is_number=True) for heading in headings]
+    first, *columns = [ReportColumn(heading, is_number=True) for heading in headings]
     turned = replace(
         table,
         columns=(replace(first, is_number=False), *columns),

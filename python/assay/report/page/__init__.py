@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from assay.comparison import sentences
 from assay.comparison.conclusions import Question
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.run import EXCEEDED, WORDS
 from assay.plan import cell_names
 from assay.record import Run
@@ -272,7 +272,7 @@ def _figures_table(figure: Figure) -> ReportTable:
         return ReportCell(f"{x:.6g}", Number(x, ""))
 
     of_point = [
-        Column(at, is_number=not figure.has_categories, cell=level),
+        ReportColumn(at, is_number=not figure.has_categories, cell=level),
         numbers(figure.y.title, _value),
         *([words("range", _range)] if figure.has_ranges else []),
         *([words("verdict", attrgetter("verdict"))] if figure.legend else []),
@@ -386,11 +386,11 @@ def _shown(cell: ReportCell) -> str:
     return f"{html_escaped(cell.shown[: mark.start()])}<sup>[{mark[1]}]</sup>"
 
 
-def _number_class(column: Column) -> str:
+def _number_class(column: ReportColumn) -> str:
     return ' class="n"' if column.is_number else ""
 
 
-def _class(column: Column, cell: ReportCell) -> str:
+def _class(column: ReportColumn, cell: ReportCell) -> str:
     names = []
     if column.is_number:
         names.append("n")

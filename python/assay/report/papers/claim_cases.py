@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from assay.comparison import ratios
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval, LeastDeviation
 from assay.judge.warning_kinds import WarningKind
@@ -100,7 +100,7 @@ class ClaimCase(Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def keys(self) -> list[Column]:
+    def keys(self) -> list[ReportColumn]:
         """By which the value of each term is read."""
         terms = self.claim.terms
         return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
@@ -156,7 +156,7 @@ _NAMED = "`assay report NAME=3 NAME=5`"
 NO_VALUE = "this system has no such value"
 
 
-def why_not_comparable(cell: CellRuns, key: Column | None = None) -> str:
+def why_not_comparable(cell: CellRuns, key: ReportColumn | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else aggregates.runs_of(cell, key)):
         run = cell.runs[0]
@@ -202,7 +202,7 @@ def _other_machine(wanted: str, there: Sequence[str]) -> str:
     return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Column]) -> str:
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[ReportColumn]) -> str:
     """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE
@@ -245,7 +245,7 @@ def modelled_note(cells: Sequence[CellRuns], unit: str) -> str:
 _LEAST_BLOCKS = 3
 """Two differences hardly say how differences vary: two blocks are judged as independent cells,
 whose interval has what varies between the blocks as well, so that it is wide enough."""
-Operand = tuple[CellRuns, Column]
+Operand = tuple[CellRuns, ReportColumn]
 
 
 def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterval:
@@ -261,7 +261,7 @@ def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterv
     )
 
 
-def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Column]) -> str:
+def why_undecided(cells: Sequence[CellRuns], keys: Sequence[ReportColumn]) -> str:
     """Why nothing is decided from these cells by these keys; empty: it may be."""
     if not any(depends_on_machine(key) for key in keys):
         return ""
@@ -274,17 +274,17 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Column]) -> str:
     return disturbed or (ratios.SEQUENTIAL if is_apart else "")
 
 
-def depends_on_machine(key: Column) -> bool:
+def depends_on_machine(key: ReportColumn) -> bool:
     """Whether it changes with what else the machine does in the run. The load is no run."""
     return key.unit in OF_SPEED and key.measured_once is None
 
 
-def least_deviation(keys: Sequence[Column]) -> LeastDeviation:
+def least_deviation(keys: Sequence[ReportColumn]) -> LeastDeviation:
     """Of the coarsest."""
     return lambda _value: max(key.relative_resolution for key in keys)
 
 
-def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Column]) -> bool:
+def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[ReportColumn]) -> bool:
     if any(key.measured_once for key in keys):
         return False
     (one, other) = ([(0, run) for run in cell.measured] for cell in cells)

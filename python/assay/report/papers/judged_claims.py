@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import ratios
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval
@@ -401,7 +401,7 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: Column, run: Run) -> _Bounded | None:
+def _bounded(claim: Claim, key: ReportColumn, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = aggregates.value_at(run, claim.undecided) if claim.undecided else 0
     read = (
@@ -465,7 +465,7 @@ class PublishedCurve(Struct, frozen=True):
 
 
 def published_curve(
-    workload: WorkloadRecord, claim: Claim, key: Column, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: ReportColumn, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
@@ -481,7 +481,11 @@ def published_curve(
 
 
 def _points(
-    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Column, cell: CellRuns
+    table: Published,
+    columns: Sequence[PublishedColumn],
+    claim: Claim,
+    key: ReportColumn,
+    cell: CellRuns,
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels

@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
@@ -56,9 +56,9 @@ class PlacedPoints(Struct, frozen=True, dict=True):
     of_claims: ByRatio
 
     @property
-    def titled(self) -> list[Column]:
+    def titled(self) -> list[ReportColumn]:
         return [
-            Column("\n".join(words), is_number=True, group=" ".join(words[:-1]))
+            ReportColumn("\n".join(words), is_number=True, group=" ".join(words[:-1]))
             for words in (list(map(str, column)) for column in self._columns)
         ]
 
@@ -326,8 +326,8 @@ def table(
         is_answer=not published.in_text,
         label_columns=len(layout.rows) + 1,
         columns=(
-            *(Column(one, is_number=one == "clients") for one in layout.rows),
-            Column("numbers"),
+            *(ReportColumn(one, is_number=one == "clients") for one in layout.rows),
+            ReportColumn("numbers"),
             *placed.titled,
         ),
         rows=tuple(placed.shown()),
@@ -437,7 +437,7 @@ def joined_table(
         title=series.heading,
         is_answer=series.name in experiment.experiment.series,
         label_columns=len(labels),
-        columns=(*(Column(name, is_number=name == series.rows) for name in labels), *columns),
+        columns=(*(ReportColumn(name, is_number=name == series.rows) for name in labels), *columns),
         rows=tuple(rows),
         notes=(
             *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),
@@ -466,7 +466,7 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn, less: Sequence[str]) -> Column:
+def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     """``less``: what the test has less of than its paper, which the title says."""
     median = aggregates.median(declaration.read_of(column), column.unit)
 

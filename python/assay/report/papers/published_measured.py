@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, columns
@@ -314,17 +314,17 @@ def published_table(
     )
 
 
-def _columns(of: _Context) -> Iterator[Column]:
-    yield Column("system")
-    yield from (Column(factor, is_number=True) for factor in of.factors)
-    yield Column("")
+def _columns(of: _Context) -> Iterator[ReportColumn]:
+    yield ReportColumn("system")
+    yield from (ReportColumn(factor, is_number=True) for factor in of.factors)
+    yield ReportColumn("")
     for column in of.columns:
         less = ", ".join(of.less(column))
         title = f"{less} here\n{column.title}" if less else column.title
-        yield Column(title, is_number=True, shown_in=column.unit)
+        yield ReportColumn(title, is_number=True, shown_in=column.unit)
     if of.has_speed_up:
-        yield Column("speed-up", is_number=True)
-        yield Column("judged")
+        yield ReportColumn("speed-up", is_number=True)
+        yield ReportColumn("judged")
 
 
 def _published_row(of: _Context, printed: PublishedRow) -> Row:

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from msgspec import Struct, field
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge.result_checks import (
     Check,
     expected_rows,
@@ -101,7 +101,7 @@ def _table(name: str, runs: Sequence[Run]) -> ReportTable:
     agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
     described = dict.fromkeys(_described(run.data) for run in runs)
 
-    def of_system(label: str) -> Column:
+    def of_system(label: str) -> ReportColumn:
         def shown(check_id: str) -> ReportCell:
             checks = by_id[check_id]
             return _found([(run, one) for run, one in checks if run.system_on_machine == label])

@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Observation
 from assay.judge import seconds, storage_checks
 from assay.plan.cell_names import CACHE
@@ -89,7 +89,7 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
 NOT_KNOWN = "not known"
 
 
-def _columns() -> list[Column]:
+def _columns() -> list[ReportColumn]:
     """What the client took, the server, the device under the data and the rest."""
     listed = [metric for metric in METRICS.values() if metric.title]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
@@ -105,11 +105,11 @@ def _columns() -> list[Column]:
     ]
 
 
-def _of_metric(metric: Column) -> Column:
+def _of_metric(metric: ReportColumn) -> ReportColumn:
     return replace(metric, cell=partial(metric_cell, metric), shown_in=_UNITS.get(metric.unit, ""))
 
 
-def metric_cell(metric: Column, run: Run) -> ReportCell:
+def metric_cell(metric: ReportColumn, run: Run) -> ReportCell:
     value = metric.value(run)
     if value is None:
         return absent(metric.why_null(run))
@@ -208,7 +208,7 @@ def _cache_then(run: Run) -> ReportCell:
     return rate(None if warm is None else warm.per_s)
 
 
-def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> Column:
+def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
     return numbers(
         title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
     )

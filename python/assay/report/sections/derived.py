@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge import service_levels, verdict
 from assay.judge.statistics.samples import median_and_spread
 from assay.record import ExperimentRecord
@@ -83,12 +83,12 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
     titles = [metric for metric in metrics if any(metric.name in one for one in found)]
     of_rows = list(zip(together, found, strict=True))
 
-    def label(name: str, column: Column) -> Column:
+    def label(name: str, column: ReportColumn) -> ReportColumn:
         return replace(
             column, cell=lambda row: cell_runs.label(_level(row[0], name), _runs(row[0]))
         )
 
-    def metric_column(metric: DerivedMetric) -> Column:
+    def metric_column(metric: DerivedMetric) -> ReportColumn:
         def shown(row: tuple[Together, Mapping[str, _Found]]) -> ReportCell:
             return row[1][metric.name].cell if metric.name in row[1] else absent("")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import Run
@@ -76,7 +76,7 @@ def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
     return number_cell(value_ns, "ns", lambda ns: units.digits(ns / 1e6), why_none)
 
 
-def _age(name: str, meaning: str) -> Column:
+def _age(name: str, meaning: str) -> ReportColumn:
     return integer(
         f"age_{name}_ns",
         meaning,

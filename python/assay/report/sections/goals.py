@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.comparison import ratios
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.experiment import MOST_REPETITIONS, Scalar, SystemPrice
 from assay.judge.service_levels import OfferedAndReached
 from assay.judge.statistics.samples import half_width_of_mean, is_precise, number_to_be_precise
@@ -317,7 +317,7 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     return section_of("Goal", table)
 
 
-def _at_limit(searched: Sequence[Searched]) -> list[Column]:
+def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
     """Each size, and its ratio to the first of them: AS3AP's equivalent database ratio. None where
     no search has one."""
     first = searched[0].so_far.at_limit
@@ -334,11 +334,11 @@ def _at_limit(searched: Sequence[Searched]) -> list[Column]:
     return [numbers("at the limit", size), numbers("ratio", ratio)]
 
 
-def _costs(results: Sequence[Searched], searched: str) -> tuple[list[Column], list[str]]:
+def _costs(results: Sequence[Searched], searched: str) -> tuple[list[ReportColumn], list[str]]:
     """The size of the data that each search found, where the workload says how large a unit of the
     parameter is; where the system has a price, this and what it is for each MB, unit of the
     parameter or transaction per second. With notes."""
-    columns: list[Column] = []
+    columns: list[ReportColumn] = []
     notes = []
     of_each = results[0].bytes_per_unit
     if of_each is not None:

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import GroupReport, Latency, Resolution
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.record import Run
@@ -152,7 +152,7 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
             *STEPS.named("do", "name"),
             numbers("took", _took, "s"),
             *(measured if several else ()),
-            Column("state", cell=_state),
+            ReportColumn("state", cell=_state),
         ),
         steps,
         is_detail=not several and all(one.part.state == "done" for one in steps),
@@ -244,7 +244,7 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     waits = [lag for group in groups if (lag := group.all_ok.schedule_lag)]
     unit = cell_tables.unit_of_percentile([*waits, *(one.all_ok.service_time for one in groups)])
 
-    def times(what: str, of_group: Callable[[GroupReport], Latency]) -> list[Column]:
+    def times(what: str, of_group: Callable[[GroupReport], Latency]) -> list[ReportColumn]:
         return cell_tables.percentile_columns(
             _SHOWN_OF_TIMES,
             (),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge import service_levels
 from assay.judge.service_levels import JudgedLimit
 from assay.judge.statistics import samples
@@ -248,7 +248,7 @@ def _oldest(run: Run) -> ReportCell:
     return seconds(in_flight.oldest_ns) if in_flight.count else absent("")
 
 
-def _clients(title: str, name: str) -> Column:
+def _clients(title: str, name: str) -> ReportColumn:
     def shown(run: Run) -> ReportCell:
         if (law := run.measurement.littles_law) is None:
             return absent(_why_no_law(run))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.judge import RunWarning
 from assay.judge.run import StepRecord
@@ -57,7 +57,7 @@ def section(runs: Iterable[Run]) -> Section | None:
     return Section("Data load", (), (table,))
 
 
-def _label(place: int) -> Column:
+def _label(place: int) -> ReportColumn:
     """``place``: in `_KEY`, and in the keys of what was loaded."""
     return words(_KEY[place], lambda source: source[0][place], is_label=True)
 
@@ -66,7 +66,7 @@ Loads = Sequence[Dataset]
 """Those of one data set, however often it was loaded; the source of a row."""
 
 
-def _extra(documents: Iterable[Dataset]) -> list[Column]:
+def _extra(documents: Iterable[Dataset]) -> list[ReportColumn]:
     """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
@@ -80,7 +80,7 @@ def _extra(documents: Iterable[Dataset]) -> list[Column]:
     return found
 
 
-def _median(title: str, key: str, unit: str, shown_unit: str = "") -> Column:
+def _median(title: str, key: str, unit: str, shown_unit: str = "") -> ReportColumn:
     def shown(documents: Loads) -> ReportCell:
         values = [value for one in documents if (value := getattr(one, key)) is not None]
         # What was not done, or is not there, took no time and no room.
@@ -164,8 +164,8 @@ def _step_report_table(name: str, same: Sequence[StepTableOfRun]) -> ReportTable
         (number, step.name or step.do, row) for number, step, table in same for row in table.rows
     ]
 
-    def column(place: int) -> Column:
-        return Column(
+    def column(place: int) -> ReportColumn:
+        return ReportColumn(
             first.columns[place],
             is_number=any(isinstance(row[place], int | float) for *_, row in rows),
             cell=lambda source: _step_report_cell(source[2][place]),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import RAW
 from assay.drive.sampling import TimedSample
@@ -185,7 +185,7 @@ def _each_of_all(runs: Iterable[Run], name: str) -> float | None:
 def _table(
     name: str,
     title: str,
-    shown: Iterable[Column],
+    shown: Iterable[ReportColumn],
     rows: Sequence[tuple[CellRuns, Run]],
     measured: Sequence[CellRuns],
     note: str,
@@ -200,14 +200,14 @@ def _table(
     )
 
 
-def _device(name: str, *, is_apart: bool) -> list[Column]:
+def _device(name: str, *, is_apart: bool) -> list[ReportColumn]:
     """``name``: of the field of an observation that has the device's cost."""
 
-    def per_s(title: str, of: str, show: Callable[[int | None, float], ReportCell]) -> Column:
+    def per_s(title: str, of: str, show: Callable[[int | None, float], ReportCell]) -> ReportColumn:
         total = path("driven", name, of)
         return numbers(title, lambda run: show(total(run), run.driven.elapsed_ns / 1e9))
 
-    def per_transaction(title: str, of: str) -> Column:
+    def per_transaction(title: str, of: str) -> ReportColumn:
         total = path("driven", name, of)
         return numbers(title, lambda run: _each(total(run), run.driven.outcomes.ended))
 
@@ -234,7 +234,7 @@ def _device(name: str, *, is_apart: bool) -> list[Column]:
     ]
 
 
-def _of_capacity(title: str, show: Callable[[Run, float], ReportCell]) -> Column:
+def _of_capacity(title: str, show: Callable[[Run, float], ReportCell]) -> ReportColumn:
     """``show``: takes the time that all processors had, in nanoseconds."""
 
     def shown(run: Run) -> ReportCell:
@@ -246,7 +246,7 @@ def _of_capacity(title: str, show: Callable[[Run, float], ReportCell]) -> Column
     return numbers(title, shown)
 
 
-def _state(title: str) -> Column:
+def _state(title: str) -> ReportColumn:
     """Of the processors."""
 
     def shown(run: Run, capacity_ns: float) -> ReportCell:
@@ -260,7 +260,7 @@ def _state(title: str) -> Column:
     return _of_capacity(title, shown)
 
 
-def _load(title: str, name: str) -> Column:
+def _load(title: str, name: str) -> ReportColumn:
     def shown(run: Run, _capacity_ns: float) -> ReportCell:
         load = getattr(run.measurement.machine_cost, name)
         return number_cell(load, "ratio", lambda known: units.digits(known, 3))
@@ -282,11 +282,11 @@ _MACHINE = (
 )
 
 
-def _memory(title: str, name: str) -> Column:
+def _memory(title: str, name: str) -> ReportColumn:
     return numbers(title, lambda run: size(getattr(run.driven.machine_cost, name)))
 
 
-def _per_s(title: str, name: str) -> Column:
+def _per_s(title: str, name: str) -> ReportColumn:
     def shown(run: Run) -> ReportCell:
         return _rate(getattr(run.measurement.machine_cost, name), run.measurement.elapsed_ns / 1e9)
 
@@ -387,7 +387,7 @@ _Sampled = tuple[CellRuns, Sequence[TimedSample]]
 
 def _most_sampled(
     title: str, name: str, show: Callable[[int], ReportCell], why_none: str = ""
-) -> Column:
+) -> ReportColumn:
     """The largest of any sample."""
 
     def shown(sampled: _Sampled) -> ReportCell:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter, itemgetter
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Observation
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import EXCEEDED
@@ -107,7 +107,7 @@ def _rate(run: Run) -> ReportCell:
     return rate(THROUGHPUT.value(run) if run.driven is not None else None, "")
 
 
-def _outcome(name: str) -> Column:
+def _outcome(name: str) -> ReportColumn:
     def shown(run: Run) -> ReportCell:
         return absent("") if run.driven is None else count(getattr(run.driven.outcomes, name))
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Column, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
@@ -155,7 +155,7 @@ def _fields_table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(Column(name) for name in labels), *columns),
+        columns=(*(ReportColumn(name) for name in labels), *columns),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.note_on_points(published)),
     )
@@ -209,7 +209,7 @@ def _factors_table(
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        Column(title, is_number=True, role=role)
+        ReportColumn(title, is_number=True, role=role)
         for title in _speed_up_titles(declared, levels, caches)
     ]
     return ReportTable(
@@ -218,7 +218,7 @@ def _factors_table(
         label_columns=len(beside) + 1,
         columns=(
             *cell_runs.label_columns(cells, beside),
-            Column(declared.rows),
+            ReportColumn(declared.rows),
             *columns,
             *speed_ups,
             *(printed.beside if printed else []),
@@ -262,7 +262,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: Column,
+    key: ReportColumn,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -292,7 +292,7 @@ def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: Column, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: ReportColumn, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []
@@ -340,7 +340,7 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
             numbers("p", _p),
-            Column("verdict", cell=_verdict),
+            ReportColumn("verdict", cell=_verdict),
         ),
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import structs
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.experiment.choices.identity import written_storage
@@ -136,7 +136,7 @@ def _device(storage: StorageFacts) -> ReportCell:
     return text(f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})")
 
 
-def _seen(name: str, title: str, meaning: str, **shown: Any) -> Column:
+def _seen(name: str, title: str, meaning: str, **shown: Any) -> ReportColumn:
     return string(name, meaning, _known(path(name)), title=title, **{"show": _or_dash} | shown)
 
 
@@ -159,7 +159,7 @@ _STORAGE = [
         show=lambda kind: text("-" if kind == "url" else kind),
     ),
     _seen("file_system", "file system", "null: not seen"),
-    Column(
+    ReportColumn(
         "device", name="device", kind="string",
         meaning="the block device under it; null: none, or not seen",
         value=_known(path("device")), cell=_device,
@@ -264,7 +264,7 @@ def overhead_ns(run: Run, operation: str) -> int | None:
     return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
 
 
-def _calibrated_time(title: str, name: str) -> Column:
+def _calibrated_time(title: str, name: str) -> ReportColumn:
     return numbers(title, lambda source: _request_time(getattr(source, name), None))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.judge import seconds as per_second
 from assay.record import Run
 from assay.report import cell_runs, cell_tables, columns
@@ -102,7 +102,7 @@ _RUN_AND_CELL = (
 )
 
 
-def _time(title: str) -> Column:
+def _time(title: str) -> ReportColumn:
     return numbers(title, lambda source: seconds(getattr(source.span, f"{title}_ns")), "s")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import AllOk, Latency, Observation, TransactionReport
 from assay.judge.result_checks import STATEMENT_LIMIT
 from assay.judge.statistics.samples import SHARES, known_ns, median_and_spread, samples_needed
@@ -103,7 +103,7 @@ def _over_repetitions(
 
         return aggregates.each(shown, time)
 
-    def of_share(share: str) -> Column:
+    def of_share(share: str) -> ReportColumn:
         return numbers(share, lambda source: of_type(source[1], share)(source[0]), unit)
 
     def throughput(name: str) -> Aggregate:
@@ -232,7 +232,7 @@ def _types_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
 _TRANSACTION = words("transaction", attrgetter("name"), is_label=True)
 
 
-def _columns(lines: Iterable[_Line]) -> list[Column]:
+def _columns(lines: Iterable[_Line]) -> list[ReportColumn]:
     percentiles = cell_tables.percentile_columns(
         (*SHARES, "max"), lines, lambda line: (line.times, line.run.measurement.resolution)
     )
@@ -446,7 +446,7 @@ def types_by_cell(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable 
     unit = cell_tables.unit_of_percentile(_latencies(runs, names))
     is_cancelled = any(_limit_s(run, name) for run in runs for name in names)
 
-    def of_cell(cell: CellRuns) -> Column:
+    def of_cell(cell: CellRuns) -> ReportColumn:
         return numbers(cell.name, lambda name: _of_type(cell, name, unit), unit)
 
     return columns.table(

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
@@ -54,7 +54,9 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
 
 
 def _tables(
-    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Column | None
+    cells: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    asked: ReportColumn | None,
 ) -> Iterator[ReportTable]:
     """``asked``: of the goal, if it has a column of its own. Cells of tests without transactions
     have one of their own, beside others."""
@@ -76,7 +78,7 @@ def _table(
     name: str,
     cells: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
-    asked: Column | None,
+    asked: ReportColumn | None,
     *,
     has_tests: bool,
 ) -> ReportTable:
@@ -100,8 +102,10 @@ def _table(
 
 
 def _numbers(
-    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Column | None
-) -> Iterator[Column]:
+    cells: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    asked: ReportColumn | None,
+) -> Iterator[ReportColumn]:
     if not any(run.driven is not None for cell in cells for run in cell.runs):
         yield words("measured", lambda source: _measured(source[0][1]))
         return
@@ -120,7 +124,7 @@ def _numbers(
         yield _of_cell(cell_summary.UNKNOWN, partial(_counted, cell_summary.UNKNOWN))
 
 
-def _of_cell(title: str, show: Callable[[CellRuns], ReportCell]) -> Column:
+def _of_cell(title: str, show: Callable[[CellRuns], ReportCell]) -> ReportColumn:
     """Without their notes."""
     return numbers(title, lambda source: replace(show(source[0][0]), note=""))
 
@@ -160,7 +164,7 @@ def _sources(
     return [*([one] for one in both if one[1].verdict.word != "refused"), *refused.values()]
 
 
-def _label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> Iterator[Column]:
+def _label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> Iterator[ReportColumn]:
     def label(place: int) -> Callable[[Source], ReportCell]:
         return lambda source: _labels([cell for cell, _ in source], factors)[place]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from assay.contracts.metric import Column
+from assay.contracts.metric import ReportColumn
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
 
@@ -13,7 +13,7 @@ VERSION = 2
 
 
 def _said(kind: str | list[str], description: str, **more: Any) -> JsonSchema:
-    return {"description": description, "type": kind, **more}
+    return cast(JsonSchema, {"description": description, "type": kind, **more})
 
 
 def _list(items: JsonSchema) -> JsonSchema:
@@ -235,7 +235,7 @@ def _table(table: ProgramTable) -> JsonSchema:
     return {"description": table.meaning, "type": "array", "items": row}
 
 
-def _column(column: Column) -> JsonSchema:
+def _column(column: ReportColumn) -> JsonSchema:
     kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
     if column.is_nullable:
         kinds.append("null")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Column, Over
+from assay.contracts.metric import Over, ReportColumn
 from assay.judge import CellVerdict, machine_load
 from assay.judge import verdict as required_rate
 from assay.judge.statistics import samples
@@ -76,7 +76,7 @@ _OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
 """What each makes of the values: what its column is called, says and holds."""
 
 
-def _over_repetitions(metric: Column) -> Iterator[Column]:
+def _over_repetitions(metric: ReportColumn) -> Iterator[ReportColumn]:
     """Null where one of them has no number."""
     is_whole = metric.kind == "integer" and metric.over is not Over.SPREAD
     unit = metric.name.removeprefix(metric.stem)
@@ -135,7 +135,7 @@ def types_of(cell: CellRow) -> list[TypeRow]:
     return [TypeRow(*of, name, cell.driven) for name in names]
 
 
-def _type_columns(metric: Column) -> list[Column]:
+def _type_columns(metric: ReportColumn) -> list[ReportColumn]:
     """Over the repetitions; null where one of them has no number."""
 
     def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
