@@ -106,7 +106,8 @@ def _columns() -> list[ReportColumn]:
 
 
 def _of_metric(metric: ReportColumn) -> ReportColumn:
-    return replace(metric, cell=partial(metric_cell, metric), shown_in=_UNITS.get(metric.unit, ""))
+    cell, unit = partial(metric_cell, metric), _UNITS.get(metric.unit, "")
+    return replace(metric, cell=cell, is_number=True, shown_in=unit)
 
 
 def metric_cell(metric: ReportColumn, run: Run) -> ReportCell:
