@@ -12,7 +12,7 @@ from assay.contracts import dialects as of_dialects
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
-from assay.contracts.metric import Metric, ReportColumn, WarningText
+from assay.contracts.metric import ReportColumn, WarningText
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages import abilities as of_storages
@@ -186,7 +186,7 @@ def page() -> str:
         parts += [f"### {value.__name__}\n", *_described(value)]
     parts += ["### DataRequest\n", *_described(DataRequest, fields_only=True)]
     parts += [_STEP_REPORT, *_described(StepReport)]
-    for value in (StepTable, ReportColumn, Metric, WarningText):
+    for value in (StepTable, ReportColumn, WarningText):
         parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     return "\n".join(parts).rstrip() + "\n"
 

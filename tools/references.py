@@ -14,7 +14,7 @@ from assay.cli.options import typed_words
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.contracts.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
@@ -179,7 +179,7 @@ def metrics() -> str:
     return "\n".join([*head, *map(_metric, METRICS.values()), *of_seconds, ""])
 
 
-def _metric(metric: Metric) -> str:
+def _metric(metric: ReportColumn) -> str:
     better = "" if metric.words is None else "more" if metric.is_more_better else "less"
     over = metric.over.value if metric.over else ""
     exported = "yes" if metric.exported else ""
@@ -190,7 +190,7 @@ def _metric(metric: Metric) -> str:
     )
 
 
-def _meaning(metric: Metric) -> str:
+def _meaning(metric: ReportColumn) -> str:
     return metric.meaning + (f"; none: {metric.null}" if metric.null else "")
 
 

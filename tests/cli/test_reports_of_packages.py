@@ -18,7 +18,7 @@ from step_workloads import folder_of
 MODULE = """
 from dataclasses import dataclass
 
-from assay.contracts.metric import SIZE, Metric
+from assay.contracts.metric import SIZE, ReportColumn
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.metric import WarningText
 from assay.lab.run_context.context import RunState
@@ -28,7 +28,7 @@ from assay.workload.steps import Names, Step, common
 
 class CensusReport(StepReport, frozen=True, tag_field="kind", tag="census"):
     metrics = (
-        Metric(name="census_rows", unit="count", meaning="rows of the table",
+        ReportColumn(name="census_rows", unit="count", meaning="rows of the table",
                value=lambda report: report.rows, words=SIZE),
     )
     warning_texts = {
@@ -186,10 +186,19 @@ def test_a_report_that_could_not_be_read_again_is_refused(here: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_broken_report_is_named_and_disturbs_no_other_command(here: Path) -> None:
+@pytest.mark.parametrize(
+    ("declared", "broken", "said"),
+    [
+        ('name="census_rows"', 'name="ok"', "expected names that begin with census_, found 'ok'"),
+        ('unit="count", ', "", "census_rows: expected a unit, a meaning and a value"),
+    ],
+)
+def test_a_broken_report_is_named_and_disturbs_no_other_command(
+    here: Path, declared: str, broken: str, said: str
+) -> None:
     module = here / "package" / "census.py"
-    module.write_text(module.read_text().replace('name="census_rows"', 'name="ok"'))
+    module.write_text(module.read_text().replace(declared, broken))
     done = run(here)
     assert done.returncode != 0
-    assert "expected names that begin with census_, found 'ok'" in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
     assert assay(here, "list", "systems").returncode == 0

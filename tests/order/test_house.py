@@ -13,7 +13,7 @@ LIMITS = {
     "Python modules": 446,
     "pairs of classes that share their fields": 3,
     "classes that are a run": 4,
-    "kinds of column": 2,
+    "kinds of column": 1,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
 LEAST_MEDIAN_LINES = 235

@@ -10,7 +10,6 @@ _OBJECTS_BEFORE_A_COLLECTION = 100_000
 
 
 def main() -> None:
-    """The program ``assay``."""
     # Nearly all that a command makes it keeps to its end: looking for circles in it, again and
     # again, is a tenth of the time of a short run.
     gc.set_threshold(_OBJECTS_BEFORE_A_COLLECTION)

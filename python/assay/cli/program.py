@@ -53,7 +53,6 @@ that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`
 
 
 def command_of(name: str) -> click.Command:
-    """Imports the command."""
     found: click.Command = import_module(f"assay.cli.commands.{name.replace('-', '_')}").command
     return found
 

@@ -15,7 +15,7 @@ from assay.comparison import differences, factors, ratios, sides, unequal_work
 from assay.comparison.measured_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.ratios import compared, reasons_of, with_verdicts, worst_word
 from assay.comparison.sides import ComparedCell, Comparison, Difference, Side, UnequalCell
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics.estimate import Design
 from assay.judge.storage_checks import MEMORY
 from assay.plan import cell_names
@@ -27,11 +27,9 @@ from assay.workload.derived_metrics import DerivedMetric
 
 
 class ComparisonOptions(Struct, frozen=True):
-    """How cells are compared."""
-
     between: str
     """The factor whose levels are; empty: equal cells are."""
-    metric: Metric | None = None
+    metric: ReportColumn | None = None
     """The primary one; None: that of each test."""
     despite: Sequence[str] = ()
     """Differences that are passed over."""
@@ -84,7 +82,7 @@ def compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Metric] = (),
+    beside: Iterable[ReportColumn] = (),
     *,
     of_types: bool = False,
 ) -> ComparedCell:
@@ -104,7 +102,7 @@ def _compared_cell(
     a: SideCell,
     b: SideCell,
     asked: ComparisonOptions,
-    beside: Iterable[Metric],
+    beside: Iterable[ReportColumn],
     *,
     of_types: bool,
 ) -> ComparedCell:
@@ -297,7 +295,7 @@ Declared = Mapping[str, DerivedMetric]
 """By name."""
 
 
-def metrics(a: SideCell, b: SideCell) -> list[Metric]:
+def metrics(a: SideCell, b: SideCell) -> list[ReportColumn]:
     """Those whose last test is that of the cell."""
     found = {}
     experiment_of = {
@@ -311,7 +309,7 @@ def metrics(a: SideCell, b: SideCell) -> list[Metric]:
     return [_metric(one, experiment_of) for one in found.values()]
 
 
-def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> Metric:
+def _metric(declared: DerivedMetric, experiment_of: Mapping[int, ExperimentRecord]) -> ReportColumn:
     name = declared.name
 
     def value(run: Run) -> float | None:

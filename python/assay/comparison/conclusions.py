@@ -21,7 +21,7 @@ from assay.comparison.measured_cells import Levels, RankedCell, SideCell
 from assay.comparison.ratios import Knee, with_verdicts
 from assay.comparison.sides import ComparedCell, Difference, Direction, Side
 from assay.contracts import factors
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Design
@@ -39,7 +39,7 @@ class Conclusion(Struct, frozen=True):
     level: Scalar
     """The best one; of a numeric factor the largest."""
     compared_with: Scalar
-    metric: Metric
+    metric: ReportColumn
     ratio: float | None
     """The metric at ``level``, divided by that at ``compared_with``; None: they are not ranked."""
     low: float | None
@@ -65,8 +65,6 @@ class Conclusion(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What a factor changes in a test."""
-
     test: str
     """With its workload; of scripts that are compared, all of them."""
     factor: str

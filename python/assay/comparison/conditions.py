@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.sides import Compared, ComparedCell, Comparison
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.errors import ArgumentError
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED, half_width_of_mean
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
@@ -41,10 +41,8 @@ _EXAMPLES = (
 
 
 class Condition(Struct, frozen=True):
-    """``metric`` below or above a limit."""
-
     text: str
-    metric: Metric
+    metric: ReportColumn
     sign: str
     """``<``, ``<=``, ``>`` or ``>=``."""
     limit: float
@@ -83,7 +81,7 @@ def condition(text: str, examples: str = _EXAMPLES) -> Condition:
     return Condition(" ".join(text.split()), metric, found["sign"], limit, is_ratio)
 
 
-def _metric(match: re.Match[str], text: str) -> Metric:
+def _metric(match: re.Match[str], text: str) -> ReportColumn:
     """By its name; where the limit has a unit or is a ratio, also by its name without one."""
     name, unit = match["metric"], match["unit"]
     base, bracket, transaction = name.replace(".", "_", 1).partition("[")
@@ -106,7 +104,7 @@ def _metric(match: re.Match[str], text: str) -> Metric:
     return metric
 
 
-def _usual_unit(metric: Metric) -> str:
+def _usual_unit(metric: ReportColumn) -> str:
     """The one that a person writes; empty: a limit has none, and the metric's name has it."""
     if metric.unit == "ns":
         return "ms" if metric.stem.startswith("latency_") else "s"
@@ -138,8 +136,6 @@ _OF_ALL = ", by all runs, with what other programs can explain allowed for"
 
 
 class ConditionResult(Struct, frozen=True):
-    """A condition on one cell."""
-
     condition: Condition
     cell: str
     answer: ConditionAnswer
@@ -208,11 +204,11 @@ def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Condition
     return found if of_all.answer in _OPEN else replace(of_all, reason=f"{of_all.reason}{_OF_ALL}")
 
 
-def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
+def _of_metric(metric: ReportColumn, cell: ComparedCell) -> Compared | None:
     return next((one for one in cell.metrics if one.metric.name == metric.name), None)
 
 
-def _types(metric: Metric, cell: ComparedCell) -> str:
+def _types(metric: ReportColumn, cell: ComparedCell) -> str:
     """Those that there are, where the metric is of another."""
     known = dict.fromkeys(one.metric.transaction for one in cell.metrics if one.metric.transaction)
     if not metric.transaction or metric.transaction in known:
@@ -300,7 +296,7 @@ def _too_few(condition: Condition, cell: ComparedCell, compared: Compared) -> st
     return few
 
 
-def _number(value: float, metric: Metric) -> str:
+def _number(value: float, metric: ReportColumn) -> str:
     if value == UNREACHED:
         return NOT_REACHED
     if metric.unit == "count" or abs(value) >= 1000 or value == int(value):

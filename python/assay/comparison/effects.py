@@ -20,7 +20,7 @@ from assay.comparison.compare_sides import ComparisonOptions, compared_cell
 from assay.comparison.measured_cells import Levels, RankedCell, SideCell
 from assay.comparison.ratios import LEAST_REPETITIONS, holm, worst_word
 from assay.comparison.sides import Difference, Side
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge.run import RunVerdict
 from assay.judge.statistics import estimate
@@ -36,8 +36,6 @@ _SAID_ALONE = ("durability",)
 
 
 class Change(Struct, frozen=True):
-    """Two levels of a factor."""
-
     factor: str
     level: Scalar
     compared_with: Scalar
@@ -68,7 +66,6 @@ class Effect(Struct, frozen=True):
 
     @property
     def is_seen(self) -> bool:
-        """Whether there is an effect."""
         return not self.reason and self.adjusted_p is not None and self.adjusted_p <= SIGNIFICANCE
 
     @property
@@ -86,7 +83,7 @@ class SettingEffects(Struct, frozen=True):
 
     test: str
     """With its workload."""
-    metric: Metric
+    metric: ReportColumn
     effects: tuple[Effect, ...]
     """Of single factors, then interactions; those that are seen first, the greatest first."""
     cells: int
@@ -201,7 +198,7 @@ def _is_numeric(levels: Iterable[Scalar]) -> bool:
     return all(isinstance(one, int | float) and not isinstance(one, bool) for one in levels)
 
 
-def _values(metric: Metric, cell: RankedCell) -> list[float]:
+def _values(metric: ReportColumn, cell: RankedCell) -> list[float]:
     found = (metric.result(run) for run in cell.measured)
     return [float(value) for value in found if value is not None and math.isfinite(value)]
 
@@ -221,7 +218,7 @@ def _effects(
     levels: Sequence[Sequence[Scalar]],
     counted: dict[estimate.Place, RankedCell],
     statistic: estimate.Factorial,
-    metric: Metric,
+    metric: ReportColumn,
 ) -> Iterator[Effect]:
     """Named levels are compared with the first, of numbers the largest with the smallest; the
     better one of two named levels stands first."""
@@ -343,7 +340,7 @@ _MOST = 2
 def best_cells(
     cells: Mapping[estimate.Place, RankedCell],
     values: Mapping[estimate.Place, Sequence[float]],
-    metric: Metric,
+    metric: ReportColumn,
 ) -> tuple[Levels, ...]:
     """Their levels, the better median first; empty where no two cells stand apart: no repetition
     of another one may be as good as the least good of these."""

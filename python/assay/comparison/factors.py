@@ -39,7 +39,7 @@ def levels(run: Run, between: str = "") -> dict[str, Scalar]:
     name, unless it is the factor ``between`` which levels are compared."""
     label = run.system_label
     if between == PROFILE:
-        label = _without_profile(label)
+        label = " ".join(word for word in label.split(" ") if not word.startswith(f"{PROFILE}="))
     elif (name := _name_in_system(run, between)) in _asked_of_system(run):
         label = cell_names.label_without_settings(label, run.cell, {between: name})
     groups = _groups(run) if between.startswith(cell_names.OF_GROUP) else run.group_clients
@@ -411,10 +411,6 @@ def _name_in_system(run: Run, factor: str) -> str:
 
 def _profile(run: Run) -> str:
     return run.cell.system.profile or _NO_PROFILE
-
-
-def _without_profile(label: str) -> str:
-    return " ".join(word for word in label.split(" ") if not word.startswith(f"{PROFILE}="))
 
 
 def _listed(document: Mapping[str, Any]) -> str:

@@ -241,8 +241,6 @@ _MOST_OF_A_REASON = 200
 
 
 class SearchSoFar(Struct, frozen=True):
-    """How far a search has come."""
-
     condition: Condition
     trials: tuple[Trial, ...]
     """By level."""

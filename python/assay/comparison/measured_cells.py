@@ -21,8 +21,6 @@ from assay.record.metrics import catalogue
 
 
 class SideCell(Struct, frozen=True, dict=True):
-    """A cell on one side."""
-
     side: Side
     placed: tuple[PlacedRun, ...]
     """Its runs, each with the place of its experiment."""

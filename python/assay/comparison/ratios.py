@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison.sides import Compared, ComparedCell, Direction, PlacedRun
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.judge import evidence, machine_load, service_levels, warning_kinds
 from assay.judge.run import WORDS, CellKey, Run, RunVerdict
 from assay.judge.service_levels import OfferedAndReached
@@ -30,7 +30,7 @@ from assay.text import units
 
 
 def compared(
-    metric: Metric,
+    metric: ReportColumn,
     a: Sequence[Run],
     b: Sequence[Run],
     pairs: Pairs | None,
@@ -41,7 +41,7 @@ def compared(
 
 
 def _estimate(
-    metric: Metric, a: Sequence[float], b: Sequence[float], pairs: Pairs | None
+    metric: ReportColumn, a: Sequence[float], b: Sequence[float], pairs: Pairs | None
 ) -> Estimate | None:
     """Of pairs, where two or more have a value on both sides."""
     if not a or not b or min(*a, *b) <= 0 or max(*a, *b) == UNREACHED:
@@ -55,7 +55,7 @@ def _estimate(
     return independent(a, b, metric.least_deviation)
 
 
-def _values(metric: Metric, runs: Sequence[Run]) -> tuple[float, ...]:
+def _values(metric: ReportColumn, runs: Sequence[Run]) -> tuple[float, ...]:
     """Of each run; of those that share a measurement once."""
     found = []
     seen = set()

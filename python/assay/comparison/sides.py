@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assay.comparison import factors
 from assay.contracts.experiment import VERSION
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.errors import ArgumentError
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Estimate, center
@@ -59,7 +59,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     factor = factors.known_factor(factor, both)
     default = factors.default_of(both, factor)
     sides = (a, a) if b is None else (a, b)
-    known = [_levels(one, factor, default) for one in sides]
+    known = [factors.levels_of((run for _, run in one.runs), factor, default) for one in sides]
     given = _two_given(words, known, factor, default) if equals else ()
     if b is None:
         found = known[0]
@@ -118,10 +118,6 @@ def one_side(a: Side) -> ArgumentError:
 def _how_to_name_two(runs: Iterable[Run]) -> str:
     example = factors.example_of_two_levels(runs)
     return f"name two experiments{example and f', or two levels of a factor: {example}'}"
-
-
-def _levels(side: Side, factor: str, default: str) -> list[str]:
-    return factors.levels_of((run for _, run in side.runs), factor, default)
 
 
 def _two_given(
@@ -212,8 +208,6 @@ PlacedRun = tuple[int, Run]
 
 
 class Side(Struct, frozen=True):
-    """The runs of A or of B."""
-
     name: str
     """``A`` or ``B``."""
     title: str
@@ -260,7 +254,7 @@ class Direction(Enum):
 class Compared(Struct, frozen=True):
     """One metric of a cell on both sides."""
 
-    metric: Metric
+    metric: ReportColumn
     a_values: tuple[float, ...]
     """`UNREACHED` where a time is not reached."""
     b_values: tuple[float, ...]
@@ -309,13 +303,10 @@ class Compared(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Why it is not comparable."""
         return self.verdict.removeprefix("not comparable: ")
 
 
 class ComparedCell(Struct, frozen=True):
-    """A cell that both sides have."""
-
     name: str
     fingerprint: str
     """Of A's cell."""
@@ -415,8 +406,6 @@ class ComparedCell(Struct, frozen=True):
 
 
 class UnequalCell(Struct, frozen=True):
-    """A cell that only one side has."""
-
     side: str
     name: str
     nearest: str

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assay.comparison import differences, factors
 from assay.comparison.ratios import benjamini_hochberg, reasons_of, worst_word
 from assay.comparison.sides import Difference
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.judge import machine_load
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import SIGNIFICANCE, Estimate, center, independent
@@ -66,7 +66,7 @@ class Trend(Struct, frozen=True):
     fingerprint: str
     workload: str
     test: str
-    metric: Metric
+    metric: ReportColumn
     points: tuple[TrendPoint, ...]
     left_out: int
     """Runs without a value that counts: not measured, invalid, disturbed by other programs, or
@@ -79,7 +79,6 @@ class Trend(Struct, frozen=True):
 
     @property
     def is_long_enough(self) -> bool:
-        """Whether there can be a change point."""
         return any(end - begin >= LEAST_VALUES for begin, end in self.stretches)
 
     @property
@@ -127,7 +126,7 @@ def _place(run: Run, of_identity: dict[str, str]) -> str:
     return place
 
 
-def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
+def _trend(name: str, runs: Found, main: ReportColumn | None) -> Trend:
     counted = [one for one in runs if one[1].is_measured and one[1].verdict != "invalid"]
     chosen = main or catalogue.primary([run for _, run in counted])
     counted = [one for one in counted if chosen.result(one[1]) not in (None, UNREACHED)]
@@ -168,7 +167,7 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
 def _point(
     record: str,
     runs: Sequence[Run],
-    metric: Metric,
+    metric: ReportColumn,
     before: tuple[TrendPoint, TrendPoint] | None,
     previous: Run | None,
 ) -> TrendPoint:
@@ -193,7 +192,7 @@ def _point(
     )
 
 
-def _ratio(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Estimate | None:
+def _ratio(metric: ReportColumn, a: Sequence[float], b: Sequence[float]) -> Estimate | None:
     return independent(a, b, metric.least_deviation) if min(*a, *b) > 0 else None
 
 

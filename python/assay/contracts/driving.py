@@ -235,8 +235,6 @@ class Driving(Struct, frozen=True):
         Choice(ON_LOST), Heading.CLIENTS,
         "What the others do where a load generator is lost: end (the run is invalid), or "
         "continue (unreliable). [default: end]",
-        "What the others do where a load generator is lost: end (the run is invalid), or "
-        "continue (unreliable).",
         applies="generators", workloads_say=False, after="fleet",
     )] = END  # fmt: skip
     """What the other load generators do where one is lost."""

@@ -1,5 +1,5 @@
-"""What is shown of runs under a name of its own: a column of tables; a metric, which is a column of
-runs, and how repetitions are summarised; and a warning, its cause and its fix."""
+"""What is shown of runs under a name of its own: a column of tables, which is a metric where it is
+measured of runs; and a warning, its cause and its fix."""
 
 from __future__ import annotations
 
@@ -53,23 +53,31 @@ Value = int | float | None
 Read = Callable[[Any], Value]
 
 
+def no_value(_: Any) -> None:
+    """What a column is read by that programs do not get."""
+
+
 class ReportColumn(Struct, frozen=True):
     """A value of each row of a table: it has a title where people see it, and a name where programs
-    get it. It is read from the source of the row, which all columns of a table share."""
+    get it. It is read from the source of the row, which all columns of a table share. A *metric* is
+    a column of runs (`assay.judge.run.Run`), or of a `StepReport`: what is measured of them. It
+    also says how repetitions are summarised, and how sides are compared by it."""
 
     title: str = ""
     """For people; unique in its table."""
     name: str = ""
-    """For programs, with its unit; unique in its table."""
+    """For programs, with its unit; unique in its table. With ``[TYPE]`` a metric of that
+    transaction type."""
     unit: str = ""
     """Of the value: ``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``; empty: its
-    name says it, or it has none."""
+    name says it, it has none, or it is that of a workload's own formula."""
     meaning: str = ""
     """A few words."""
-    kind: str = ""
+    kind: str = "integer"
     """A type of JSON Schema: integer, number, string, boolean, array (of strings); or scalar."""
-    value: Callable[[Any], Any] = lambda _: None
-    """What programs get of a source; None: there is none."""
+    value: Callable[[Any], Any] = no_value
+    """What programs get of a source; None: there is none. Of a metric a number, or
+    `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
     null: str = ""
     """When there is none, where neither name nor meaning says so."""
     is_nullable: bool = True
@@ -91,41 +99,9 @@ class ReportColumn(Struct, frozen=True):
     where: tuple[tuple[str, Any], ...] = ()
     """Of a pivot: levels that a cell must have in addition to those of the row."""
 
-    def known(self, source: Any) -> Any:
-        """The value, or None: a time that is not reached, or an empty text, which says that there
-        is nothing, where the column may be null."""
-        found = self.value(source)
-        return None if found == math.inf or (self.is_nullable and found == "") else found
-
-    @property
-    def described(self) -> str:
-        """What it means, and when it is null."""
-        return f"{self.meaning}; null: {self.null}" if self.null else self.meaning
-
-    @property
-    def heading(self) -> str:
-        """``here, s``."""
-        return f"{self.title}, {self.shown_in}" if self.shown_in else self.title
-
-
-class Metric(ReportColumn, frozen=True, kw_only=True):
-    """A column of runs, or of steps' reports: what is measured of them, and how it is compared."""
-
-    name: str
-    """With its unit; with ``[TYPE]`` that of a transaction type."""
-    unit: str
-    """Empty: that of a workload's own formula."""
-    meaning: str
-    """A few words."""
-    kind: str = "integer"
-    """A type of JSON Schema, as of any column."""
-    is_number: bool = True
-    """Whether people see it aligned to the right."""
-    value: Read
-    """Reads it from a run (`assay.judge.run.Run`), one of a `StepReport` from that;
-    `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
     of_work: Read | None = None
-    """Reads it from a `Work`, so that it is one of groups and transaction types as well."""
+    """Of a metric, as all below: reads it from a `Work`, so that it is one of groups and
+    transaction types as well."""
     words: DifferenceWords | None = None
     """None: no direction is better, so that sides are not compared by it."""
     is_more_better: bool = False
@@ -142,19 +118,35 @@ class Metric(ReportColumn, frozen=True, kw_only=True):
     """Relative width of a bucket of the histogram: values closer than this are equal."""
     least_samples: int = 1
     """How many transactions it needs."""
-    why_none: Callable[[Any], str] = lambda _run: ""
+    why_null: Callable[[Any], str] = lambda _run: ""
     """What stands in its place in tables, of a run that has none."""
     exported: str = ""
     """What OpenMetrics says of it; empty: it is not exported on its own."""
     transaction: str = ""
     """The type of its transactions; empty: it is of all."""
 
+    def known(self, source: Any) -> Any:
+        """The value, or None: a time that is not reached, or an empty text, which says that there
+        is nothing, where the column may be null."""
+        found = self.value(source)
+        return None if found == math.inf or (self.is_nullable and found == "") else found
+
+    @property
+    def described(self) -> str:
+        """What it means, and when it is null."""
+        return f"{self.meaning}; null: {self.null}" if self.null else self.meaning
+
+    @property
+    def heading(self) -> str:
+        """``here, s``."""
+        return f"{self.title}, {self.shown_in}" if self.shown_in else self.title
+
     def result(self, run: Any) -> float | None:
         """The value by which sides are compared; None where it is no result of the run's test."""
         value = self.value(run)
         return value if value is not None and self.is_result(run, value) else None
 
-    def of_type(self, transaction: str, value: Read) -> Metric:
+    def of_type(self, transaction: str, value: Read) -> ReportColumn:
         """The same of one transaction type."""
         name = f"{self.name}[{transaction}]"
         return replace(self, name=name, value=value, transaction=transaction)

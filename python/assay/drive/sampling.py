@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence, Set
 from contextlib import ExitStack
 from itertools import pairwise
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from msgspec import Struct, convert
@@ -80,12 +79,7 @@ class Sampler:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
         with self._opened:

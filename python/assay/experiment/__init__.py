@@ -5,49 +5,20 @@ error with the line.
 experiment file; both use `assay.experiment.choices.checked_choices`, which interprets settings.
 """
 
-from assay.contracts.driving import (
-    AS_IS,
-    CACHES,
-    CLIENT_PROGRAMS,
-    COLD,
-    COLD_CACHES,
-    COLD_MACHINE,
-    ENGINE,
-    NATIVE,
-    WARM,
-    Driving,
-)
-from assay.contracts.experiment import (
-    MOST_REPETITIONS,
-    Experiment,
-    ScriptFile,
-    StorageChoice,
-    StoragePrice,
-    SystemChoice,
-    SystemPrice,
-    shown_scripts,
-)
-from assay.contracts.factors import Scalar, ServerMachine
-
-__all__ = [
-    "AS_IS",
-    "CACHES",
-    "CLIENT_PROGRAMS",
-    "COLD",
-    "COLD_CACHES",
-    "COLD_MACHINE",
-    "ENGINE",
-    "MOST_REPETITIONS",
-    "NATIVE",
-    "WARM",
-    "Driving",
-    "Experiment",
-    "Scalar",
-    "ScriptFile",
-    "ServerMachine",
-    "StorageChoice",
-    "StoragePrice",
-    "SystemChoice",
-    "SystemPrice",
-    "shown_scripts",
-]
+from assay.contracts.driving import AS_IS as AS_IS
+from assay.contracts.driving import COLD as COLD
+from assay.contracts.driving import COLD_CACHES as COLD_CACHES
+from assay.contracts.driving import COLD_MACHINE as COLD_MACHINE
+from assay.contracts.driving import NATIVE as NATIVE
+from assay.contracts.driving import WARM as WARM
+from assay.contracts.driving import Driving as Driving
+from assay.contracts.experiment import MOST_REPETITIONS as MOST_REPETITIONS
+from assay.contracts.experiment import Experiment as Experiment
+from assay.contracts.experiment import ScriptFile as ScriptFile
+from assay.contracts.experiment import StorageChoice as StorageChoice
+from assay.contracts.experiment import StoragePrice as StoragePrice
+from assay.contracts.experiment import SystemChoice as SystemChoice
+from assay.contracts.experiment import SystemPrice as SystemPrice
+from assay.contracts.experiment import shown_scripts as shown_scripts
+from assay.contracts.factors import Scalar as Scalar
+from assay.contracts.factors import ServerMachine as ServerMachine

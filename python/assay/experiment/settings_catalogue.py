@@ -209,8 +209,6 @@ class _Words(Struct, frozen=True):
         factor=factors.GENERATORS, is_of_tests=True, applies=setting_values.TO_ALL_SCRIPTS,
         help="Load generators among which the clients are distributed, each number a cell; 1: "
         "Assay's own process. [default: 1]",
-        file_help="Load generators among which the clients are distributed, each number a cell; 1: "
-        "Assay's own process.",
     )] = None  # fmt: skip
 
     goal: Annotated[str | None, _declared(

@@ -168,7 +168,7 @@ def _stage(a: _OfSide, b: _OfSide) -> FirstAnswersReport | None:
 
 
 def _compared(a: _OfSide, b: _OfSide, *, is_of_reads: bool) -> DifferingStatement | None:
-    name = _name(a[0][1])
+    name = f"{a[0][1].transaction}:{a[0][1].line} ({shortened(a[0][1].text, _MOST_OF_A_TEXT)})"
     pairs = list(_pairs(a, b)) if _is_by_values(a, b, is_of_reads) else []
     rows = _per_answer(a), _per_answer(b)
     for one, other in pairs:
@@ -237,10 +237,6 @@ def _apart(rows: float, others: float) -> tuple[str, str]:
 def _shown_rows(rows: float, digits: int = _LEAST_DIGITS) -> str:
     number = float(f"{rows:.{digits}g}")
     return f"{number:.15g} {'row' if number == 1 else 'rows'} per answer"
-
-
-def _name(report: AnswerReport) -> str:
-    return f"{report.transaction}:{report.line} ({shortened(report.text, _MOST_OF_A_TEXT)})"
 
 
 _DIGITS_OF_SUMS = 8

@@ -153,7 +153,11 @@ def of_cell(runs: Sequence[Run]) -> CellVerdict:
     measured = [run for run in runs if run.is_measured]
     over = _spread(measured)
     if over is None:
-        judged = worst([run.judged for run in runs]) if _has_failed(runs) else NONE
+        judged = (
+            worst([run.judged for run in runs])
+            if any(run.state in ("failed", "interrupted") for run in runs)
+            else NONE
+        )
         return CellVerdict(judged, (), len(runs), len(measured))
     counted = machine_load.undisturbed_runs(
         measured, lambda run: run, lambda run: run.of_repetition
@@ -208,10 +212,6 @@ def _outlying(measured: Sequence[Run]) -> Iterator[RunWarning]:
 def _warning_name(kind: warning_kinds.WarningKind) -> str:
     """As reasons of verdicts say it."""
     return kind.id.replace("-", " ")
-
-
-def _has_failed(runs: Sequence[Run]) -> bool:
-    return any(run.state in ("failed", "interrupted") for run in runs)
 
 
 def _spread(measured: Sequence[Run]) -> Spread | None:

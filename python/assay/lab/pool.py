@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec import structs
@@ -89,12 +88,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with ExitStack() as all_of_them:
             for pooled in (*self._up.values(), *self._made.values()):
                 all_of_them.callback(self._close, pooled)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -155,12 +154,7 @@ class SpaceWatch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         self._thread.join()
 

@@ -5,17 +5,10 @@ frozen values.
 people who query them with SQL.
 """
 
-from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME
-from assay.judge.run import CalibrationRecord, Run, RunSummary
-from assay.record.runs.records import EndState, ExperimentRecord
-from assay.record.store import Store
-
-__all__ = [
-    "DEFAULT_FILE_NAME",
-    "CalibrationRecord",
-    "EndState",
-    "ExperimentRecord",
-    "Run",
-    "RunSummary",
-    "Store",
-]
+from assay.experiment.settings_catalogue import DEFAULT_FILE_NAME as DEFAULT_FILE_NAME
+from assay.judge.run import CalibrationRecord as CalibrationRecord
+from assay.judge.run import Run as Run
+from assay.judge.run import RunSummary as RunSummary
+from assay.record.runs.records import EndState as EndState
+from assay.record.runs.records import ExperimentRecord as ExperimentRecord
+from assay.record.store import Store as Store

@@ -24,7 +24,7 @@ from assay.plan.values import Patterns, either_of_patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record import planned_runs
 from assay.record.file.kept_texts import json_text, storable
-from assay.record.file.record_file import SqlValue, insert
+from assay.record.file.record_file import SqlValue, insert, value
 from assay.record.planned_runs import ExperimentFacts
 from assay.record.runs import reading
 from assay.record.runs.records import ENDED, RunEnd, end_of
@@ -308,9 +308,9 @@ def find(
     if experiment_id is None:
         return None
     before = _last_process(connection, experiment_id)
-    (ended_unix_ns,) = connection.execute(
-        "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
-    ).fetchone()
+    ended_unix_ns = value(
+        connection, "SELECT ended_unix_ns FROM experiments WHERE id = ?", experiment_id
+    )
     runs = Runs(connection, experiment_id, {run.position for run in chosen}, versions)
     matched = {run.position: old for run in plan.runs if (old := runs.match(run)) is not None}
     added = runs.beyond(plan, matched)
@@ -412,9 +412,7 @@ def go_on(
 
 
 def _only(connection: sqlite3.Connection, experiment_id: int) -> Patterns:
-    (text,) = connection.execute(
-        "SELECT only FROM experiments WHERE id = ?", (experiment_id,)
-    ).fetchone()
+    text = value(connection, "SELECT only FROM experiments WHERE id = ?", experiment_id)
     found: Patterns = json.loads(text)
     return found
 
@@ -437,16 +435,14 @@ def _end_of_process(
 
 
 def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
-    (continuations,) = connection.execute(
-        "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
-    ).fetchone()
+    continuations = value(
+        connection, "SELECT count(*) FROM continuations WHERE experiment_id = ?", experiment_id
+    )
     return int(continuations) + 1
 
 
 def _kept(connection: sqlite3.Connection, old: RunBefore) -> KeptRun:
-    (reason,) = connection.execute(
-        "SELECT verdict_reason FROM runs WHERE id = ?", (old.run.id,)
-    ).fetchone()
+    reason = value(connection, "SELECT verdict_reason FROM runs WHERE id = ?", old.run.id)
     row = connection.execute(
         "SELECT document FROM compared_answers WHERE run_id = ?", (old.run.id,)
     ).fetchone()
@@ -472,15 +468,16 @@ def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Proces
 
 def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
     """When the process before entered a stage of a run for the last time, or began."""
-    (last_ns,) = connection.execute(
+    last_ns = value(
+        connection,
         "SELECT max(stages.begun_unix_ns) FROM stages JOIN runs ON runs.id = run_id "
         "WHERE experiment_id = ?",
-        (experiment_id,),
-    ).fetchone()
+        experiment_id,
+    )
     if last_ns is None:
-        (last_ns,) = connection.execute(
-            "SELECT begun_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
-        ).fetchone()
+        last_ns = value(
+            connection, "SELECT begun_unix_ns FROM experiments WHERE id = ?", experiment_id
+        )
     return int(last_ns)
 
 

@@ -40,8 +40,6 @@ OnProgress = Callable[[str, int, int], None]
 
 
 class Merged(Struct):
-    """What was added to the record."""
-
     experiments: list[int]
     """Their numbers in the record."""
     runs: int

@@ -24,7 +24,7 @@ from assay.plan.fingerprint import Content
 from assay.plan.values import Patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.file.kept_texts import json_text, storable
-from assay.record.file.record_file import insert
+from assay.record.file.record_file import insert, value
 from assay.record.runs import reading
 from assay.record.runs.records import EndState
 from assay.text.secrets import without_secrets
@@ -81,6 +81,12 @@ def experiment_title(experiment: Experiment, workload: WorkloadRecord) -> str:
     """That of the experiment, or else of its workload."""
     own = without_secrets(experiment.title or workload.title)
     return storable(f"{own} (quick version)" if experiment.is_quick else own)
+
+
+def run_at(connection: sqlite3.Connection, experiment_id: int, position: int) -> int:
+    """The number of the run at that position."""
+    question = "SELECT id FROM runs WHERE experiment_id = ? AND position = ?"
+    return int(value(connection, question, experiment_id, position))
 
 
 def next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
@@ -162,8 +168,6 @@ def end_run(
 
 
 class Taken(NamedTuple):
-    """How long a run took."""
-
     elapsed_s: float
     """From its beginning to its end, with provision and load."""
     driven_s: float
@@ -193,11 +197,7 @@ def ended_repetitions(
     """The runs at these positions, which ended in a process before."""
     found = {}
     for position in positions:
-        (run_id,) = connection.execute(
-            "SELECT id FROM runs WHERE experiment_id = ? AND position = ?",
-            (experiment_id, position),
-        ).fetchone()
-        found[position] = reading.run(connection, run_id)
+        found[position] = reading.run(connection, run_at(connection, experiment_id, position))
     return found
 
 

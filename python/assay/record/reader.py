@@ -66,7 +66,6 @@ class RecordQuestions(ABC):
         return self._read(lambda connection: reading.documents_of_run(connection, run_id))
 
     def experiment(self, experiment_id: int) -> ExperimentRecord:
-        """One experiment with all its runs."""
         return self._read(
             lambda connection: reading.experiment(connection, self.path, experiment_id)
         )

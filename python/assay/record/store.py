@@ -24,8 +24,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -52,7 +51,7 @@ from assay.record import continuing, planned_runs, run_so_far
 from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.file import kept_texts
 from assay.record.file.kept_texts import NO_TEXTS, Texts, json_text
-from assay.record.file.record_file import insert
+from assay.record.file.record_file import insert, value
 from assay.record.planned_runs import ExperimentFacts, Taken
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import run_rows, run_steps, typed
@@ -61,6 +60,7 @@ from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Store(RecordQuestions):
@@ -105,19 +105,13 @@ class Store(RecordQuestions):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
         """Ends the current run and experiment, and closes the file."""
         self._end_seconds()
         try:
             if self._run_id is not None:
-                is_error = kind is not None and issubclass(kind, Exception)
                 self.end_run(
-                    "failed" if is_error else "interrupted",
+                    "failed" if isinstance(error, Exception) else "interrupted",
                     reason=str(error or ""),
                     exit_status=error.exit_code if isinstance(error, AssayError) else None,
                 )
@@ -140,10 +134,8 @@ class Store(RecordQuestions):
         finds it again. ``only``: by which its runs are chosen.
         """
         process, now_ns = ProcessIdentity.own(), time.time_ns()
-        experiment_id = self._write().change(
-            lambda connection: planned_runs.keep_plan(
-                connection, experiment, plan, facts, process, now_ns, command, only
-            )
+        experiment_id = self._change(
+            planned_runs.keep_plan, experiment, plan, facts, process, now_ns, command, only
         )
         self._machine = facts.machine
         self._begins(experiment_id, 0)
@@ -161,10 +153,8 @@ class Store(RecordQuestions):
         """Continues the command's last experiment in this process, if it is unfinished: see
         `assay.record.continuing`."""
         process, now_ns, runs = ProcessIdentity.own(), time.time_ns(), tuple(chosen)
-        found = self._write().change(
-            lambda connection: continuing.go_on(
-                connection, plan, runs, command, facts, process, now_ns, versions, only
-            )
+        found = self._change(
+            continuing.go_on, plan, runs, command, facts, process, now_ns, versions, only
         )
         if found is not None:
             self._machine = facts.machine
@@ -229,18 +219,14 @@ class Store(RecordQuestions):
         run_id, position, now_ns = self._run(), self._step, time.time_ns()
         if position is None or not self._is_step_open:
             raise Bug("a step ends, and none is under way")
-        self._write().change(
-            lambda connection: run_steps.end_step(
-                connection, run_id, position, state, reason, now_ns
-            )
-        )
+        self._change(run_steps.end_step, run_id, position, state, reason, now_ns)
         self._is_step_open = False
 
     def probed(self, probe: Probe) -> None:
         """Writes what the storage of the current run did in a probe."""
         run_id = self._run()
         self._run_so_far = replace(self._so_far(), probe=probe)
-        self._write().change(lambda connection: run_rows.keep_probe(connection, run_id, probe))
+        self._change(run_rows.keep_probe, run_id, probe)
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
@@ -272,11 +258,7 @@ class Store(RecordQuestions):
         """Writes what the tables of a server hold that Assay did not fill."""
         run_id = self._run()
         self._run_so_far = run_so_far.existed(self._so_far(), tables, is_after=is_after)
-        self._write().change(
-            lambda connection: run_rows.keep_existing_tables(
-                connection, run_id, tables, is_after=is_after
-            )
-        )
+        self._change(run_rows.keep_existing_tables, run_id, tables, is_after=is_after)
 
     def loaded(self, dataset: Dataset) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""
@@ -295,9 +277,7 @@ class Store(RecordQuestions):
 
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
             run_steps.keep_drive(connection, run_id, step, text, scripts)
-            (state,) = connection.execute(
-                "SELECT state FROM runs WHERE id = ?", (run_id,)
-            ).fetchone()
+            state = value(connection, "SELECT state FROM runs WHERE id = ?", run_id)
             if state != "driving":
                 planned_runs.enter_state(connection, run_id, "driving", now_ns)
 
@@ -371,12 +351,8 @@ class Store(RecordQuestions):
 
     def compared(self, answers: Sequence[ComparedAnswer]) -> None:
         """Writes what the run answered of the questions that all systems are asked alike."""
-        run_id, text = self._run(), json_text([list(one) for one in answers])
-
-        def change(connection: sqlite3.Connection) -> None:
-            insert(connection, "compared_answers", run_id=run_id, document=text)
-
-        self._write().change(change)
+        text = json_text([list(one) for one in answers])
+        self._change(insert, "compared_answers", run_id=self._run(), document=text)
 
     def run_so_far(self, state: EndState, reason: str | None = None) -> Run:
         """The current run as it is judged if it ends in this state: of the values that were handed
@@ -435,12 +411,9 @@ class Store(RecordQuestions):
         """Another run was answered otherwise: ``verdict`` is that of the run at that position,
         which has ended, ``cells`` that of its cell, if that is complete; its checks are wrong."""
         experiment_id = self._experiment()
-        place = (experiment_id, position)
 
         def change(connection: sqlite3.Connection) -> None:
-            (run_id,) = connection.execute(
-                "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place
-            ).fetchone()
+            run_id = planned_runs.run_at(connection, experiment_id, position)
             planned_runs.keep_dispute(connection, run_id, dispute, verdict)
             planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
 
@@ -456,10 +429,7 @@ class Store(RecordQuestions):
 
     def judged(self, cells: Judged) -> None:
         """Writes the verdicts of cells that are complete."""
-        experiment_id = self._experiment()
-        self._write().change(
-            lambda connection: planned_runs.keep_cell_verdicts(connection, experiment_id, cells)
-        )
+        self._change(planned_runs.keep_cell_verdicts, self._experiment(), cells)
 
     def taken(self, position: int) -> Taken:
         """How long the run at that position, which has ended, took."""
@@ -474,9 +444,7 @@ class Store(RecordQuestions):
         run = self._read(
             lambda connection: again(planned_runs.next_position(connection, experiment_id))
         )
-        self._write().change(
-            lambda connection: planned_runs.plan_run(connection, experiment_id, run)
-        )
+        self._change(planned_runs.plan_run, experiment_id, run)
         return run
 
     def spare(self, positions: Iterable[int], cells: Judged = planned_runs.NO_CELL_VERDICT) -> None:
@@ -506,9 +474,15 @@ class Store(RecordQuestions):
 
     def calibrated(self, calibration: CalibrationRecord, machine: Machine, build: Build) -> None:
         """Writes a calibration of this machine's client; ``build``: what measured it."""
-        self._write().change(
-            lambda connection: typed.keep_calibration(connection, calibration, machine, build)
-        )
+        self._change(typed.keep_calibration, calibration, machine, build)
+
+    def _change(
+        self,
+        change: Callable[Concatenate[sqlite3.Connection, P], T],
+        *of: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        return self._write().change(lambda connection: change(connection, *of, **named))
 
     def _write(self) -> Writer:
         if self._writer is None:

@@ -22,7 +22,7 @@ from assay.plan.forecast import CellTimes
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record import continuing
 from assay.record.file.kept_texts import json_text, storable
-from assay.record.file.record_file import SqlValue
+from assay.record.file.record_file import SqlValue, value
 from assay.record.runs import reading, run_steps
 from assay.text.secrets import without_secrets
 
@@ -55,8 +55,6 @@ class KeptWarning(NamedTuple):
 
 
 class ListedExperiment(NamedTuple):
-    """An experiment of the record."""
-
     id: int
     title: str
     begun_unix_ns: int
@@ -227,7 +225,7 @@ def seconds(connection: Connection, place: Place, after: int) -> tuple[list[Kept
 
 
 def _observed_machine(connection: Connection, place: Place) -> dict[int, MachineSecond]:
-    (text,) = connection.execute(_OBSERVED_MACHINE, place).fetchone()
+    text = value(connection, _OBSERVED_MACHINE, *place)
     known = msgspec.json.decode(text or "[]", type=tuple[MachineSecond, ...])
     return {one.second: one for one in known}
 

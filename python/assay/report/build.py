@@ -244,18 +244,16 @@ def _results(
         *along,
         *figures_of_fields(test, declared, cells),
     )
-    lines = (*durability.lines(cells), *_answers(cells))
+    lines = (
+        *durability.lines(cells),
+        *cell_runs.agreement_lines([cell.runs for cell in cells], [cell.judged for cell in cells]),
+    )
     return Section(_title(cells[0]), lines, tables, figures)
-
-
-def _answers(cells: Sequence[CellRuns]) -> Iterator[str]:
-    return cell_runs.agreement_lines([cell.runs for cell in cells], [cell.judged for cell in cells])
 
 
 def _test_sections(
     experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
-    """What explains the results of a test."""
     from assay.report.figures import over_time
     from assay.report.sections import (
         answers,

@@ -195,14 +195,6 @@ def roles_are_of_machines(cells: Iterable[CellRuns]) -> bool:
     return len(roles) > 1 and all(len(of_machine) == 1 for of_machine in roles.values())
 
 
-def label_cells(
-    cell: CellRuns, factors: Sequence[str], run: Run | None = None
-) -> tuple[ReportCell, ...]:
-    """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
-    runs = cell.run_ids if run is None else (run.id,)
-    return tuple(label(cell.level(name), runs) for name in factors)
-
-
 def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
     """A level as a cell about these runs; None: it has no such factor."""
     if level is None:

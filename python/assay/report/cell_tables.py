@@ -225,6 +225,38 @@ def unit_of_percentile(latencies: Iterable[Latency]) -> str:
     return "µs" if longest < 1_000_000 else "ms"
 
 
+def latency_of_run(name: str, unit: str) -> Callable[[Run], ReportCell]:
+    def shown(run: Run) -> ReportCell:
+        driven = run.measurement
+        latency = driven.of_clients.all_ok.latency
+        return percentile_cell(latency, name, unit, driven.resolution)
+
+    return shown
+
+
+def percentile_columns(
+    names: Iterable[str],
+    sources: Iterable[Any],
+    read: Callable[[Any], tuple[Latency, Resolution] | None],
+    *,
+    title: str = "{}",
+    unit: str = "",
+) -> list[ReportColumn]:
+    """``read``: the times of a source, and how fine they are; None: it has none. ``unit``: empty:
+    that in which the times of all sources are best read."""
+    known = (found for one in sources if (found := read(one)) is not None)
+    unit = unit or unit_of_percentile(times for times, _ in known)
+
+    def column(name: str) -> ReportColumn:
+        def shown(source: Any) -> ReportCell:
+            found = read(source)
+            return absent("") if found is None else percentile_cell(found[0], name, unit, found[1])
+
+        return columns.numbers(title.format(name), shown, unit)
+
+    return [column(name) for name in names]
+
+
 FIRST, WARM_AFTER = "first execution", "warm after"
 WARM_NOT_SEEN = "not seen"
 """The throughput did not differ in the first seconds, or there were too few to tell."""

@@ -82,7 +82,6 @@ def words(title: str, read: Callable[[Any], object], **shown: Any) -> ReportColu
 
 
 def numbers(title: str, cell: Callable[[Any], ReportCell], unit: str = "") -> ReportColumn:
-    """A column of numbers for people."""
     return ReportColumn(title, is_number=True, shown_in=unit, cell=cell)
 
 
@@ -140,10 +139,6 @@ def path(*names: str) -> Callable[[Any], Any]:
         return source
 
     return value
-
-
-def attribute(name: str) -> Callable[[Any], Any]:
-    return lambda source: getattr(source, name)
 
 
 def of(read: Callable[[Any], Any], columns: Iterable[ReportColumn]) -> list[ReportColumn]:
@@ -219,7 +214,11 @@ def numbered_footnotes(table: ReportTable) -> ReportTable:
         for row in table.rows
     )
     notes = [f"[{number}] {note}" for note, number in numbers.items()]
-    if not notes and not table.of_all and _is_judged(table):
+    if (
+        not notes
+        and not table.of_all
+        and any(cell.number and cell.number.verdict for row in table.rows for cell in row.cells)
+    ):
         notes = [ALL_VALID]
     return replace(table, rows=rows, notes=(*table.notes, *notes))
 
@@ -250,7 +249,3 @@ def _without_notes(cell: ReportCell, of_all: Verdict) -> ReportCell:
     before, _, after = cell.note.partition(cell.number.judged.sentence)
     parts = (before.removesuffix("; "), left, after.removeprefix("; "))
     return replace(cell, note="; ".join(filter(None, parts)))
-
-
-def _is_judged(table: ReportTable) -> bool:
-    return any(cell.number and cell.number.verdict for row in table.rows for cell in row.cells)

@@ -227,7 +227,6 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
 
 
 def schema() -> JsonSchema:
-    """The JSON Schema of the document."""
     return document_schema(ComparisonDocument, "A comparison of Assay", "assay compare")
 
 

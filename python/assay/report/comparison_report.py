@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -17,7 +17,7 @@ from assay.comparison.compare_sides import designs
 from assay.comparison.conditions import ConditionResult
 from assay.comparison.ratios import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides import Compared, ComparedCell, Comparison, Difference, Machines
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics.estimate import CONFIDENCE, Design, Estimate
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
@@ -227,11 +227,17 @@ Shown = Sequence[tuple[ComparedCell, Compared]]
 def tables(comparison: Comparison) -> Iterator[ReportTable]:
     cells = _in_order(comparison)
     primary = [(cell, cell.primary) for cell in cells]
+    of_cells, medians = [*_notes_of_cells(comparison)], [*_disagreeing_medians(primary)]
+    meaning, several = [*_meaning(primary)], [*_several(primary, _OF_ONE_ALONE)]
     if len(cells) > _FEW:
-        yield _verdicts(comparison, primary)
-        yield _ratio_tables_ratios(comparison, primary, is_detail=True)
+        few = [column for column in _NUMBERS if column.title in ("B/A", "interval")]
+        brief = [*of_cells, *medians, *_several(primary, "; an interval is that of one alone")]
+        yield _of_cells(comparison, primary, "verdicts", few, brief)
+        notes = [*meaning, *several]
+        yield _of_cells(comparison, primary, "ratios", _NUMBERS, notes, is_detail=True)
     else:
-        yield _ratio_tables_ratios(comparison, primary)
+        notes = [*of_cells, *meaning, *medians, *several]
+        yield _of_cells(comparison, primary, "ratios", _NUMBERS, notes)
     yield _metrics(
         comparison,
         [
@@ -259,61 +265,37 @@ def _in_order(comparison: Comparison) -> list[ComparedCell]:
     )
 
 
-def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
-    """The short one."""
-    word, of_all = _said_of_all(comparison, shown)
-    notes = (
-        *_notes_of_cells(comparison),
-        *_disagreeing_medians(shown),
-        *_several(shown, "; an interval is that of one alone"),
-    )
-    return _table(
-        "verdicts",
-        f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
-        (
-            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
-            *(column for column in _NUMBERS if column.title in ("B/A", "interval")),
-            *([] if word else [_verdict_column(comparison, of_all)]),
-        ),
-        shown,
-        block=lambda source: _block(shown, *source),
-        notes=notes,
-        of_all=_sentence(word, of_all),
-    )
+_OF_ONE_ALONE = (
+    "; interval and detectable difference are those of one alone, so an interval may exclude 1 by "
+    "chance"
+)
 
 
-def _sentence(word: str, of_all: Sequence[str]) -> str:
-    """``every cell: no difference seen; unreliable: short measurement``."""
-    said = "; ".join(filter(None, (word, *of_all)))
-    return f"every cell: {said}" if said else ""
-
-
-def _ratio_tables_ratios(
-    comparison: Comparison, shown: Shown, *, is_detail: bool = False
+def _of_cells(
+    comparison: Comparison,
+    shown: Shown,
+    name: str,
+    numbers: Sequence[ReportColumn],
+    notes: Iterable[str],
+    *,
+    is_detail: bool = False,
 ) -> ReportTable:
     """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
     word, of_all = _said_of_all(comparison, shown)
-    has_verdicts = not (is_detail or word)
-    notes = (
-        *([] if is_detail else _notes_of_cells(comparison)),
-        *_meaning(shown),
-        *([] if is_detail else _disagreeing_medians(shown)),
-        *_several(shown, "; interval and detectable difference are those of one alone, so an "
-        "interval may exclude 1 by chance"),
-    )  # fmt: skip
+    said = "; ".join(filter(None, (word, *of_all)))
     return _table(
-        "ratios",
+        name,
         f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
         (
             ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
-            *_NUMBERS,
-            *([_verdict_column(comparison, of_all)] if has_verdicts else []),
+            *numbers,
+            *([] if word or is_detail else [_verdict_column(comparison, of_all)]),
         ),
         shown,
         block=lambda source: _block(shown, *source),
-        notes=notes,
+        notes=tuple(notes),
         is_detail=is_detail,
-        of_all="" if is_detail else _sentence(word, of_all),
+        of_all=f"every cell: {said}" if said and not is_detail else "",
     )
 
 
@@ -475,7 +457,6 @@ def _notes_of_cells(comparison: Comparison) -> Iterator[str]:
 
 
 def _meaning(shown: Shown) -> Iterator[str]:
-    """What the columns are."""
     if any(len(values) > 1 for _, one in shown for values in (one.a_values, one.b_values)):
         yield "A, B: geometric means of the repetitions (assay report has medians)"
     estimates = [one.estimate for _, one in shown if one.adjusted_p is not None]
@@ -512,7 +493,7 @@ _AS_FACTOR = 1.0
 """From this difference on a share misleads: nothing falls by 226 %."""
 
 
-def value_cell(value: float, metric: Metric) -> ReportCell:
+def value_cell(value: float, metric: ReportColumn) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
     written = {"ns": units.latency, "bytes": units.size, "count": units.mean_count}

@@ -204,7 +204,6 @@ def _except_in_memory(cells: Sequence[CellRuns]) -> str:
 
 
 def _in_memory(cells: Sequence[CellRuns]) -> list[str]:
-    """The storages that are."""
     return list(dict.fromkeys(cell.runs[0].storage for cell in cells if _is_in_memory(cell)))
 
 

@@ -25,7 +25,7 @@ from assay.contracts.metric import ReportColumn
 from assay.experiment.choices import server_limits
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
-from assay.report.columns import attribute, never_null, nullable, of, path, row
+from assay.report.columns import never_null, nullable, of, path, row
 from assay.report.values import TidyRow, TidyValue, run_number
 from assay.text import rates
 
@@ -69,16 +69,11 @@ SHOWN_IF_VARIED = tuple(
 )
 """Columns of factors that forms with few columns have only where they differ."""
 FACTORS = [
-    never_null("experiment", "integer", "its number", attribute("experiment_id")),
-    never_null("workload", "string", "its name, or its file", attribute("workload")),
-    never_null(
-        "test", "string", "of the workload, or the scripts in its place",
-        attribute("test_name"),
-    ),
-    never_null(
-        "system", "string", "name, options and settings", attribute("system_label")
-    ),
-    nullable("storage", "string", "null: not seen", attribute("storage")),
+    never_null("experiment", "integer", "its number", path("experiment_id")),
+    never_null("workload", "string", "its name, or its file"),
+    never_null("test", "string", "of the workload, or the scripts in its place", path("test_name")),
+    never_null("system", "string", "name, options and settings", path("system_label")),
+    nullable("storage", "string", "null: not seen"),
     never_null("machine", "string", MACHINE_MEANING, machine_shown),
     nullable(
         "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
@@ -89,17 +84,11 @@ FACTORS = [
         path("system_price", "amount"),
     ),
     nullable("currency", "string", "of prices; null: not given", _currency),
-    nullable(
-        "required_rate_per_s", "number", "that a storage must keep; null: not asked for",
-        attribute("required_rate_per_s"),
-    ),
+    nullable("required_rate_per_s", "number", "that a storage must keep; null: not asked for"),
     *(_column(factor, _of_machine(factor)) for factor in OF_MACHINE.values()),
-    _column(CLIENTS, attribute("clients")),
+    _column(CLIENTS, path("clients")),
     *(_of_levels(factor) for name, factor in OF_LEVELS.items() if name not in VARIED_LEVELS),
-    never_null(
-        "arrival", "string", "closed, constant, poisson",
-        lambda run: run.driving.arrival,
-    ),
+    never_null("arrival", "string", "closed, constant, poisson", path("driving", "arrival")),
     *map(_of_levels, VARIED_LEVELS.values()),
     _column(OFFERED_RATE, _offered_rate),
 ]  # fmt: skip
@@ -120,7 +109,7 @@ RUN = never_null(
 
 def of_part(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
     """The same columns, read from the part of a `RunPart`, behind the run."""
-    return [RUN, *of(attribute("part"), columns)]
+    return [RUN, *of(path("part"), columns)]
 
 
 Sources = Callable[[ExperimentRecord], Iterator[Any]]

@@ -250,7 +250,6 @@ def document(trends: Sequence[Trend]) -> dict[str, Any]:
 
 
 def trend_schema() -> JsonSchema:
-    """The JSON Schema of the document."""
     return document_schema(TrendDocument, "A trend of Assay", "assay trend")
 
 

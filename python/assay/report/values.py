@@ -193,7 +193,6 @@ class WarningNote(Struct, frozen=True):
 
 
 def number_in(row: TidyRow, column: str) -> float | None:
-    """None where there is none."""
     value = row[column]
     return value if isinstance(value, int | float) else None
 

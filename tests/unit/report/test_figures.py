@@ -240,7 +240,7 @@ def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
     runs = [invented.of_cell(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
     found = cell_runs.cells(record, runs)
     assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
-    shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
+    shown = [cell_runs.label(cell.level("reclaim")).shown for cell in found]
     assert shown == ["no", "yes"]
 
 

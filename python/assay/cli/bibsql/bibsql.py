@@ -55,7 +55,6 @@ EXAMPLES = """\
 
 
 def main() -> None:
-    """The program ``bibsql``."""
     sys.exit(outcome_of("bibsql", lambda: run(sys.argv[1:])))
 
 

@@ -116,7 +116,6 @@ EXAMPLES = """\
 
 
 def main() -> None:
-    """The program ``bibtosql``."""
     # A filter ends at Ctrl-C, also while it waits for input inside the engine.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(outcome_of("bibtosql", lambda: run(sys.argv[1:])))

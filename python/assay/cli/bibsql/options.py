@@ -44,8 +44,6 @@ class Option(Struct, frozen=True):
 
 
 class Parsed(Struct, frozen=True):
-    """What the arguments say."""
-
     given: set[str] = field(default_factory=set)
     values: dict[str, list[str]] = field(default_factory=dict)
     rest: list[str] = field(default_factory=list)

@@ -132,7 +132,6 @@ def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str
 
 
 def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
-    """The names of the dialects."""
     return _beginning(typed, sorted({one.dialect.name for _, one in registry.usable_systems()}))
 
 
@@ -140,10 +139,7 @@ def metric(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
     """The names of metrics that are compared."""
     from assay.record.metrics.catalogue import COMPARED
 
-    found = COMPARED.values()
-    return [
-        CompletionItem(one.name, help=one.meaning) for one in found if one.name.startswith(typed)
-    ]
+    return _beginning(typed, {one.name: one.meaning for one in COMPARED.values()})
 
 
 def factor(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
@@ -164,11 +160,7 @@ def factor(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items
     name, equals, _ = typed.partition("=")
     if equals:
         return _key_and_value(typed, {name: OptionSpec(name, "", tuple(several.get(name, ())), "")})
-    return [
-        CompletionItem(name, help=", ".join(known))
-        for name, known in several.items()
-        if name.startswith(typed)
-    ]
+    return _beginning(typed, {name: ", ".join(known) for name, known in several.items()})
 
 
 def recorded_test(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
@@ -258,11 +250,7 @@ def _key_and_value(typed: str, known: dict[str, OptionSpec]) -> Items:
     """``key=``, or behind the equals sign the last of its levels."""
     key, equals, values = typed.partition("=")
     if not equals:
-        return [
-            CompletionItem(f"{name}=", help=spec.help)
-            for name, spec in known.items()
-            if name.startswith(typed)
-        ]
+        return _beginning(typed, {f"{name}=": spec.help for name, spec in known.items()})
     spec = known.get(key)
     earlier, comma, last = values.rpartition(",")
     levels = () if spec is None else spec.levels or (spec.default,)
@@ -274,7 +262,9 @@ def _key_and_value(typed: str, known: dict[str, OptionSpec]) -> Items:
 
 
 def _beginning(typed: str, names: Iterable[str]) -> Items:
-    return [CompletionItem(name) for name in names if name.startswith(typed)]
+    """``names``: those of a mapping have a help."""
+    helps = names if isinstance(names, Mapping) else {}
+    return [CompletionItem(one, help=helps.get(one)) for one in names if one.startswith(typed)]
 
 
 def _files(typed: str, endings: tuple[str, ...]) -> Items:

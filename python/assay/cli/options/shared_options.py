@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,6 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--progress SECONDS``."""
     return click.option(
         "--progress",
         "progress_s",
@@ -156,8 +155,6 @@ def is_typed(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-OptionDecorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 _COMPLETERS = {
     "on": completers.in_a_list(completers.system),
     "storage": completers.in_a_list(completers.storage),
@@ -165,7 +162,7 @@ _COMPLETERS = {
 }
 
 
-def setting_option(setting: Setting, /, **further: Any) -> OptionDecorator:
+def setting_option(setting: Setting, /, **further: Any) -> Decorator:
     """``further``: what click alone knows of, such as the variable of the environment."""
     names = (setting.short, setting.option, setting.other_option)
     return click.option(
@@ -258,7 +255,7 @@ def _families() -> list[str]:
     return [f"{one.name}:{one.member_word}" for one in families]
 
 
-_EXPERIMENT_OPTIONS: tuple[OptionDecorator, ...] = (
+_EXPERIMENT_OPTIONS: tuple[Decorator, ...] = (
     click.argument(
         "target",
         metavar="[WORKLOAD[.TEST,…]|SCRIPT[@WEIGHT]|FILE.toml]",
@@ -270,6 +267,11 @@ _EXPERIMENT_OPTIONS: tuple[OptionDecorator, ...] = (
 )
 
 
+def _with_all(options: Iterable[Decorator], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The first of them is the outermost."""
+    return reduce(lambda made, option: option(made), reversed([*options]), function)
+
+
 def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that describe an experiment; the command gets ``words: Words``."""
 
@@ -279,10 +281,7 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
         with as_written(words):
             return function(words=words, **given)
 
-    decorated: Callable[..., Any] = with_words
-    for decorate in reversed(_EXPERIMENT_OPTIONS):
-        decorated = decorate(decorated)
-    return decorated
+    return _with_all(_EXPERIMENT_OPTIONS, with_words)
 
 
 datasets_option = setting_option(
@@ -323,10 +322,7 @@ def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         return function(loading=Loading(load_sessions, verify, datasets), **given)
 
-    decorated: Callable[..., Any] = with_loading
-    for decorate in reversed(_LOADING_OPTIONS):
-        decorated = decorate(decorated)
-    return decorated
+    return _with_all(_LOADING_OPTIONS, with_loading)
 
 
 def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
@@ -378,26 +374,13 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
         first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability)
         return function(first_use=first_use, **given)
 
-    decorated: Callable[..., Any] = with_seconds
-    for decorate in reversed(_PROBING_OPTIONS):
-        decorated = decorate(decorated)
-    return decorated
-
-
-_RUN_OPTIONS = (
-    experiment_options,
-    new_option,
-    loading_options,
-    probing_options,
-)
+    return _with_all(_PROBING_OPTIONS, with_seconds)
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The command gets ``words``, ``is_new``, ``loading`` and ``first_use``."""
-    decorated = function
-    for group in reversed(_RUN_OPTIONS):
-        decorated = group(decorated)
-    return decorated
+    options = (experiment_options, new_option, loading_options, probing_options)
+    return _with_all(options, function)
 
 
 erase_option = setting_option(SETTINGS["erase"])

@@ -179,8 +179,6 @@ class Passed(Struct):
 
 
 class Seen(Struct, frozen=True):
-    """What a look has seen."""
-
     status: Status
     text: str
     """The same as JSON."""

@@ -10,7 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from assay.contracts.documents import Shape, ShapeError, read_shape
-from assay.contracts.metric import COUNT, SIZE, SPEED, WAIT, DifferenceWords, Metric, WarningText
+from assay.contracts.metric import (
+    COUNT,
+    SIZE,
+    SPEED,
+    WAIT,
+    DifferenceWords,
+    ReportColumn,
+    WarningText,
+    no_value,
+)
 from assay.contracts.observation.costs import CacheState
 from assay.contracts.observation.observation import VERSION, Observation
 from assay.contracts.plugins import ContractBroken
@@ -34,7 +43,7 @@ class StepReport(Shape, frozen=True):
     """The base of the types, which are declared with ``tag_field="kind"`` and a ``tag`` of their
     own. Fields end in their units (``_ns``, ``_bytes``)."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = ()
+    metrics: ClassVar[tuple[ReportColumn, ...]] = ()
     """Their ``value`` reads them from the report. Names of another package's begin with the kind
     and an underscore."""
     warning_texts: ClassVar[Mapping[str, WarningText]] = {}
@@ -237,14 +246,14 @@ def _backup(
     meaning: str,
     words: DifferenceWords,
     read: Callable[[BackupReport], float],
-) -> Metric:
-    return Metric(name=f"backup_{name}", unit=unit, meaning=meaning, value=read, words=words)
+) -> ReportColumn:
+    return ReportColumn(name=f"backup_{name}", unit=unit, meaning=meaning, value=read, words=words)
 
 
 class BackupReport(StepReport, frozen=True, tag_field="kind", tag="backup"):
     """A backup, what clients noticed of it, and what came back from it."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
         _backup("size_bytes", "bytes", "of a backup", SIZE, lambda report: report.size_bytes),
         _backup(
             "longest_read_wait_ns", "ns", "longest wait of a read meanwhile", WAIT,
@@ -297,10 +306,10 @@ def _backups(way: str, done: str, took_ns: int, size: int | None, equal: str | N
 class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_backup"):
     """A backup that a later step restores; no client worked meanwhile."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(name="made_backup_ns", unit="ns", meaning="until a backup was on the storage",
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(name="made_backup_ns", unit="ns", meaning="until a backup was on the storage",
                value=lambda report: report.took_ns, words=SPEED),
-        Metric(name="made_backup_bytes", unit="bytes", meaning="of a backup that was kept",
+        ReportColumn(name="made_backup_bytes", unit="bytes", meaning="of a backup that was kept",
                value=lambda report: report.size_bytes, words=SIZE),
     )  # fmt: skip
     is_beside: ClassVar[bool] = True
@@ -319,8 +328,8 @@ class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_back
 class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="restored_backup"):
     """A backup that was restored."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(name="restored_backup_ns", unit="ns", meaning="until a table of it was read",
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(name="restored_backup_ns", unit="ns", meaning="until a table of it was read",
                value=lambda report: report.took_ns, words=SPEED),
     )  # fmt: skip
     is_beside: ClassVar[bool] = True
@@ -340,8 +349,8 @@ class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="resto
         yield _backups(self.way, "restore", self.took_ns, None, equal)
 
 
-def _size(name: str, meaning: str) -> Metric:
-    return Metric(
+def _size(name: str, meaning: str) -> ReportColumn:
+    return ReportColumn(
         name=name, unit="bytes", meaning=meaning, words=SIZE,
         value=lambda report: getattr(report, name),
     )  # fmt: skip
@@ -350,7 +359,7 @@ def _size(name: str, meaning: str) -> Metric:
 class SpaceReuseReport(StepReport, frozen=True, tag_field="kind", tag="space_reuse"):
     """The size of the files of tables whose rows were deleted and inserted again."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
         _size("reinserted_bytes", "of the files, after all rows were deleted and inserted again"),
         _size("deleted_bytes", "of the files, after all rows were deleted"),
         _size("last_bytes", "of the files, after all cycles of deleting and inserting"),
@@ -441,15 +450,15 @@ class StatementPlan(Shape, frozen=True):
 class PlansReport(StepReport, frozen=True, tag_field="kind", tag="plans"):
     """The plan of each statement."""
 
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
+    metrics: ClassVar[tuple[ReportColumn, ...]] = (
+        ReportColumn(
             name="plans_changed",
             unit="count",
             meaning="statements with another plan after the drive than before",
             value=lambda report: sum(one.is_changed for one in report.statements),
             words=COUNT,
         ),
-        Metric(
+        ReportColumn(
             name="plans_known",
             unit="count",
             meaning="statements whose plan the system said",
@@ -498,10 +507,12 @@ def _violations(report: Any) -> Iterator[str]:
     if not declared.frozen:
         yield "expected a class declared with frozen=True"
     for metric in report.metrics:
-        if not isinstance(metric, Metric):
-            yield f"metrics: expected Metric, found {metric!r}"
+        if not isinstance(metric, ReportColumn):
+            yield f"metrics: expected ReportColumn, found {metric!r}"
         elif not metric.name.startswith(f"{declared.tag}_"):
             yield f"metrics: expected names that begin with {declared.tag}_, found {metric.name!r}"
+        elif not metric.unit or not metric.meaning or metric.value is no_value:
+            yield f"metrics: {metric.name}: expected a unit, a meaning and a value"
     for name, text in report.warning_texts.items():
         if not isinstance(text, WarningText):
             yield f"warning_texts: {name}: expected WarningText, found {text!r}"

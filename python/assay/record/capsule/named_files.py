@@ -21,7 +21,7 @@ from assay.experiment.as_file import Places
 from assay.judge.run import ScriptRecord
 from assay.load.row_sources.protocol import ReadsFiles, RowSource, opened
 from assay.record.capsule import capsule_file
-from assay.record.file.record_file import open_for_reading, reading_errors
+from assay.record.file.record_file import open_for_reading, reading_errors, value
 from assay.record.runs.records import ExperimentRecord
 from assay.text import output_file, paths, secrets, toml_file
 from assay.text import paths as text_file
@@ -170,9 +170,7 @@ def _quick_table(record: ExperimentRecord) -> TomlData:
     """A record does not keep it. Empty: there is none, or none that can be read any more; then the
     quick version is that of the workload alone."""
     with closing(open_for_reading(record.path)) as connection, reading_errors(record.path):
-        (command,) = connection.execute(
-            "SELECT command FROM experiments WHERE id = ?", (record.id,)
-        ).fetchone()
+        command = value(connection, "SELECT command FROM experiments WHERE id = ?", record.id)
         file = json.loads(command).get("file") if command else None
     if not file or record.experiment.is_quick:
         return {}
@@ -388,9 +386,7 @@ def insist_on_the_same_input(
     """``experiment``: with the paths of the copies. Raises `InputError` where other rows would be
     read from them than were read from the files."""
     with closing(open_for_reading(record.path)) as connection, reading_errors(record.path):
-        (text,) = connection.execute(
-            "SELECT content FROM experiments WHERE id = ?", (record.id,)
-        ).fetchone()
+        text = value(connection, "SELECT content FROM experiments WHERE id = ?", record.id)
     expected = json.loads(text).get("input", "")
     rows = opened(workload, experiment, _Silent())
     found = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""

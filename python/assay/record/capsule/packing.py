@@ -44,7 +44,6 @@ class Packed(Struct, frozen=True):
     """With it."""
 
     def copy(self, descriptor: int) -> None:
-        """Writes the whole capsule."""
         self.file.seek(0)
         before = self.size_bytes - len(self.comment) - _LENGTH_BYTES
         for piece in output_file.pieces_of_file(self.file, before):

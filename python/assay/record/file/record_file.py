@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from assay.errors import ArgumentError, Bug
@@ -119,13 +119,19 @@ def reading_errors(path: Path) -> Iterator[None]:
 SqlValue = str | int | float | bytes | None
 
 
-def insert(connection: sqlite3.Connection, table: str, **values: SqlValue) -> int:
+def insert(connection: sqlite3.Connection, table: str, /, **values: SqlValue) -> int:
     """Adds a row; returns its number."""
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     cursor = connection.execute(
         f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values())
     )
     return int(cursor.lastrowid or 0)
+
+
+def value(connection: sqlite3.Connection, question: str, *asked: SqlValue) -> Any:
+    """The one value of the one row that answers the question."""
+    (found,) = connection.execute(question, asked).fetchone()
+    return found
 
 
 _LOG = ("-wal", "-shm")

@@ -48,7 +48,6 @@ def migrations() -> Sequence[Migration]:
 
 
 def views() -> Migration:
-    """The statements that create all views."""
     # Here: packages that bring metrics may import the record.
     from assay.record.metrics import catalogue
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import registry
-from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
+from assay.contracts.metric import GREATNESS, DifferenceWords, ReportColumn, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.run import Run
@@ -32,7 +32,7 @@ from assay.text import pattern
 from assay.text.phrases import did_you_mean
 
 
-def _of_reports() -> Iterator[Metric]:
+def _of_reports() -> Iterator[ReportColumn]:
     """Those that the reports of steps bring, other packages' too: of a run the last of its steps'
     reports of that type."""
     for report in registry.step_reports().values():
@@ -40,7 +40,7 @@ def _of_reports() -> Iterator[Metric]:
             yield replace(metric, value=_of_last(metric, report))
 
 
-def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[Run], Value]:
+def _of_last(metric: ReportColumn, report: type[StepReport]) -> Callable[[Run], Value]:
     def value(run: Run) -> Value:
         last = next((one for one in reversed(run.reports) if isinstance(one, report)), None)
         return None if last is None else metric.value(last)
@@ -48,16 +48,16 @@ def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[Run], Value]
     return value
 
 
-def _by_name(metrics: Iterable[Metric]) -> Mapping[str, Metric]:
+def _by_name(metrics: Iterable[ReportColumn]) -> Mapping[str, ReportColumn]:
     """The first of each name: that of another package's report replaces none."""
-    found: dict[str, Metric] = {}
+    found: dict[str, ReportColumn] = {}
     for metric in metrics:
         found.setdefault(metric.name, metric)
     return found
 
 
 METRICS = _by_name((*OF_CLIENTS, *OF_DEFERRED, *OF_REPLICAS, *OF_COSTS, *OF_DATA, *_of_reports()))
-COMPARED: Mapping[str, Metric] = {
+COMPARED: Mapping[str, ReportColumn] = {
     metric.name: metric
     for metric in sorted(METRICS.values(), key=lambda metric: metric.unit == "count")
     if metric.is_compared
@@ -71,7 +71,7 @@ _NAME = pattern(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
 _PERCENTILE = pattern(r"(latency_)?p\d")
 
 
-def metric(name: str) -> Metric:
+def metric(name: str) -> ReportColumn:
     """``latency_p99_ns``, or ``latency_p99_ns[insert]`` of a transaction type. Raises
     `ArgumentError` where there is none of that name by which sides are compared."""
     match = _NAME.fullmatch(name)
@@ -84,7 +84,7 @@ def metric(name: str) -> Metric:
     return of_type(base, match["transaction"]) if match["transaction"] else base
 
 
-def lower_percentiles(upper: Metric) -> list[Metric]:
+def lower_percentiles(upper: ReportColumn) -> list[ReportColumn]:
     """Those that there are of the same times, the next one first; of no percentile, none."""
     base, bracket, transaction = upper.name.partition("[")
     names = list(BY_NAME)
@@ -96,7 +96,7 @@ def lower_percentiles(upper: Metric) -> list[Metric]:
     return []
 
 
-def of_type(base: Metric, transaction: str) -> Metric:
+def of_type(base: ReportColumn, transaction: str) -> ReportColumn:
     """The same of one transaction type. Raises `ArgumentError` where it is of a whole run."""
     if base.of_work is None:
         raise ArgumentError(
@@ -106,7 +106,7 @@ def of_type(base: Metric, transaction: str) -> Metric:
     return base.of_type(transaction, clients.read_type(base.of_work, transaction))
 
 
-def of_types(runs: Iterable[Run]) -> list[Metric]:
+def of_types(runs: Iterable[Run]) -> list[ReportColumn]:
     """Of each transaction type, where the runs have several."""
     types = dict.fromkeys(
         report.name for run in runs if run.driven for report in run.driven.transactions
@@ -114,13 +114,13 @@ def of_types(runs: Iterable[Run]) -> list[Metric]:
     return [of_type(base, name) for name in types for base in OF_TYPES] if len(types) > 1 else []
 
 
-def derived(runs: Iterable[Run]) -> list[Metric]:
+def derived(runs: Iterable[Run]) -> list[ReportColumn]:
     """Those that workloads derive from what was measured, in the order of the runs."""
     declared = {one.name: one for run in runs if run.driven for one in run.driven.derived}
     return [_derived(one) for one in declared.values()]
 
 
-def _derived(declared: DerivedValue) -> Metric:
+def _derived(declared: DerivedValue) -> ReportColumn:
     def value(run: Run) -> Value:
         own = run.driven.derived if run.driven else ()
         return next((one.value for one in own if one.name == declared.name), None)
@@ -130,9 +130,9 @@ def _derived(declared: DerivedValue) -> Metric:
 
 def of_derived(
     name: str, title: str, value: Callable[[Any], Value], is_more_better: bool
-) -> Metric:
+) -> ReportColumn:
     """What a workload derives, read by ``value`` from a run."""
-    return Metric(
+    return ReportColumn(
         name=name,
         unit="",
         meaning=title,
@@ -143,7 +143,7 @@ def of_derived(
     )
 
 
-def primary(runs: Sequence[Run]) -> Metric:
+def primary(runs: Sequence[Run]) -> ReportColumn:
     """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
     throughput, p99 latency (mean latency where there are too few samples for it); without
     transactions the elapsed time, or the first metric of a report that has no time."""
@@ -172,20 +172,20 @@ def kept_values(run: Run) -> Mapping[str, Mapping[str, Value]]:
     return found
 
 
-def _kept_of_type(transaction: str) -> Iterator[Metric]:
+def _kept_of_type(transaction: str) -> Iterator[ReportColumn]:
     for metric in METRICS.values():
         if metric.of_work is not None:
             yield _one_of_type(metric, transaction)
 
 
 @lru_cache(maxsize=1024)
-def _one_of_type(metric: Metric, transaction: str) -> Metric:
+def _one_of_type(metric: ReportColumn, transaction: str) -> ReportColumn:
     """Kept, as each run of an experiment has the same types."""
     assert metric.of_work is not None
     return metric.of_type(transaction, clients.read_type(metric.of_work, transaction))
 
 
-def _known(metrics: Iterable[Metric], run: Run) -> dict[str, Value]:
+def _known(metrics: Iterable[ReportColumn], run: Run) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for metric in metrics:
         value = None
@@ -199,12 +199,11 @@ def _known(metrics: Iterable[Metric], run: Run) -> dict[str, Value]:
 
 
 def metric_views() -> Sequence[str]:
-    """The statements that create them."""
     return _made_views(tuple(METRICS.values()))
 
 
 @lru_cache(maxsize=2)
-def _made_views(metrics: tuple[Metric, ...]) -> Sequence[str]:
+def _made_views(metrics: tuple[ReportColumn, ...]) -> Sequence[str]:
     of_work = (metric for metric in metrics if metric.of_work is not None)
     of_runs = _view(
         "metrics",
@@ -224,9 +223,14 @@ def _made_views(metrics: tuple[Metric, ...]) -> Sequence[str]:
     return of_runs, of_types
 
 
-def _view(name: str, comment: str, labels: list[str], metrics: Iterable[Metric], where: str) -> str:
+def _view(
+    name: str, comment: str, labels: list[str], metrics: Iterable[ReportColumn], where: str
+) -> str:
     columns = [(label, "") for label in labels]
-    columns += [(_column(metric.name), _comment(metric)) for metric in metrics]
+    columns += [
+        (_column(metric.name), " ".join(metric.described.replace("; null: ", "; NULL: ").split()))
+        for metric in metrics
+    ]
     lines = []
     for place, (column, said) in enumerate(columns):
         text = f"         {column}{',' if place < len(columns) - 1 else ''}"
@@ -248,7 +252,3 @@ def _column(metric: str) -> str:
     name = metric if metric.isidentifier() else quoted
     path = "$." + json.dumps(metric, ensure_ascii=False)
     return "json_extract(document, '{}') AS {}".format(path.replace("'", "''"), name)
-
-
-def _comment(metric: Metric) -> str:
-    return " ".join(metric.described.replace("; null: ", "; NULL: ").split())

@@ -14,9 +14,9 @@ from assay.contracts.metric import (
     SPEED,
     WAIT,
     DifferenceWords,
-    Metric,
     Over,
     Read,
+    ReportColumn,
     Value,
     unit_of,
 )
@@ -90,12 +90,14 @@ def read_kept(field: str, *names: str) -> Callable[[Run], Any]:
     return value
 
 
-def kept(field: str, prefix: str, fields: Mapping[str, str | tuple[str, str]]) -> Iterator[Metric]:
+def kept(
+    field: str, prefix: str, fields: Mapping[str, str | tuple[str, str]]
+) -> Iterator[ReportColumn]:
     """Of a part of what the clients did (empty: of the whole): name → meaning, and when it is
     null."""
     for name, said in fields.items():
         meaning, null = (said, "") if isinstance(said, str) else said
-        yield Metric(
+        yield ReportColumn(
             name=f"{prefix}{name}",
             unit=unit_of(f"{prefix}{name}"),
             meaning=meaning,
@@ -105,9 +107,11 @@ def kept(field: str, prefix: str, fields: Mapping[str, str | tuple[str, str]]) -
         )
 
 
-def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
+def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> ReportColumn:
     """Of all transactions, or of those of a group or a type."""
-    return Metric(name=name, unit=unit, meaning=meaning, value=read_all(read), of_work=read, **more)
+    return ReportColumn(
+        name=name, unit=unit, meaning=meaning, value=read_all(read), of_work=read, **more
+    )
 
 
 def _throughput(work: Work) -> float | None:
@@ -133,7 +137,7 @@ def _is_not_asked(run: Run, elapsed_ns: float) -> bool:
     return bool(elapsed_ns) and not (run.driven is not None and is_asked)
 
 
-def _outcome(name: str, meaning: str, words: DifferenceWords | None = None) -> Metric:
+def _outcome(name: str, meaning: str, words: DifferenceWords | None = None) -> ReportColumn:
     def read(work: Work) -> int | None:
         counted: int | None = getattr(work.outcomes, name) if work.outcomes else None
         return counted
@@ -143,16 +147,16 @@ def _outcome(name: str, meaning: str, words: DifferenceWords | None = None) -> M
 
 def latency_metrics(
     prefix: str, what: str, of: Callable[[Any], Latency | None]
-) -> dict[str, Metric]:
+) -> dict[str, ReportColumn]:
     """The extremes, the mean and the percentiles of times, by their names; ``of`` takes these from
     the source that is measured."""
 
-    def time(name: str, meaning: str, over: Over, **more: Any) -> Metric:
+    def time(name: str, meaning: str, over: Over, **more: Any) -> ReportColumn:
         def read(source: Any) -> float | None:
             found = of(source)
             return samples.time_ns(found, name) if found is not None else None
 
-        return Metric(
+        return ReportColumn(
             name=f"{prefix}_{name}_ns",
             unit="ns",
             meaning=meaning,
@@ -205,7 +209,7 @@ THROUGHPUT = _of_clients(
     over=Over.SPREAD,
     exported="Transactions that ended ok.",
 )
-HEADLINE = Metric(
+HEADLINE = ReportColumn(
     name="headline_per_min",
     unit="per_min",
     meaning="transactions per minute of the types by which the test is known, those that were "
@@ -218,7 +222,7 @@ HEADLINE = Metric(
     over=Over.SPREAD,
     exported="Transactions of the headline per minute.",
 )
-ELAPSED = Metric(
+ELAPSED = ReportColumn(
     name="elapsed_ns",
     unit="ns",
     meaning="measurement, to the last end",
@@ -259,13 +263,15 @@ OF_CLIENTS = (
 )  # fmt: skip
 
 
-def _of_second(name: str, unit: str, meaning: str, field: str = "", **more: Any) -> Metric:
-    return Metric(name=name, unit=unit, meaning=meaning, value=attrgetter(field or name), **more)
+def _of_second(name: str, unit: str, meaning: str, field: str = "", **more: Any) -> ReportColumn:
+    return ReportColumn(
+        name=name, unit=unit, meaning=meaning, value=attrgetter(field or name), **more
+    )
 
 
 def _percentile_of_second(
     name: str, meaning: str, percentile: str, field: str, null: str, *counts: str
-) -> Metric:
+) -> ReportColumn:
     """``counts``: of those it is of."""
     needed = samples.needed_for(percentile)
 
@@ -273,7 +279,7 @@ def _percentile_of_second(
         enough = sum(getattr(second, count) for count in counts) >= needed
         return getattr(second, field) if enough else None
 
-    return Metric(
+    return ReportColumn(
         name=name, unit="ns", meaning=meaning, value=value, null=null, least_samples=needed
     )
 
@@ -320,8 +326,8 @@ def _of_deferred(read: Callable[[GroupReport], Value]) -> Callable[[Run], Value]
 
 def _deferred_count(
     name: str, meaning: str, read: Callable[[GroupReport], Value], words: Any = None
-) -> Metric:
-    return Metric(
+) -> ReportColumn:
+    return ReportColumn(
         name=name, unit="count", meaning=meaning, value=_of_deferred(read), null=_NOTHING_DEFERRED,
         words=words,
     )  # fmt: skip
@@ -329,14 +335,14 @@ def _deferred_count(
 
 def _deferred_times(
     prefix: str, what: str, of: Callable[[GroupReport], Latency | None], words: DifferenceWords
-) -> tuple[Metric, ...]:
-    def time(name: str, over: Over) -> Metric:
+) -> tuple[ReportColumn, ...]:
+    def time(name: str, over: Over) -> ReportColumn:
         def read(group: GroupReport) -> Value:
             found = of(group)
             return None if found is None else samples.time_ns(found, name)
 
         meaning = f"greatest {what}" if name == "max" else f"{name} {what}"
-        return Metric(
+        return ReportColumn(
             name=f"{prefix}_{name}_ns",
             unit="ns",
             meaning=meaning,
@@ -398,7 +404,7 @@ def _of_stalest(name: str) -> Read:
 
 
 OF_REPLICAS = tuple(
-    Metric(
+    ReportColumn(
         name=f"staleness_{name}_ns",
         unit="ns",
         meaning=f"{name} time until a number that was written to the primary was read at the "

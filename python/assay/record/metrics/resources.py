@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, Metric
+from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, ReportColumn
 from assay.contracts.observation import ClientCost, DeviceCost, Observation, ServerCost
 from assay.contracts.storage_facts import IN_MEMORY, RAW
 from assay.judge.run import Run
@@ -32,14 +32,14 @@ def _per_transaction(
     total: Callable[[Observation], int | None],
     of: Callable[[Observation], int] = lambda whole: whole.ended,
     **more: Any,
-) -> Metric:
+) -> ReportColumn:
     """Of each that ended."""
 
     def value(whole: Observation) -> float | None:
         ended, counted = of(whole), total(whole)
         return counted / ended if ended and counted is not None else None
 
-    return Metric(
+    return ReportColumn(
         name=name, unit=unit, meaning=meaning, value=read_driven(value), kind="number", **more
     )
 
@@ -93,12 +93,12 @@ SERVER_CPU = _per_transaction(
     null="not seen, or embedded in the client",
     words=USE,
     title="server CPU",
-    why_none=_why_no_server_cpu,
+    why_null=_why_no_server_cpu,
     exported="CPU time of servers.",
 )
 
 
-def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
+def _of_kernel(name: str, meaning: str, exported: str) -> ReportColumn:
     """What the kernel counted of the server's processes."""
     return _per_transaction(
         f"server_{name}_per_transaction",
@@ -108,7 +108,7 @@ def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
         null="not known, or embedded in the client",
         words=COUNT,
         title=f"server {name.replace('_', ' ')}",
-        why_none=_why_no_server,
+        why_null=_why_no_server,
         exported=exported,
     )
 
@@ -143,15 +143,15 @@ OF_COSTS = (
     *kept(
         "client_cost", "", {"waited_for_processor_ns": "client threads, ready to run; summed"}
     ),
-    Metric(
+    ReportColumn(
         name="client_memory_bytes", unit="bytes", meaning="resident, at most",
         value=read_kept("client_cost", "resident_peak_bytes"),
     ),
-    Metric(
+    ReportColumn(
         name="server_memory_bytes", unit="bytes", meaning="resident, at most",
         value=read_kept("server_cost", "resident_peak_bytes"), words=SIZE,
         is_result=lambda _run, value: bool(value), title="server memory",
-        why_none=_why_no_server,
+        why_null=_why_no_server,
     ),
     *kept(
         "log", "log_",
@@ -187,12 +187,12 @@ OF_COSTS = (
     ),
     _per_transaction(
         "device_read_per_transaction_bytes", "bytes", "by the whole device under the data",
-        _of_device(lambda cost: cost.read_bytes), title="device read", why_none=_why_no_device,
+        _of_device(lambda cost: cost.read_bytes), title="device read", why_null=_why_no_device,
     ),
     _per_transaction(
         "device_written_per_transaction_bytes", "bytes", "by the whole device under the data",
         _of_device(lambda cost: cost.written_bytes), title="device written",
-        why_none=_why_no_device,
+        why_null=_why_no_device,
     ),
     *kept(
         "machine_cost", "machine_",
@@ -232,7 +232,7 @@ def commits_per_s(driven: Observation) -> float | None:
 
 
 def commit_efficiency(run: Run) -> float | None:
-    """None where `why_none` has a reason."""
+    """None where `why_null` has a reason."""
     commits, flushes = _commits_per_s(run), probed_flushes(run)
     if commits is None or flushes is None or why_no_commit_efficiency(run):
         return None
@@ -277,9 +277,9 @@ def _one_load(run: Run) -> Hashable:
 
 def _loaded(
     name: str, unit: str, meaning: str, words: DifferenceWords | None, exported: str = ""
-) -> Metric:
+) -> ReportColumn:
     """Once for all runs that share a load; 0 where the data were there."""
-    return Metric(
+    return ReportColumn(
         name=name,
         unit=unit,
         meaning=meaning,
@@ -308,9 +308,9 @@ def _write_amplification(run: Run) -> float | None:
 
 def _checks(
     name: str, meaning: str, ok: bool | None, words: DifferenceWords | None = None
-) -> Metric:
+) -> ReportColumn:
     """It is a result where an answer was compared with a right one."""
-    return Metric(
+    return ReportColumn(
         name=name,
         unit="count",
         meaning=meaning,
@@ -324,7 +324,7 @@ def _checks(
 SIZE_ON_DISK = _loaded(
     "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
 )
-CREATION = Metric(
+CREATION = ReportColumn(
     name="creation_ns",
     unit="ns",
     meaning="to make the data directory of a server and to start it, until it answers",
@@ -333,7 +333,7 @@ CREATION = Metric(
     words=SPEED,
     measured_once=lambda run: run.deployment.creation_ns if run.deployment else None,
 )
-LOAD_TIME = Metric(
+LOAD_TIME = ReportColumn(
     name="load_time_ns",
     unit="ns",
     meaning="of loading, indexing and analyzing",
@@ -348,11 +348,11 @@ OF_DATA = (
             "cached_bytes": "of them, in the page cache",
         },
     ),
-    Metric(
+    ReportColumn(
         name="commits", unit="count", meaning="transactions that ended ok and change data",
         null="not counted", value=read_driven(lambda whole: whole.commits),
     ),
-    Metric(
+    ReportColumn(
         name="device_written_per_commit_bytes",
         unit="bytes",
         meaning="by the whole device under the data, for each transaction that changes data",
@@ -367,7 +367,7 @@ OF_DATA = (
         kind="number",
         words=SIZE,
     ),
-    Metric(
+    ReportColumn(
         name="write_amplification", unit="ratio",
         meaning="bytes that the device under the data wrote for each byte of the rows that were "
         "changed; these are as large as the loaded ones are in their files, on average",
@@ -375,13 +375,13 @@ OF_DATA = (
         value=_write_amplification, kind="number", words=USE, title="write amplification",
         exported="Bytes that the device wrote for each byte of the rows that were changed.",
     ),
-    Metric(
+    ReportColumn(
         name="commit_efficiency", unit="ratio",
         meaning="commits per second, divided by the flushes per second of the storage's probe",
         value=commit_efficiency, kind="number",
         exported="Commits per second, divided by the flushes per second of the storage's probe.",
     ),
-    Metric(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),
+    ReportColumn(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),
     SIZE_ON_DISK,
     CREATION,
     _loaded("load_ns", "ns", "rows sent in one transaction", SPEED),

@@ -143,7 +143,7 @@ class KeptDocuments(NamedTuple):
 
 
 def documents_of_run(connection: sqlite3.Connection, run_id: int) -> KeptDocuments:
-    (cell,) = connection.execute("SELECT cell FROM runs WHERE id = ?", (run_id,)).fetchone()
+    cell = record_file.value(connection, "SELECT cell FROM runs WHERE id = ?", run_id)
     deployment = connection.execute(
         "SELECT document FROM deployments WHERE run_id = ?", (run_id,)
     ).fetchone()
@@ -299,9 +299,9 @@ def _continued_by(connection: sqlite3.Connection, path: Path, experiment: Row) -
     command = experiment["command"]
     if command is None:
         return ""
-    (last_id,) = connection.execute(
-        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (command,)
-    ).fetchone()
+    last_id = record_file.value(
+        connection, f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", command
+    )
     if last_id != experiment["id"]:
         return ""
     from assay.experiment.origin import spelled_command

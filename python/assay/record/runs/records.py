@@ -43,8 +43,6 @@ the observation."""
 
 
 class RunEnd(NamedTuple):
-    """How a run has ended."""
-
     state: str
     exit_status: int = 0
     """1: it was measured and failed; 2: it cannot be done as asked; 3: it could not be measured
@@ -57,7 +55,6 @@ class RunEnd(NamedTuple):
 
 
 def end_of(run: RunSummary) -> RunEnd:
-    """How it has ended, if it has."""
     return RunEnd(run.state, run.exit_status)
 
 

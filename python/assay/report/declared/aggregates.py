@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.contracts.observation import Latency, UnreadReport
 from assay.judge import verdict
 from assay.judge.statistics import estimate
@@ -95,7 +95,7 @@ OVER_REPETITIONS = (
 )
 
 
-def runs_of(cell: CellRuns, metric: Metric) -> tuple[Run, ...]:
+def runs_of(cell: CellRuns, metric: ReportColumn) -> tuple[Run, ...]:
     """The runs of the cell that may have it: what is known once the data are loaded, also one that
     drove no clients."""
     if metric.measured_once is None:
@@ -103,7 +103,7 @@ def runs_of(cell: CellRuns, metric: Metric) -> tuple[Run, ...]:
     return tuple(run for run in cell.runs if run.state == "done" or run.is_measured)
 
 
-def at(path: str) -> Metric:
+def at(path: str) -> ReportColumn:
     """What stands at the end of a path through the observation, which is its name."""
     is_percentile = cell_tables.is_percentile(path)
     return of_paths(
@@ -112,18 +112,18 @@ def at(path: str) -> Metric:
         lambda run: result_at(run, path),
         measured_once=(lambda run: run.data) if is_before_clients(path) else None,
         relative_resolution=RELATIVE_RESOLUTION if is_percentile else 0.0,
-        why_none=lambda run: why_no_result(run, path),
+        why_null=lambda run: why_no_result(run, path),
     )
 
 
-def of_paths(name: str, unit: str, value: Callable[[Run], Any], **more: Any) -> Metric:
+def of_paths(name: str, unit: str, value: Callable[[Run], Any], **more: Any) -> ReportColumn:
     """What is made of values at several paths."""
-    return Metric(
+    return ReportColumn(
         name=name, unit=unit, meaning=name, value=value, is_more_better=unit in _RATES, **more
     )
 
 
-def read(metric: Metric, run: Run) -> Any:
+def read(metric: ReportColumn, run: Run) -> Any:
     """None where the run has no such value, or its time is not reached."""
     found = metric.value(run)
     return None if found == UNREACHED else found
@@ -145,7 +145,7 @@ KEYS = {
 """By the names that workloads have for them."""
 
 
-def values(cell: CellRuns, key: Metric) -> list[float]:
+def values(cell: CellRuns, key: ReportColumn) -> list[float]:
     """Of each repetition that was measured to its end; empty where one has none. What is of the
     load: of those that have it, since data that are loaded already have no time."""
     every = [read(key, run) for run in runs_of(cell, key)]
@@ -153,7 +153,7 @@ def values(cell: CellRuns, key: Metric) -> list[float]:
     return found if key.measured_once or len(found) == len(every) else []
 
 
-def number(cell: CellRuns, key: Metric, *, is_mean: bool = False) -> Number | None:
+def number(cell: CellRuns, key: ReportColumn, *, is_mean: bool = False) -> Number | None:
     """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where they
     have none."""
     found = values(cell, key)
@@ -176,25 +176,25 @@ def number(cell: CellRuns, key: Metric, *, is_mean: bool = False) -> Number | No
     )
 
 
-def _bucket_width(key: Metric, value: float, run: Run) -> int:
+def _bucket_width(key: ReportColumn, value: float, run: Run) -> int:
     """Of the histogram of which a percentile is; 0 of other values."""
     if run.driven is None or not key.relative_resolution:
         return 0
     return cell_tables.bucket_width_ns(value, run.driven.resolution)
 
 
-def median(key: Metric, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+def median(key: ReportColumn, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
     """The median, or the reason why there is none."""
     return _one_of_all(key, time_unit, with_range=with_range)
 
 
-def mean(key: Metric, time_unit: str = "s") -> Aggregate:
+def mean(key: ReportColumn, time_unit: str = "s") -> Aggregate:
     """The geometric mean, or the reason why there is none."""
     return _one_of_all(key, time_unit, is_mean=True)
 
 
 def _one_of_all(
-    key: Metric, time_unit: str, *, with_range: bool = False, is_mean: bool = False
+    key: ReportColumn, time_unit: str, *, with_range: bool = False, is_mean: bool = False
 ) -> Aggregate:
     def shown(cell: CellRuns) -> ReportCell:
         made = number(cell, key, is_mean=is_mean)
@@ -205,18 +205,18 @@ def _one_of_all(
     return shown
 
 
-def _none(cell: CellRuns, key: Metric) -> ReportCell:
+def _none(cell: CellRuns, key: ReportColumn) -> ReportCell:
     """Why there is no number, by the first repetition without one."""
     runs = runs_of(cell, key)
     without = [run for run in runs if not isinstance(read(key, run), int | float)]
-    why = key.why_none(without[0]) if without else ""
+    why = key.why_null(without[0]) if without else ""
     if not why:
         return cell.absent
     several = f"{len(without)} of {units.counted(len(runs), 'repetition')} without it"
     return absent(why, note=several if len(runs) > 1 else "")
 
 
-def full_range(key: Metric) -> Aggregate:
+def full_range(key: ReportColumn) -> Aggregate:
     """The smallest and the largest value of the repetitions."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -257,7 +257,7 @@ def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -
     return ReportCell(written(made), made, note=note)
 
 
-def over_repetitions(key: Metric, time_unit: str = "s") -> Aggregate:
+def over_repetitions(key: ReportColumn, time_unit: str = "s") -> Aggregate:
     """Of the repetitions that were measured: the median where each has a number, else each of
     their texts once."""
 
@@ -293,13 +293,13 @@ def _divided(bound: float | None, by: float | None) -> float | None:
     return None if bound is None or by is None else bound / by
 
 
-def speed_up(first: Number | None, other: Number | None, key: Metric) -> ReportCell | None:
+def speed_up(first: Number | None, other: Number | None, key: ReportColumn) -> ReportCell | None:
     """How many times faster the other is than the first."""
     return ratio(other, first) if key.is_more_better else ratio(first, other)
 
 
 def scalability(
-    first: Number | None, other: Number | None, key: Metric, clients_ratio: float
+    first: Number | None, other: Number | None, key: ReportColumn, clients_ratio: float
 ) -> Number | None:
     """(1/N) (t1/tN), of throughputs (1/N) (xN/x1): the speed-up as a share of that of N times as
     many clients, ``clients_ratio``."""
@@ -313,7 +313,7 @@ def scaled(number: Number, factor: float) -> Number:
     return replace(number, value=number.value * factor, low=low, high=high)
 
 
-def only(key: Metric, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+def only(key: ReportColumn, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
     """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -325,10 +325,10 @@ def only(key: Metric, time_unit: str = "s", *, shows_reason: bool = False) -> Ag
     return shown
 
 
-def _own(run: Run, key: Metric, time_unit: str) -> ReportCell:
+def _own(run: Run, key: ReportColumn, time_unit: str) -> ReportCell:
     value = read(key, run)
     if value is None:
-        return absent(key.why_none(run) or "none")
+        return absent(key.why_null(run) or "none")
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, judged=run.judged))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from assay.contracts.metric import Metric, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.contracts.observation import Observation
 from assay.record import Run
 from assay.report.declared import aggregates
@@ -28,7 +28,9 @@ def read(section: TomlTable, test: str) -> Declaration:
     factors = [declaration.blocks, declaration.rows, declaration.columns]
     if len(set(factors)) < len(factors):
         raise section.error("blocks, rows and columns must be three different factors")
-    if declaration.along and not all(_is_number(field.title) for field in declaration.fields):
+    if declaration.along and not all(
+        (field.title.isascii() and field.title.isdecimal()) for field in declaration.fields
+    ):
         raise section.error("the titles of fields along something are numbers", "along")
     if declaration.has_scalability and declaration.columns != "clients":
         raise section.error(
@@ -66,12 +68,7 @@ def _title(name: str) -> str:
     return name.rpartition("_")[0].replace("_", " ")
 
 
-def _is_number(title: str) -> bool:
-    return title.isascii() and title.isdecimal()
-
-
-def read_of(column: SeriesColumn) -> Metric:
-    """What is read of each run."""
+def read_of(column: SeriesColumn) -> ReportColumn:
     return aggregates.KEYS[column.value] if column.value else aggregates.at(column.key)
 
 

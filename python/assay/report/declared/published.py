@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from assay.contracts.factors import OF_MACHINE
-from assay.contracts.metric import Metric, ReportColumn, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.run import EXCEEDED
 from assay.plan import cell_names
@@ -40,7 +40,7 @@ class Quantity(Struct, frozen=True):
     keys: Annotated[tuple[str, ...], in_file(TEXTS, name="key")] = ()
     per: Annotated[str, in_file(TEXT)] = ""
 
-    def key(self, workload: WorkloadRecord, test: str) -> Metric:
+    def key(self, workload: WorkloadRecord, test: str) -> ReportColumn:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
@@ -82,7 +82,6 @@ def named_levels(section: TomlTable, *apart: str) -> dict[str, Level]:
 
 
 def all_cells(experiment: ExperimentRecord) -> list[CellRuns]:
-    """The cells of every test."""
     return [
         cell
         for runs in cell_runs.tests(experiment).values()
@@ -219,7 +218,6 @@ class Published(Struct, frozen=True):
 
     @property
     def beside(self) -> list[ReportColumn]:
-        """The columns beside measured ones."""
         has_speed_up = any(row.speed_up for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
@@ -232,7 +230,6 @@ class Published(Struct, frozen=True):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each column."""
         found = tuple(self.unit.split(", "))
         return found * len(self.columns) if len(found) == 1 else found
 
@@ -395,7 +392,7 @@ class PublishedColumn(ColumnCells, frozen=True, kw_only=True):
 
     title: str
     unit: str
-    read: Metric
+    read: ReportColumn
     """From each run of the cells."""
 
     @property

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.comparison import ratios
 from assay.comparison.ratios import Knee
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.judge.service_levels import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -21,7 +21,7 @@ from assay.report.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.bars import Panel, panels
-from assay.report.values import Number, ReportCell
+from assay.report.values import Number
 from assay.text import units
 from assay.workload.declared_reports import Declaration
 
@@ -292,7 +292,7 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _of(key: Metric, divided_by: float) -> Value:
+def _of(key: ReportColumn, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)
@@ -310,11 +310,7 @@ def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
 
 def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
-
-    def shown(run: Run) -> ReportCell:
-        return cell_tables.percentile_cell(
-            run.measurement.of_clients.all_ok.latency, name, "ms", run.measurement.resolution
-        )
+    shown = cell_tables.latency_of_run(name, "ms")
 
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.each(shown, lambda _: "")(cell).number if cell.measured else None

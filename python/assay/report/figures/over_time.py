@@ -46,8 +46,6 @@ class LineOverTime(Struct, frozen=True):
 
 
 class OverTime(Struct, frozen=True):
-    """One kind of chart."""
-
     name: str
     title: str
     y: Axis

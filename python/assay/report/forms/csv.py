@@ -30,7 +30,6 @@ def write_rows(stream: TextIO, version: int, names: Iterable[str], rows: Iterabl
 
 
 def _plain(value: TidyValue) -> object:
-    """As a field of CSV."""
     if isinstance(value, bool):
         return str(value).lower()
     field = ";".join(value) if isinstance(value, list) else value

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation.transactions import OUTCOMES
 from assay.judge.run import WORDS
 from assay.judge.statistics.samples import BY_NAME
@@ -50,7 +50,7 @@ class _Gauge(NamedTuple):
     divided_by: float = 1
 
 
-def _gauge(metric: Metric) -> _Gauge:
+def _gauge(metric: ReportColumn) -> _Gauge:
     unit, divided_by = _BASE_UNITS.get(metric.unit, ("", 1.0))
     if metric.unit == "ratio" and "_per_" in metric.name:
         unit = ""  # a mean number, of what its name says

@@ -529,6 +529,5 @@ def _parts(table: ReportTable, layout: Layout, width: int) -> Iterator[list[int]
 
 
 def _width(longest_cell: int, heading: str, is_whole: bool) -> int:
-    """The minimum width of a column."""
     longest = max([longest_cell, *map(terminal.display_width, heading.splitlines())])
     return longest if is_whole else min(longest, TEXT_WIDTH)

@@ -75,8 +75,6 @@ class LiveChart(Struct):
 
 
 class LiveCharts:
-    """Of one step."""
-
     def __init__(self, planned_s: float | None) -> None:
         """``planned_s``: how long it is measured; None: not known."""
         self._planned_s = planned_s

@@ -47,8 +47,6 @@ _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Page:
-    """The form ``html`` of a report."""
-
     is_for_terminals = False
 
     def __call__(self, report: Report, stream: TextIO, *, detail: bool | None = None) -> None:

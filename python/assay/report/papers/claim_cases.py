@@ -4,13 +4,13 @@ why they cannot be compared, so that one number has one judgement in claims and 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
 from assay.comparison import ratios
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.judge.statistics import estimate
 from assay.judge.statistics.estimate import ConfidenceInterval, LeastDeviation
 from assay.judge.warning_kinds import WarningKind
@@ -78,7 +78,9 @@ class ClaimCase(Struct, frozen=True, dict=True):
             remark=remark,
             number=number,
             ratio_identity=ratio_identity,
-            expected=_expected(self.claim) if expected is None else expected,
+            expected=(self.claim.ratio.value if self.claim.ratio else self.claim.exponent)
+            if expected is None
+            else expected,
         )
 
     def not_comparable(self, why: str) -> JudgedClaim:
@@ -98,7 +100,7 @@ class ClaimCase(Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def keys(self) -> list[Metric]:
+    def keys(self) -> list[ReportColumn]:
         """By which the value of each term is read."""
         terms = self.claim.terms
         return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
@@ -110,24 +112,19 @@ class ClaimCase(Struct, frozen=True, dict=True):
     @property
     def ratio_identity(self) -> RatioIdentity:
         """The last value divided by the first."""
-        last, first = ((self.cells[place], self.keys[place]) for place in (-1, 0))
-        return ratio_identity(last, first)
+        return ratio_identity(*self._operands(-1, 0))
 
     def ratio(self, after: int, before: int) -> ConfidenceInterval:
         """Of the cells in these places."""
-        numerator, denominator = (
-            (self.cells[place], self.keys[place]) for place in (after, before)
-        )
-        return measured_ratio(numerator, denominator)
+        return measured_ratio(*self._operands(after, before))
+
+    def _operands(self, *places: int) -> Iterator[Operand]:
+        return ((self.cells[place], self.keys[place]) for place in places)
 
     @property
     def whole_ratio(self) -> ConfidenceInterval:
         """The last value divided by the first."""
         return self.ratio(len(self.cells) - 1, 0)
-
-
-def _expected(claim: Claim) -> float | None:
-    return claim.ratio.value if claim.ratio else claim.exponent
 
 
 def _published(claim: Claim) -> str:
@@ -159,7 +156,7 @@ _NAMED = "`assay report NAME=3 NAME=5`"
 NO_VALUE = "this system has no such value"
 
 
-def why_not_comparable(cell: CellRuns, key: Metric | None = None) -> str:
+def why_not_comparable(cell: CellRuns, key: ReportColumn | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else aggregates.runs_of(cell, key)):
         run = cell.runs[0]
@@ -205,7 +202,7 @@ def _other_machine(wanted: str, there: Sequence[str]) -> str:
     return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Metric]) -> str:
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[ReportColumn]) -> str:
     """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE
@@ -248,7 +245,7 @@ def modelled_note(cells: Sequence[CellRuns], unit: str) -> str:
 _LEAST_BLOCKS = 3
 """Two differences hardly say how differences vary: two blocks are judged as independent cells,
 whose interval has what varies between the blocks as well, so that it is wide enough."""
-Operand = tuple[CellRuns, Metric]
+Operand = tuple[CellRuns, ReportColumn]
 
 
 def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterval:
@@ -264,7 +261,7 @@ def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterv
     )
 
 
-def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> str:
+def why_undecided(cells: Sequence[CellRuns], keys: Sequence[ReportColumn]) -> str:
     """Why nothing is decided from these cells by these keys; empty: it may be."""
     if not any(depends_on_machine(key) for key in keys):
         return ""
@@ -277,17 +274,17 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> str:
     return disturbed or (ratios.SEQUENTIAL if is_apart else "")
 
 
-def depends_on_machine(key: Metric) -> bool:
+def depends_on_machine(key: ReportColumn) -> bool:
     """Whether it changes with what else the machine does in the run. The load is no run."""
     return key.unit in OF_SPEED and key.measured_once is None
 
 
-def least_deviation(keys: Sequence[Metric]) -> LeastDeviation:
+def least_deviation(keys: Sequence[ReportColumn]) -> LeastDeviation:
     """Of the coarsest."""
     return lambda _value: max(key.relative_resolution for key in keys)
 
 
-def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Metric]) -> bool:
+def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[ReportColumn]) -> bool:
     if any(key.measured_once for key in keys):
         return False
     (one, other) = ([(0, run) for run in cell.measured] for cell in cells)
@@ -304,14 +301,8 @@ class RatioIdentity(Struct, frozen=True):
     denominator: IdentityOfOperand
 
 
-def ratio_identity(
-    numerator: tuple[CellRuns, Metric], denominator: tuple[CellRuns, Metric]
-) -> RatioIdentity:
-    return RatioIdentity(_identity_of_operand(*numerator), _identity_of_operand(*denominator))
-
-
-def _identity_of_operand(cell: CellRuns, key: Metric) -> IdentityOfOperand:
-    return cell.run_ids, key.name
+def ratio_identity(numerator: Operand, denominator: Operand) -> RatioIdentity:
+    return RatioIdentity(*((cell.run_ids, key.name) for cell, key in (numerator, denominator)))
 
 
 ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]
@@ -346,13 +337,10 @@ def judged_speed_up(
     why = next(filter(None, map(why_not_comparable, cells)), "")
     if why := why or why_no_ratio(of_both, keys):
         return claims.not_comparable(why)
-    denominator, numerator = (0, 1) if is_more_better else (1, 0)
-    identity = ratio_identity(
-        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
-    )
+    operands = [*zip(cells, keys, strict=True)]
+    denominator, numerator = operands if is_more_better else reversed(operands)
+    identity = ratio_identity(numerator, denominator)
     if (claim := of_claims.get((identity, published))) is not None:
         return claim
-    measured = measured_ratio(
-        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
-    )
+    measured = measured_ratio(numerator, denominator)
     return claims.judgement_of_speed_up(measured, published, modelled_note(cells, keys[0].unit))

@@ -330,7 +330,9 @@ def read(section: TomlTable) -> Claim:
         is_derived=section.boolean("derived", ratio is not None and ratio.is_of_values),
         least=_bound(section, "least", kind),
         most=_bound(section, "most", kind),
-        limit=_limit(section, kind) if kind in BOUNDS else 0.0,
+        limit=(section.text(kind) if section.is_text(kind) else section.number(kind, _ANY))
+        if kind in BOUNDS
+        else 0.0,
         names=names,
     )
     if kind is ClaimKind.TIMES and claim.least is None and claim.most is None:
@@ -360,10 +362,6 @@ def _ratio(section: TomlTable) -> PrintedRatio | None:
 
 def _bound(section: TomlTable, name: str, kind: ClaimKind) -> float | None:
     return section.number(name, _ANY) if kind is ClaimKind.TIMES and name in section else None
-
-
-def _limit(section: TomlTable, kind: ClaimKind) -> float | str:
-    return section.text(kind) if section.is_text(kind) else section.number(kind, _ANY)
 
 
 def _named(levels: Levels, quantity: Quantity, common: Quantity) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import ratios
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge.run import ONE_REPETITION
 from assay.judge.statistics import estimate
@@ -35,6 +35,7 @@ from assay.report.papers.claims import (
     ClaimKind,
     ClaimVerdict,
     GrowthBound,
+    Judgement,
     Term,
     shown_interval,
 )
@@ -242,14 +243,7 @@ def _order(case: ClaimCase) -> JudgedClaim:
         word, why = ClaimVerdict.NO_ORDER, "" if whole.is_known else ONE_REPETITION
     elif case.claim.ratio is not None:
         word, why = claims.judgement_of_size(whole, case.claim.ratio)
-    return case.judged(
-        word,
-        why,
-        remark=case.modelled,
-        measured=shown_interval(whole, "x "),
-        number=whole,
-        ratio_identity=case.ratio_identity,
-    )
+    return _of_ratio(case, Judgement(word=word, why=why, remark=case.modelled), whole)
 
 
 def _equal(case: ClaimCase) -> JudgedClaim:
@@ -258,14 +252,7 @@ def _equal(case: ClaimCase) -> JudgedClaim:
         return case.not_comparable(why)
     found = case.whole_ratio
     made = claims.judgement_of_equal(found, within, case.modelled)
-    return case.judged(
-        made.word,
-        made.why,
-        remark=made.remark,
-        measured=shown_interval(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
-        number=found,
-        ratio_identity=case.ratio_identity,
-    )
+    return _of_ratio(case, made, found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = ")
 
 
 def _times(case: ClaimCase) -> JudgedClaim:
@@ -277,12 +264,19 @@ def _times(case: ClaimCase) -> JudgedClaim:
     if made.word is ClaimVerdict.HOLDS and claim.ratio is not None:
         word, why = claims.judgement_of_size(found, claim.ratio)
         made = replace(made, word=word, why=why)
+    return _of_ratio(case, made, found)
+
+
+def _of_ratio(
+    case: ClaimCase, made: Judgement, whole: ConfidenceInterval, of: str = "x "
+) -> JudgedClaim:
+    """``whole``: of the last value and the first."""
     return case.judged(
         made.word,
         made.why,
         remark=made.remark,
-        measured=shown_interval(found, "x "),
-        number=found,
+        measured=shown_interval(whole, of),
+        number=whole,
         ratio_identity=case.ratio_identity,
     )
 
@@ -407,10 +401,14 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: Metric, run: Run) -> _Bounded | None:
+def _bounded(claim: Claim, key: ReportColumn, run: Run) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = aggregates.value_at(run, claim.undecided) if claim.undecided else 0
-    read = (aggregates.read(key, run), _limit(claim, run), doubtful or 0)
+    read = (
+        aggregates.read(key, run),
+        aggregates.value_at(run, claim.limit) if isinstance(claim.limit, str) else claim.limit,
+        doubtful or 0,
+    )
     if not all(isinstance(one, int | float) for one in read):
         return None
     return _Bounded(*(float(one) for one in read if isinstance(one, int | float)))
@@ -445,10 +443,6 @@ def _with_unit(value: float, unit: str) -> str:
     return units.time_with_unit(value, "s") if unit == "ns" else units.shown(value, unit)
 
 
-def _limit(claim: Claim, run: Run) -> object:
-    return aggregates.value_at(run, claim.limit) if isinstance(claim.limit, str) else claim.limit
-
-
 class PublishedCurve(Struct, frozen=True):
     """Sizes and values, both ascending in size and above 0, of two sizes at least."""
 
@@ -471,7 +465,7 @@ class PublishedCurve(Struct, frozen=True):
 
 
 def published_curve(
-    workload: WorkloadRecord, claim: Claim, key: Metric, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: ReportColumn, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
@@ -487,7 +481,11 @@ def published_curve(
 
 
 def _points(
-    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Metric, cell: CellRuns
+    table: Published,
+    columns: Sequence[PublishedColumn],
+    claim: Claim,
+    key: ReportColumn,
+    cell: CellRuns,
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels

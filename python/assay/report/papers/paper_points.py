@@ -10,7 +10,7 @@ from itertools import groupby, product
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import ConfidenceInterval
 from assay.plan import cell_names
@@ -72,7 +72,6 @@ class ValueColumn(Struct, frozen=True):
 
 
 def printed(published: Published) -> Iterator[PaperPoint]:
-    """The numbers as they were published."""
     speed_ups = [SPEED_UP, *(f"{SPEED_UP} {name}" for name in published.columns[2:])]
     for row in published.rows:
         levels = {_SYSTEM: row.system, **row.levels}
@@ -136,7 +135,7 @@ def compared(
     published: Published,
     cell_runs: Sequence[CellRuns],
     names: Mapping[str, str],
-    key: Metric,
+    key: ReportColumn,
     time_units: Sequence[str],
 ) -> Iterator[PaperPoint]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
@@ -168,11 +167,13 @@ def compared(
                 yield PaperPoint({**levels, VALUE: title}, origin, shown, between)
 
 
-def _mean(cell: CellRuns | None, key: Metric) -> Number | None:
+def _mean(cell: CellRuns | None, key: ReportColumn) -> Number | None:
     return None if cell is None else aggregates.number(cell, key, is_mean=True)
 
 
-def _between(first: CellRuns | None, other: CellRuns | None, key: Metric) -> MeasuredRatio | None:
+def _between(
+    first: CellRuns | None, other: CellRuns | None, key: ReportColumn
+) -> MeasuredRatio | None:
     if first is None or other is None:
         return None
     numerator, denominator = (other, first) if key.is_more_better else (first, other)
@@ -190,7 +191,7 @@ def _scalability(
     cells: Sequence[CellRuns],
     levels: Mapping[str, Scalar],
     origin: str,
-    key: Metric,
+    key: ReportColumn,
 ) -> Iterator[PaperPoint]:
     """`assay.report.declared.aggregates.scalability` in percent, of each number of clients
     above the first, which must be 1."""

@@ -57,7 +57,6 @@ class PlacedPoints(Struct, frozen=True, dict=True):
 
     @property
     def titled(self) -> list[ReportColumn]:
-        """The columns of the values."""
         return [
             ReportColumn("\n".join(words), is_number=True, group=" ".join(words[:-1]))
             for words in (list(map(str, column)) for column in self._columns)

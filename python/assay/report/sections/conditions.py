@@ -206,7 +206,7 @@ def _systems_table(runs: Iterable[Run]) -> ReportTable:
             _reached_by(found),
             "" if found.connection_limit is None else str(found.connection_limit),
             _control_group(found),
-            _asked(found),
+            ", ".join(f"{name}={value}" for name, value in found.settings_asked.items()),
         )
         for run in runs
         if (found := run.deployment)
@@ -301,10 +301,6 @@ def _place(address: Address) -> str:
         return "local socket"
     tls = "" if address.tls == "off" else f", TLS {address.tls}"
     return f"network, {address.host}:{address.port}{tls}"
-
-
-def _asked(deployment: Deployment) -> str:
-    return ", ".join(f"{name}={value}" for name, value in deployment.settings_asked.items())
 
 
 def _data(data: Dataset) -> str:

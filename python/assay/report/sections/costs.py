@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import Observation
 from assay.judge import seconds, storage_checks
 from assay.plan.cell_names import CACHE
@@ -105,24 +105,15 @@ def _columns() -> list[ReportColumn]:
     ]
 
 
-def _of_metric(metric: Metric) -> ReportColumn:
-    return replace(metric, cell=partial(_measured, metric), shown_in=_UNITS.get(metric.unit, ""))
+def _of_metric(metric: ReportColumn) -> ReportColumn:
+    cell, unit = partial(metric_cell, metric), _UNITS.get(metric.unit, "")
+    return replace(metric, cell=cell, is_number=True, shown_in=unit)
 
 
-def client_per_transaction(run: Run) -> ReportCell:
-    """CPU time of the client's process."""
-    return _measured(CLIENT_CPU, run)
-
-
-def server_per_transaction(run: Run) -> ReportCell:
-    """CPU time of the server's processes, or why it is unknown."""
-    return _measured(SERVER_CPU, run)
-
-
-def _measured(metric: Metric, run: Run) -> ReportCell:
+def metric_cell(metric: ReportColumn, run: Run) -> ReportCell:
     value = metric.value(run)
     if value is None:
-        return absent(metric.why_none(run))
+        return absent(metric.why_null(run))
     made = Number(value, metric.unit)
     if "_per_transaction" in metric.name:
         made = replace(made, n=run.measurement.ended)
@@ -132,7 +123,7 @@ def _measured(metric: Metric, run: Run) -> ReportCell:
     return ReportCell(shown, made)
 
 
-def hit_ratio(observation: Observation) -> float | None:
+def _hit_ratio(observation: Observation) -> float | None:
     """Share of the pages that the system found in its own buffer; None where it counts none."""
     for counted in (observation.server_counters, observation.driver_counters):
         hits, misses = counted.get("buffer_hits"), counted.get("buffer_misses")
@@ -164,9 +155,7 @@ def _share(run: Run) -> ReportCell:
 
 
 def hits_cell(observation: Observation, why_none: str) -> ReportCell:
-    """The share that `hit_ratio` gives."""
-    ratio = hit_ratio(observation)
-    return number_cell(ratio, "ratio", "{:.2%}".format, why_none)
+    return number_cell(_hit_ratio(observation), "ratio", "{:.2%}".format, why_none)
 
 
 _COLD_NOTE = (
@@ -220,10 +209,6 @@ def _cache_then(run: Run) -> ReportCell:
     return rate(None if warm is None else warm.per_s)
 
 
-def _over_all(run: Run) -> ReportCell:
-    return rate(THROUGHPUT.value(run))
-
-
 def _if_cold(title: str, cell: Callable[[Run], ReportCell]) -> ReportColumn:
     return numbers(
         title, lambda run: cell(run) if storage_checks.is_to_be_cold(run) else absent("")
@@ -234,5 +219,5 @@ _FROM_COLD = (
     _if_cold(cell_tables.FIRST, _first),
     _if_cold(cell_tables.WARM_AFTER, _warm_after),
     _if_cold("then, TPS", _cache_then),
-    _if_cold("over all, TPS", _over_all),
+    _if_cold("over all, TPS", lambda run: rate(THROUGHPUT.value(run))),
 )

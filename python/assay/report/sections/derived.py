@@ -11,7 +11,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from assay.contracts.metric import ReportColumn
-from assay.contracts.observation import DerivedValue
 from assay.judge import service_levels, verdict
 from assay.judge.statistics.samples import median_and_spread
 from assay.record import ExperimentRecord
@@ -25,8 +24,6 @@ from assay.workload.derived_metrics import DerivedMetric
 
 
 class DerivedRow(NamedTuple):
-    """A row of tidy output."""
-
     name: str
     title: str
     runs: tuple[str, ...]
@@ -55,13 +52,9 @@ def of_cell(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     """Title → ``1234``, or why there is none; the median of the repetitions."""
     return tuple(
         (one.title, found.cell.shown if found.number else f"none: {found.why_none}")
-        for one in _declared(cell)
+        for one in next((run.measurement.derived for run in cell_runs.measured_runs(cell)), ())
         if (found := _over_repetitions(cell, one.name))
     )
-
-
-def _declared(cell: CellRuns) -> Sequence[DerivedValue]:
-    return next((run.measurement.derived for run in cell_runs.measured_runs(cell)), ())
 
 
 def _over_repetitions(cell: CellRuns, name: str) -> _Found:

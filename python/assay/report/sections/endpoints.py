@@ -19,7 +19,6 @@ from assay.report.columns import (
     integer,
     never_null,
     number,
-    numbers,
     of,
     path,
     string,
@@ -184,17 +183,6 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run)]
-    unit = cell_tables.unit_of_percentile(one.endpoint.all_ok.latency for _, one in used)
-
-    def latency(name: str) -> ReportColumn:
-        return numbers(
-            name,
-            lambda source: cell_tables.percentile_cell(
-                source.endpoint.all_ok.latency, name, unit, source.resolution
-            ),
-            unit,
-        )
-
     has_groups = any(one.group for _, one in used)
     first = ("group", "server", "role", "clients", "throughput_per_s")[not has_groups :]
     return cell_tables.table_by_cell(
@@ -203,7 +191,11 @@ def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
         (cells, cell_runs.varying(cells, "system")),
         (
             *SERVERS.named(*first),
-            *map(latency, _PERCENTILES),
+            *cell_tables.percentile_columns(
+                _PERCENTILES,
+                [one for _, one in used],
+                lambda source: (source.endpoint.all_ok.latency, source.resolution),
+            ),
             *SERVERS.named("ok", "aborted", "failed", "unknown"),
             words("first error", path("first_error")),
         ),

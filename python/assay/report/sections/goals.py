@@ -71,7 +71,6 @@ class Searched(NamedTuple):
 
 
 def asked_goal(experiment: ExperimentRecord) -> Condition | None:
-    """The goal; None: there is none."""
     words = experiment.experiment.goal
     if not words:
         return None
@@ -192,10 +191,6 @@ def _amount(unit: str, of: float = 1.0) -> Callable[[float | None], ReportCell]:
     return lambda value: number_cell(value, unit, lambda known: units.digits(known / of, 3))
 
 
-def _every_search(experiment: ExperimentRecord) -> Iterator[Searched]:
-    return (one for _, one in of_all_tests(experiment))
-
-
 GOALS = ProgramTable(
     "One row per search for the highest offered rate that meets a goal (`--goal`).",
     [
@@ -278,7 +273,7 @@ GOALS = ProgramTable(
             "found", "string", "the same in words", path("so_far", "words"), title="found"
         ),
     ],
-    _every_search,
+    lambda experiment: (one for _, one in of_all_tests(experiment)),
     levels=lambda source: levels_of(source.cells[0].runs[0]) | {OFFERED_RATE: None},
     has_factors=True,
 )  # fmt: skip

@@ -9,9 +9,8 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from assay.contracts.metric import ReportColumn
-from assay.contracts.observation import GroupReport, Latency
+from assay.contracts.observation import GroupReport, Latency, Resolution
 from assay.contracts.observation.transactions import OUTCOMES
-from assay.judge.run import StepRecord
 from assay.record import Run
 from assay.record.metrics import clients
 from assay.record.metrics.clients import deferred_report
@@ -98,7 +97,6 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
         if len(run.measurement.groups) > 1
         for group in run.measurement.groups
     ]
-    unit = cell_tables.unit_of_percentile(one.part.all_ok.latency for _, one in measured)
     return cell_tables.table_by_cell(
         f"{test}_groups",
         "Each group of clients, in one measurement",
@@ -106,7 +104,11 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
         (
             *GROUPS.named("group", "clients"),
             numbers("TPS", _rate),
-            *(_latency(name, unit, path("part", "all_ok", "latency")) for name in _PERCENTILES),
+            *cell_tables.percentile_columns(
+                _PERCENTILES,
+                [one for _, one in measured],
+                lambda source: (source.part.all_ok.latency, source.run.driven.resolution),
+            ),
             *(counts(name, path("part", "outcomes", name)) for name in OUTCOMES),
         ),
         measured,
@@ -130,30 +132,16 @@ def _rate(source: RunPart) -> ReportCell:
     return replace(rate(group.throughput_per_s), note=note)
 
 
-def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> ReportColumn:
-    def shown(source: RunPart) -> ReportCell:
-        driven = source.part.driven if isinstance(source.part, StepRecord) else source.run.driven
-        return (
-            absent("")
-            if driven is None
-            else cell_tables.percentile_cell(times(source), name, unit, driven.resolution)
-        )
-
-    return numbers(name, shown, unit)
-
-
 def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     runs = [run for cell in cells for run in cell.runs if len(run.steps) > 1]
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
+    steps = [RunPart(run, step) for run in runs for step in run.steps]
     unit = cell_tables.unit_of_percentile(
-        step.driven.all_ok.latency for run in runs for step in run.steps if step.driven
+        one.part.driven.all_ok.latency for one in steps if one.part.driven
     )
     measured = [
         numbers("TPS", _step_rate),
-        *(
-            _latency(name, unit, path("part", "driven", "of_clients", "all_ok", "latency"))
-            for name in _PERCENTILES
-        ),
+        *cell_tables.percentile_columns(_PERCENTILES, steps, _step_times, unit=unit),
     ]
     return columns.table(
         f"{test}_steps",
@@ -166,8 +154,8 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
             *(measured if several else ()),
             ReportColumn("state", cell=_state),
         ),
-        [RunPart(run, step) for run in runs for step in run.steps],
-        is_detail=not several and all(step.state == "done" for run in runs for step in run.steps),
+        steps,
+        is_detail=not several and all(one.part.state == "done" for one in steps),
     )
 
 
@@ -175,6 +163,11 @@ def _step_rate(source: RunPart) -> ReportCell:
     """What its clients measured."""
     driven = source.part.driven
     return absent("") if driven is None else rate(driven.throughput_per_s)
+
+
+def _step_times(source: RunPart) -> tuple[Latency, Resolution] | None:
+    driven = source.part.driven
+    return driven and (driven.of_clients.all_ok.latency, driven.resolution)
 
 
 def _state(source: RunPart) -> ReportCell:
@@ -192,6 +185,7 @@ def _took(source: RunPart) -> ReportCell:
     return seconds(ended_unix_ns - begun_unix_ns)
 
 
+_SHOWN_OF_TIMES = ("p50", "p90", "p99", "max")
 _TEXT_SHOWN = 36
 """Characters of a statement: enough for its verb and its table."""
 STATEMENTS = ProgramTable(
@@ -223,31 +217,20 @@ def statements_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _statements_table(test: str, cell: CellRuns, run: Run) -> ReportTable:
     statements, resolution = run.measurement.per_statement, run.measurement.resolution
-    unit = cell_tables.unit_of_percentile(statement.service_time for statement in statements)
-
-    def time(name: str) -> ReportColumn:
-        return numbers(
-            name,
-            lambda part: cell_tables.percentile_cell(
-                part.part.service_time, name, unit, resolution
-            ),
-            unit,
-        )
-
+    parts = [RunPart(run, statement) for statement in statements]
     return columns.table(
         f"{test}_statements_{run.id}",
         f"Service times: {cell.name} (run {run.id})",
         (
             *STATEMENTS.named("transaction", "line", "count"),
-            *map(time, ("p50", "p90", "p99", "max")),
+            *cell_tables.percentile_columns(
+                _SHOWN_OF_TIMES, parts, lambda source: (source.part.service_time, resolution)
+            ),
             *STATEMENTS.named("statement"),
         ),
-        (RunPart(run, statement) for statement in statements),
+        parts,
         notes=("from the sending of a statement to the last byte of its answer",),
     )
-
-
-_SHOWN_OF_DEFERRED = ("p50", "p90", "p99", "max")
 
 
 def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -257,19 +240,18 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         for cell, run in cell_runs.middle_runs(cells)
         if (group := deferred_report(run)) is not None
     ]
-    waits = [lag for _, (_, group) in found if (lag := _lag(group))]
-    unit = cell_tables.unit_of_percentile(
-        [*waits, *(group.all_ok.service_time for _, (_, group) in found)]
-    )
+    groups = [group for _, (_, group) in found]
+    waits = [lag for group in groups if (lag := group.all_ok.schedule_lag)]
+    unit = cell_tables.unit_of_percentile([*waits, *(one.all_ok.service_time for one in groups)])
 
-    def time(what: str, of_group: Callable[[GroupReport], Latency], name: str) -> ReportColumn:
-        def shown(source: tuple[Run, GroupReport]) -> ReportCell:
-            run, group = source
-            return cell_tables.percentile_cell(
-                of_group(group), name, unit, run.measurement.resolution
-            )
-
-        return numbers(f"{what} {name}", shown, unit)
+    def times(what: str, of_group: Callable[[GroupReport], Latency]) -> list[ReportColumn]:
+        return cell_tables.percentile_columns(
+            _SHOWN_OF_TIMES,
+            (),
+            lambda source: (of_group(source[1]), source[0].measurement.resolution),
+            title=f"{what} {{}}",
+            unit=unit,
+        )
 
     table = cell_tables.table_by_cell(
         f"{test}_deferred",
@@ -285,23 +267,13 @@ def deferred_section(test: str, cells: Sequence[CellRuns]) -> Section | None:
                     counts("longest queue", lambda group: group.longest_queue or 0),
                 ],
             ),
-            *(
-                time("wait", lambda source: _lag(source) or source.all_ok.latency, name)
-                for name in _SHOWN_OF_DEFERRED
-            ),
-            *(
-                time("run", lambda source: source.all_ok.service_time, name)
-                for name in _SHOWN_OF_DEFERRED
-            ),
+            *times("wait", lambda group: group.all_ok.schedule_lag or group.all_ok.latency),
+            *times("run", lambda group: group.all_ok.service_time),
         ),
         found,
         notes=cell_runs.of_middle(cells),
     )
-    limits = sum(group.outcomes.late for _, (_, group) in found)
-    kept = "none was late" if not limits else f"{units.counted(limits, 'transaction')} late"
+    late = sum(group.outcomes.late for group in groups)
+    kept = f"{units.counted(late, 'transaction')} late" if late else "none was late"
     line = f"A wait is from \\defer to the start, a run from there to the end; {kept}."
     return section_of("Deferred", table, lines=[line])
-
-
-def _lag(group: GroupReport) -> Latency | None:
-    return group.all_ok.schedule_lag

@@ -4,18 +4,19 @@ effect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
-from assay.contracts.metric import Metric, ReportColumn, unit_of
+from assay.contracts.metric import ReportColumn, unit_of
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import CONFIDENCE, ERROR_OF_POOLED
 from assay.plan import cell_names
 from assay.plan.cell_names import CACHE
-from assay.record import Run
+from assay.record.metrics.resources import CLIENT_CPU, SERVER_CPU
 from assay.report import cell_runs, cell_tables, columns, durability
 from assay.report.cell_runs import REPETITION, CellRuns
 from assay.report.cell_tables import Aggregate, PivotRow, pivot_rows, table_row, value_column
@@ -92,14 +93,16 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
             * has_range
         ),
         *(
-            value_column(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
+            value_column(
+                name, aggregates.each(cell_tables.latency_of_run(name, unit), in_unit), unit=unit
+            )
             for name in _PERCENTILES
         ),
         *(
             value_column(title, aggregates.each(show, costs.shown_time), unit="µs")
             for title, show in (
-                ("client CPU", costs.client_per_transaction),
-                ("server CPU", costs.server_per_transaction),
+                ("client CPU", partial(costs.metric_cell, CLIENT_CPU)),
+                ("server CPU", partial(costs.metric_cell, SERVER_CPU)),
             )
         ),
     ]
@@ -122,15 +125,6 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
 def _if_not_cold(aggregate: Aggregate) -> Aggregate:
     """Of a cell that was measured for a time with cold caches nothing."""
     return lambda cell: absent("") if cell_tables.is_timed_from_cold(cell) else aggregate(cell)
-
-
-def percentile(name: str, unit: str) -> Callable[[Run], ReportCell]:
-    def shown(run: Run) -> ReportCell:
-        return cell_tables.percentile_cell(
-            run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
-        )
-
-    return shown
 
 
 def _fields_table(
@@ -268,7 +262,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: Metric,
+    key: ReportColumn,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -294,12 +288,11 @@ def _beside(
 
 
 def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
-    """The published row beside this one."""
     first = next(cell for cell in row.cells if cell is not None)
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: Metric, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: ReportColumn, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []
@@ -338,7 +331,11 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
         f"{units.counted(setting_effects.runs, 'run')} of "
         f"{units.counted(setting_effects.cells, 'cell')}",
         (
-            words("effect", _factors, is_label=True),
+            words(
+                "effect",
+                lambda effect: " and ".join(change.factor for change in effect.of),
+                is_label=True,
+            ),
             words("levels", _levels, is_label=True),
             numbers("ratio", _ratio),
             numbers(f"{CONFIDENCE:.0%} interval", _interval),
@@ -348,10 +345,6 @@ def _effects_table(setting_effects: SettingEffects, name: str) -> ReportTable:
         setting_effects.effects,
         notes=tuple(_effects_notes(setting_effects)),
     )
-
-
-def _factors(effect: Effect) -> str:
-    return " and ".join(change.factor for change in effect.of)
 
 
 def _levels(effect: Effect) -> str:

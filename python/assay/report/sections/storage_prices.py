@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import ReportColumn
 from assay.experiment import StoragePrice
 from assay.judge import verdict
 from assay.judge.run import NONE
@@ -136,7 +136,7 @@ def _costs(cell: CellRuns) -> tuple[bool, float]:
     return True, price.per_gb if price else 0.0
 
 
-def _compared(declared: Declaration | None) -> Metric:
+def _compared(declared: Declaration | None) -> ReportColumn:
     """What speed-ups are of."""
     if declared and declared.has_speed_up and declared.columns == STORAGE:
         return aggregates.KEYS[declared.value]
@@ -148,7 +148,7 @@ def _price(cell: CellRuns) -> StoragePrice | None:
 
 
 def _cells(
-    first: CellRuns | None, cell: CellRuns, key: Metric
+    first: CellRuns | None, cell: CellRuns, key: ReportColumn
 ) -> tuple[ReportCell, ReportCell, ReportCell]:
     """The speed-up from the first one, their prices divided, and both divided."""
     if first is None or first is cell or aggregates.number(cell, key) is None:

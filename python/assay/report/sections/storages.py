@@ -21,7 +21,6 @@ from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, cell_tables, columns
 from assay.report.cell_runs import CellRuns
 from assay.report.columns import (
-    attribute,
     counts,
     integer,
     never_null,
@@ -138,7 +137,7 @@ def _device(storage: StorageFacts) -> ReportCell:
 
 
 def _seen(name: str, title: str, meaning: str, **shown: Any) -> ReportColumn:
-    return string(name, meaning, _known(attribute(name)), title=title, **{"show": _or_dash} | shown)
+    return string(name, meaning, _known(path(name)), title=title, **{"show": _or_dash} | shown)
 
 
 def _found(experiment: ExperimentRecord) -> Iterator[FoundStorage]:
@@ -163,10 +162,10 @@ _STORAGE = [
     ReportColumn(
         "device", name="device", kind="string",
         meaning="the block device under it; null: none, or not seen",
-        value=_known(attribute("device")), cell=_device,
+        value=_known(path("device")), cell=_device,
     ),
     integer(
-        "size_bytes", "of the file system; null: not known", _known(attribute("size_bytes")),
+        "size_bytes", "of the file system; null: not known", _known(path("size_bytes")),
         title="size", is_number=False,
         show=lambda size: text(units.size(size) if size else "-"),
     ),
@@ -240,7 +239,10 @@ def modelled_disks_table(runs: Iterable[Run]) -> ReportTable:
         requests,
         notes=(
             _WHAT_OF_MODELS,
-            *dict.fromkeys(_source(facts.model) for facts in disks.values()),
+            *dict.fromkeys(
+                f"{facts.model.profile} is modelled on {facts.model.source}"
+                for facts in disks.values()
+            ),
             *(
                 f"{name} differs from its profile in {', '.join(changed)}"
                 for name, storage in modelled.items()
@@ -273,10 +275,6 @@ _MODEL_COLUMNS = (
     _calibrated_time("measured", "measured_ns"),
     _calibrated_time("I/O path overhead", "path_cost_ns"),
 )
-
-
-def _source(model: _Model) -> str:
-    return f"{model.profile} is modelled on {model.source}"
 
 
 _OPERATIONS: tuple[Literal["read", "write", "flush"], ...] = ("read", "write", "flush")

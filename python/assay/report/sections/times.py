@@ -124,10 +124,6 @@ def _over_repetitions(
     )
 
 
-def _ok_types(observation: Observation) -> int:
-    return sum(one.outcome == "ok" for one in observation.transactions)
-
-
 def _is_open(observation: Observation) -> bool:
     return observation.arrival.kind != "closed" or any(
         one.schedule_lag for one in observation.transactions
@@ -145,7 +141,7 @@ def _cells_table(
     lines: list[tuple[CellRuns, _Line]] = []
     for cell, run in measured:
         shown: list[TransactionReport | AllOk] = list(run.measurement.transactions)
-        if _ok_types(run.measurement) > 1:
+        if sum(one.outcome == "ok" for one in run.measurement.transactions) > 1:
             shown.insert(0, run.measurement.of_clients.all_ok)
         for one in shown:
             lines += [(cell, line) for line in _lines(one, is_open, run)]
@@ -237,18 +233,10 @@ _TRANSACTION = words("transaction", attrgetter("name"), is_label=True)
 
 
 def _columns(lines: Iterable[_Line]) -> list[ReportColumn]:
-    """How many samples, and each percentile."""
-    unit = cell_tables.unit_of_percentile(line.times for line in lines)
-
-    def percentile(name: str) -> ReportColumn:
-        def shown(line: _Line) -> ReportCell:
-            return cell_tables.percentile_cell(
-                line.times, name, unit, line.run.measurement.resolution
-            )
-
-        return numbers(name, shown, unit)
-
-    return [counts("n", attrgetter("times.due")), *map(percentile, (*SHARES, "max"))]
+    percentiles = cell_tables.percentile_columns(
+        (*SHARES, "max"), lines, lambda line: (line.times, line.run.measurement.resolution)
+    )
+    return [counts("n", attrgetter("times.due")), *percentiles]
 
 
 # Takes the cells of a test; returns the latency of each share of the transactions, from the
@@ -421,12 +409,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     """Empty where they are close to each other, or have too few samples."""
     runs = cell_runs.measured_runs(cell)
     for name in _NAMES:
-        shown = [
-            cell_tables.percentile_cell(
-                run.measurement.of_clients.all_ok.latency, name, unit, run.measurement.resolution
-            )
-            for run in runs
-        ]
+        shown = [*map(cell_tables.latency_of_run(name, unit), runs)]
         values = [one.number.value for one in shown if one.number is not None]
         if len(values) < max(2, len(shown)):
             continue

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from assay.contracts.deployment import PRIMARY
-from assay.contracts.metric import Metric
+from assay.contracts.metric import ReportColumn
 from assay.contracts.observation import GroupReport, Latency, Observation, Resolution, clients_left
 from assay.experiment import Scalar
 from assay.judge import Verdict
@@ -108,7 +108,6 @@ class CellSummary(Struct, frozen=True):
 
     @property
     def has_measured_alone(self) -> bool:
-        """Whether its numbers are none of transactions."""
         return not self.has_transactions and any(name == MEASURED for name, _ in self.numbers)
 
 
@@ -488,7 +487,7 @@ def goal_column_of_cell(experiment: ExperimentRecord, cell: CellRuns) -> GoalCol
     )
 
 
-def metric_of_goal(experiment: ExperimentRecord) -> Metric | None:
+def metric_of_goal(experiment: ExperimentRecord) -> ReportColumn | None:
     """The metric of the goal, if it needs a column of its own."""
     condition = goals.asked_goal(experiment)
     if condition is None or condition.metric.unit != "ns" or condition.metric.name in _THERE:
@@ -496,12 +495,12 @@ def metric_of_goal(experiment: ExperimentRecord) -> Metric | None:
     return condition.metric
 
 
-def goal_column_title(metric: Metric) -> str:
+def goal_column_title(metric: ReportColumn) -> str:
     """``p99.9``, ``p99 of payment``, ``elapsed``."""
     return "elapsed" if metric.name == ELAPSED.name else metric.label.replace(" latency", "")
 
 
-def goal_cell(metric: Metric, cell: CellRuns) -> ReportCell:
+def goal_cell(metric: ReportColumn, cell: CellRuns) -> ReportCell:
     values = [value for run in cell.measured if (value := metric.value(run)) is not None]
     if not values:
         return absent(_why_none(metric, cell))
@@ -511,25 +510,21 @@ def goal_cell(metric: Metric, cell: CellRuns) -> ReportCell:
     return ReportCell(_shown(metric, cell, middle), Number(middle, "ns"))
 
 
-def _shown(metric: Metric, cell: CellRuns, value_ns: float) -> str:
+def _shown(metric: ReportColumn, cell: CellRuns, value_ns: float) -> str:
     """With the digits that the other percentiles have."""
     name = _percentile_of_goal(metric)
     if name in samples.SHARES and not metric.transaction:
-        return percentile_in_words(_times(cell), name)
+        return percentile_in_words(latency_times(cell_runs.measured_runs(cell)), name)
     return units.latency(value_ns)
 
 
-def _why_none(metric: Metric, cell: CellRuns) -> str:
+def _why_none(metric: ReportColumn, cell: CellRuns) -> str:
     if _percentile_of_goal(metric) in samples.SHARES and cell.measured:
         return f"n<{samples.needed_for(_percentile_of_goal(metric))}"
     return "-"
 
 
-def _percentile_of_goal(metric: Metric) -> str:
+def _percentile_of_goal(metric: ReportColumn) -> str:
     """``p99.9``; empty: it is none of latencies."""
     is_latency = metric.stem.startswith("latency_")
     return metric.stem.removeprefix("latency_").replace("_", ".") if is_latency else ""
-
-
-def _times(cell: CellRuns) -> Times:
-    return latency_times(cell_runs.measured_runs(cell))

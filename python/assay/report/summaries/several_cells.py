@@ -202,7 +202,6 @@ def cell_table_lines(summaries: Sequence[CellSummary], width: int, is_narrow: bo
 
 
 def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
-    """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
     columns = {
         title: [cell.columns[place] for cell in summaries] for place, title in enumerate(titles)
@@ -279,12 +278,7 @@ def _with_bars(
     if title not in columns or size < _LEAST_BAR or not max(values, default=0) > 0:
         return columns
     shown = [_bar(value / max(values), size) for value in values]
-    made = {}
-    for name, texts in columns.items():
-        made[name] = texts
-        if name == title:
-            made[_BAR] = shown
-    return made
+    return _behind(columns, title, _BAR, shown)
 
 
 def _bar(share: float, size: int) -> str:

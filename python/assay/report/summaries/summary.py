@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
-from assay.contracts.metric import Metric, ReportColumn
+from assay.contracts.metric import ReportColumn
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
@@ -19,7 +19,6 @@ from assay.report.cell_runs import CellRuns
 from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.sections import answers
-from assay.report.sections.results import percentile
 from assay.report.summaries import cell_summary, several_cells
 from assay.report.values import ReportCell, ReportTable, Section, absent, count
 from assay.text import units
@@ -55,7 +54,9 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
 
 
 def _tables(
-    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
+    cells: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    asked: ReportColumn | None,
 ) -> Iterator[ReportTable]:
     """``asked``: of the goal, if it has a column of its own. Cells of tests without transactions
     have one of their own, beside others."""
@@ -77,7 +78,7 @@ def _table(
     name: str,
     cells: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
-    asked: Metric | None,
+    asked: ReportColumn | None,
     *,
     has_tests: bool,
 ) -> ReportTable:
@@ -101,7 +102,9 @@ def _table(
 
 
 def _numbers(
-    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary], asked: Metric | None
+    cells: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    asked: ReportColumn | None,
 ) -> Iterator[ReportColumn]:
     if not any(run.driven is not None for cell in cells for run in cell.runs):
         yield words("measured", lambda source: _measured(source[0][1]))
@@ -202,7 +205,7 @@ def _percentile(name: str, cell: CellRuns) -> ReportCell:
     if name == "p50" and cell_summary.unlike_types(measured):
         return absent(cell_summary.BY_TYPE)
     times = cell_summary.latency_times(measured)
-    made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
+    made = aggregates.each(cell_tables.latency_of_run(name, "ms"), lambda _: "")(cell)
     return (
         made
         if made.is_absent

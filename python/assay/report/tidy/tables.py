@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from assay.contracts.metric import Metric, Over, ReportColumn
+from assay.contracts.metric import Over, ReportColumn
 from assay.judge import CellVerdict, machine_load
 from assay.judge import verdict as required_rate
 from assay.judge.statistics import samples
@@ -19,7 +19,7 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs
-from assay.report.columns import Value, attribute, behind, never_null, nullable, of, path, why_null
+from assay.report.columns import Value, behind, never_null, nullable, of, path, why_null
 from assay.report.papers.published_measured import CLAIMS, SCALED
 from assay.report.program_tables import (
     MACHINE_MEANING,
@@ -76,7 +76,7 @@ _OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
 """What each makes of the values: what its column is called, says and holds."""
 
 
-def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
+def _over_repetitions(metric: ReportColumn) -> Iterator[ReportColumn]:
     """Null where one of them has no number."""
     is_whole = metric.kind == "integer" and metric.over is not Over.SPREAD
     unit = metric.name.removeprefix(metric.stem)
@@ -135,7 +135,7 @@ def types_of(cell: CellRow) -> list[TypeRow]:
     return [TypeRow(*of, name, cell.driven) for name in names]
 
 
-def _type_columns(metric: Metric) -> list[ReportColumn]:
+def _type_columns(metric: ReportColumn) -> list[ReportColumn]:
     """Over the repetitions; null where one of them has no number."""
 
     def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
@@ -263,31 +263,27 @@ _BEHIND = {
 RUNS = ProgramTable(
     "One row per run.",
     [
-    never_null("run", "integer", "its number", attribute("id")),
-    never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
-    never_null("repetition", "integer", "from 1", attribute("repetition")),
+    never_null("run", "integer", "its number", path("id")),
+    never_null("cell", "string", "fingerprint", path("cell_fingerprint")),
+    never_null("repetition", "integer", "from 1"),
     nullable(
         "in_place_of",
         "integer",
         "the repetition that it repeats, since other programs disturbed that one; null: none",
-        attribute("in_place_of"),
     ),
     never_null("seed", "string", "of all random streams", lambda run: str(run.seed)),
     never_null(
         "state", "string",
         "done, failed, refused …; exceeded: ended early, far beyond the limit of a goal search",
-        attribute("state"),
     ),
-    nullable(
-        "reason", "string", "why it failed, was ended early or refused", attribute("reason")
-    ),
-    *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
+    nullable("reason", "string", "why it failed, was ended early or refused"),
+    *of(path("judged"), verdict("of this run alone, however many repetitions its cell has")),
     never_null(
         "warnings", "array", "their names",
         lambda run: [warning.name for warning in run.warnings],
     ),
-    nullable("begun_unix_ns", "integer", "null: not begun", attribute("begun_unix_ns")),
-    nullable("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
+    nullable("begun_unix_ns", "integer", "null: not begun"),
+    nullable("ended_unix_ns", "integer", "null: not ended"),
     nullable("system_version", "string", "its own", path("deployment", "version")),
     nullable(
         "measured_rtt_s", "number", "round trip through the delay proxy; null: connected directly",
