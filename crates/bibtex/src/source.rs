@@ -121,7 +121,6 @@ impl BibSource {
     }
 
     /// The errors and warnings that did not stop the reading; complete after the last row of `bibtab`.
-    #[must_use]
     pub fn problems(&self) -> &Problems {
         self.problems
             .as_ref()

@@ -16,13 +16,11 @@ pub struct Dataset {
 
 impl Dataset {
     /// The part of the rows that the document selects.
-    #[must_use]
     pub fn part(&self) -> Part {
         self.part
     }
 
     /// The names of the tables, in order.
-    #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tables.iter().map(|table| &*table.name)
     }

@@ -83,7 +83,6 @@ impl Image {
     }
 
     /// Its fixed size.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

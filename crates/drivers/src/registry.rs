@@ -95,7 +95,6 @@ macro_rules! drivers {
 
         impl AnyWire {
             /// The name of the driver, as documents spell it.
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$wire(_) => stringify!($wire_name),)* }
             }

@@ -212,7 +212,6 @@ impl Drop for EndOfRounds {
 
 impl Recorder {
     /// Keeps nothing.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             rows: None,
@@ -244,7 +243,6 @@ impl Recorder {
     }
 
     /// Rows that found no room, or that the file did not take.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed) + self.unwritten.load(Ordering::Relaxed)
     }

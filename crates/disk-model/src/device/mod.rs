@@ -74,7 +74,6 @@ impl Device {
     }
 
     /// Its fixed size.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.image.size_bytes()
     }
@@ -362,13 +361,11 @@ impl Device {
     }
 
     /// Whether requests are served at all.
-    #[must_use]
     pub fn is_powered(&self) -> bool {
         self.lock().is_powered
     }
 
     /// Whether a write has found no room since `set_full`.
-    #[must_use]
     pub fn has_been_full(&self) -> bool {
         self.lock().faults.has_been_full()
     }
@@ -417,7 +414,6 @@ impl Device {
     }
 
     /// Sums since the start.
-    #[must_use]
     pub fn counters(&self) -> Counts {
         self.counters.read(self.recorder.lost())
     }
@@ -428,7 +424,6 @@ impl Device {
     }
 
     /// What a power cut could lose now.
-    #[must_use]
     pub fn volatile_writes(&self) -> Vec<VolatileWrite> {
         let writes = self.lock().volatile.writes();
         let found = writes.into_iter().map(|(write, pieces)| VolatileWrite {

@@ -28,7 +28,6 @@ enum Phase {
 
 impl MsqlServer {
     /// `admission` is the session's number, or the error that refuses it.
-    #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
             admission,

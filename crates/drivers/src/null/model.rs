@@ -205,7 +205,6 @@ impl ServerModel {
 
 impl SessionModel {
     /// The session's number among all ever opened, from 1.
-    #[must_use]
     pub fn ordinal(&self) -> u64 {
         self.ordinal
     }
@@ -263,7 +262,6 @@ impl SessionModel {
     }
 
     /// Executes the statement and returns its result.
-    #[must_use]
     pub fn answer(&self, statement: &Statement) -> ResultSize {
         let rows = |rows, first| ResultSize {
             rows,

@@ -51,7 +51,6 @@ enum PendingAnswer {
 }
 
 impl NullSession {
-    #[must_use]
     pub fn new(new_client: NewClient, new_server: NewServer) -> Self {
         let (model, admission) = match new_client.model {
             Ok(model) => {

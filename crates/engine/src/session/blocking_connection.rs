@@ -191,17 +191,14 @@ impl BlockingConnection {
     }
 
     /// Bytes of bulk messages sent so far.
-    #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_sent
     }
 
-    #[must_use]
     pub fn server_version(&self) -> &str {
         self.connection.server_version()
     }
 
-    #[must_use]
     pub fn session_id(&self) -> u64 {
         self.connection.session_id()
     }

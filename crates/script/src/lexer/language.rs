@@ -37,7 +37,6 @@ impl Passage {
 
 impl LiteralStyle {
     /// The style of that name: `doubled` or `backslash`.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "doubled" => Some(Self::Doubled),
@@ -211,7 +210,6 @@ impl Lexer {
     ];
 
     /// The language of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|&(_, lexer)| lexer)

@@ -39,7 +39,6 @@ pub struct CassandraWire {
 
 impl CassandraWire {
     /// Options that [`Wire::check_options`] refuses are left out.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         let settings = Settings::of(&options.options).unwrap_or_default();
         Self {

@@ -63,7 +63,6 @@ enum Step {
 
 impl CassandraServer {
     /// `admission` is the session's number, or why it is turned away.
-    #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
             frame_reader: FrameReader::default(),

@@ -42,7 +42,6 @@ pub struct MongodbWire {
 
 impl MongodbWire {
     /// Options that [`Wire::check_options`] refuses are left out.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         let settings = Settings::of(&options.options).unwrap_or_default();
         let session = Session::new(settings, &options.database);

@@ -36,7 +36,6 @@ const NO_PASSWORDS: &str = "the null server knows no passwords, and SCRAM needs 
 
 impl MongodbServer {
     /// `admission` is the session's number, or the reason for which it is refused.
-    #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
             admission,

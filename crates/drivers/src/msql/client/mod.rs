@@ -41,7 +41,6 @@ enum Phase {
 
 impl MsqlWire {
     /// A session that has not been connected yet.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         Self {
             options,

@@ -67,7 +67,6 @@ pub(crate) enum Step {
 
 impl MysqlServer {
     /// `admission` is the session's number, or the error that refuses it.
-    #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
             admission,

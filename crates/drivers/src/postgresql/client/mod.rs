@@ -63,7 +63,6 @@ pub(crate) enum Phase {
 
 impl PostgresqlWire {
     /// A session that has not been connected yet.
-    #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
         // A zero byte ends a name in the startup message. It is replaced by U+FFFD, so that the
         // server reports the name as unknown.

@@ -84,7 +84,6 @@ pub enum ClientStatus {
 
 impl<'a> ClientConnection<'a> {
     /// Without a session, which [`ClientConnection::begins_with`] gives it, the client opens one for each transaction.
-    #[must_use]
     pub fn new(place: usize, client: Client<'a>) -> Self {
         Self {
             place,
