@@ -8,9 +8,9 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-use crate::SystemError;
 use crate::mongodb::settings::Mechanism;
 use crate::pbkdf2::pbkdf2;
+use crate::{Result, SystemError};
 
 /// Where the conversation stands.
 pub(crate) struct Scram {
@@ -77,7 +77,7 @@ impl Scram {
         user: &str,
         password: &str,
         nonce: String,
-    ) -> Result<(Self, Vec<u8>), SystemError> {
+    ) -> Result<(Self, Vec<u8>)> {
         let (hash, secret) = match mechanism {
             Mechanism::ScramSha1 => {
                 let digest = Md5::digest(format!("{user}:mongo:{password}").as_bytes());
@@ -116,7 +116,7 @@ impl Scram {
     ///
     /// # Errors
     /// Where the server does not follow the protocol, or does not know the password.
-    pub(crate) fn answer(&mut self, payload: &[u8]) -> Result<Vec<u8>, SystemError> {
+    pub(crate) fn answer(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let text = std::str::from_utf8(payload).map_err(|_| not_proven("no text"))?;
         if self.expected_proof.is_empty() {
             return self.prove(text);
@@ -136,7 +136,7 @@ impl Scram {
         Ok(Vec::new())
     }
 
-    fn prove(&mut self, server_first: &str) -> Result<Vec<u8>, SystemError> {
+    fn prove(&mut self, server_first: &str) -> Result<Vec<u8>> {
         let field = |name: &str| {
             let found = server_first
                 .split(',')

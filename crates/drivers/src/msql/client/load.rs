@@ -9,7 +9,7 @@ use crate::msql::client::reply::Reply;
 use crate::msql::client::statement;
 use crate::msql::refusal;
 use crate::msql::refusal::Moment;
-use crate::{Answer, SystemError};
+use crate::{Answer, Result, SystemError};
 
 /// Rows that are sent before the first of them is answered.
 const WINDOW: usize = 64;
@@ -30,7 +30,7 @@ impl Load {
     ///
     /// # Errors
     /// Where it is something else.
-    pub(crate) fn new(text: &str) -> Result<Self, SystemError> {
+    pub(crate) fn new(text: &str) -> Result<Self> {
         let Some(head) = head_of(text.trim_end()) else {
             return Err(SystemError::refused(
                 "mSQL loads rows by INSERT statements alone; expected one that ends in VALUES",
@@ -90,7 +90,7 @@ impl Load {
     }
 
     /// Takes the reply to one row; returns whether the load is over, and then `answer` is complete.
-    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool, SystemError> {
+    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool> {
         // Without a row under way, it is the reply to a ping.
         let is_row = self.unanswered > 0;
         match Reply::read(text) {

@@ -15,7 +15,9 @@ use crate::msql::client::reply::{Reply, Results};
 use crate::msql::packet::command;
 use crate::msql::{packet, refusal};
 use crate::request::ById;
-use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError, Wire};
+use crate::{
+    Answer, ConnectOptions, ErrorClass, Progress, Request, Result, Sender, SystemError, Wire,
+};
 
 /// One session with an mSQL server.
 pub struct MsqlWire {
@@ -55,12 +57,7 @@ impl MsqlWire {
     }
 
     #[inline]
-    fn packet(
-        &mut self,
-        text: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
+    fn packet(&mut self, text: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Result<Progress> {
         let is_complete = match &mut self.phase {
             Phase::Results(results) => results.packet(text, answer)?,
             Phase::Handshake(opening) => {
@@ -79,7 +76,7 @@ impl MsqlWire {
         Ok(Progress::Ready)
     }
 
-    fn begin_load(&mut self, text: &[u8], answer: &mut Answer) -> Result<Progress, SystemError> {
+    fn begin_load(&mut self, text: &[u8], answer: &mut Answer) -> Result<Progress> {
         let is_complete = Results::Head.packet(text, answer)?;
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         match phase {
@@ -97,7 +94,7 @@ impl MsqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let mut used = 0;
         while let Some((size, text)) = packet::read(&input[used..])? {
             used += size;
@@ -131,7 +128,7 @@ impl Wire for MsqlWire {
     fn secured(&mut self, _out: &mut Vec<u8>) {}
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         if !matches!(self.phase, Phase::Idle) {
             return Err(SystemError::refused(
                 "a request was made before the session was ready",
@@ -181,7 +178,7 @@ impl Wire for MsqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let received = self.receive_packets(input, out, answer);
         if received.is_err() {
             self.phase = Phase::Over;

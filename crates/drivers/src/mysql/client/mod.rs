@@ -21,7 +21,7 @@ use crate::mysql::results::{Format, Results, Skim, Step};
 use crate::mysql::rows::Column;
 use crate::mysql::{greeting, refusal};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Sender, SystemError,
+    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Result, Sender, SystemError,
     TransactionStatus, Wire,
 };
 
@@ -107,7 +107,7 @@ impl Wire for MysqlWire {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         if !matches!(self.phase, Phase::Idle) {
             return Err(SystemError::refused(
                 "a request was made before the session was ready",
@@ -160,7 +160,7 @@ impl Wire for MysqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let (skimmed, is_complete) = self.skim(input, out, answer);
         if is_complete {
             return Ok((skimmed, Progress::Ready));
@@ -218,7 +218,7 @@ impl MysqlWire {
         payload: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let agreement = self.server.agreement;
         let packets = &mut self.packets;
         let progress = match &mut self.phase {
@@ -317,7 +317,7 @@ impl MysqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let mut used = 0;
         loop {
             let (size, payload) = self.packets.read(&input[used..])?;
@@ -365,7 +365,7 @@ impl MysqlWire {
         payload: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
             Phase::PrepareSent {
                 id,

@@ -11,7 +11,7 @@ use crate::mysql::results::Format;
 use crate::mysql::rows::Column;
 use crate::request::ById;
 use crate::scan::Scan;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// How a statement for which Prepare was requested is executed.
 pub(crate) enum Statement {
@@ -39,7 +39,7 @@ impl Statement {
         parameters: &[Value],
         packets: &mut Packets,
         out: &mut Vec<u8>,
-    ) -> Result<Format, SystemError> {
+    ) -> Result<Format> {
         let expected = match self {
             Self::Prepared(prepared) => prepared.parameter_count,
             Self::Text(_) => 0,
@@ -238,7 +238,7 @@ impl Preparation {
     }
 
     /// Takes one of the packets that follow.
-    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<(), SystemError> {
+    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<()> {
         if self.to_skip > 0 {
             self.to_skip -= 1;
         } else if self.columns > 0 {
