@@ -61,7 +61,7 @@ impl Device {
         recorder: Recorder,
         path_costs: PathCosts,
     ) -> Result<Arc<Self>, DiskError> {
-        let disk = parameters.build(image.size_bytes())?;
+        let disk = parameters.build(image.size_bytes)?;
         Ok(Arc::new(Self {
             parameters,
             image,
@@ -75,7 +75,7 @@ impl Device {
 
     /// Its fixed size.
     pub fn size_bytes(&self) -> u64 {
-        self.image.size_bytes()
+        self.image.size_bytes
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -367,7 +367,7 @@ impl Device {
 
     /// Whether a write has found no room since `set_full`.
     pub fn has_been_full(&self) -> bool {
-        self.lock().faults.has_been_full()
+        self.lock().faults.has_been_full
     }
 
     /// Replaces the rules by which requests fail.

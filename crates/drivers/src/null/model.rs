@@ -132,7 +132,7 @@ pub struct SessionModel {
     options: Options,
     deployment: Arc<Deployment>,
     /// The session's number among all ever opened, from 1.
-    ordinal: u64,
+    pub ordinal: u64,
     /// When the first of the deployment's open sessions was opened.
     since: Instant,
     random: Random,
@@ -204,11 +204,6 @@ impl ServerModel {
 }
 
 impl SessionModel {
-    /// The session's number among all ever opened, from 1.
-    pub fn ordinal(&self) -> u64 {
-        self.ordinal
-    }
-
     /// The reply to a statement that arrives at `now`.
     pub fn plan_reply(&mut self, statement: &Statement, now: Instant) -> PlannedReply {
         let at_once = PlannedReply::Answered {

@@ -24,7 +24,8 @@ pub struct BlockingConnection {
     poll: Poll,
     events: Events,
     scratch: Scratch,
-    bytes_sent: u64,
+    /// Bytes of bulk messages sent so far.
+    pub bytes_sent: u64,
     /// The answer to the current request or bulk load.
     answer: Answer,
     /// How long to wait for each answer, and the error if it does not arrive.
@@ -188,11 +189,6 @@ impl BlockingConnection {
             self.finish(cancellation)?;
         }
         Ok(std::mem::take(&mut self.answer))
-    }
-
-    /// Bytes of bulk messages sent so far.
-    pub fn bytes_sent(&self) -> u64 {
-        self.bytes_sent
     }
 
     pub fn server_version(&self) -> &str {

@@ -35,7 +35,7 @@ pub struct Connection {
     /// An answer of a pipeline was parsed, and the next may already be in `partial`.
     more_to_take: bool,
     /// The socket may hold more than was read: no event will say so.
-    has_unread: bool,
+    pub has_unread: bool,
     /// The bytes that were received before the session was open; `None` once it is.
     opening: Option<Box<HandshakeBytes>>,
     /// Why nothing more can be sent: what the server sent before is read first.
@@ -50,7 +50,7 @@ pub struct Connection {
     taken: usize,
     registered: Option<Interest>,
     /// The index of the address it is connected to.
-    place: usize,
+    pub place: usize,
 }
 
 impl Connection {
@@ -88,11 +88,6 @@ impl Connection {
         !self.unsent.is_empty()
     }
 
-    /// A server sends faster than it is read: [`Connection::watch`] makes sure that reading goes on.
-    pub fn has_unread(&self) -> bool {
-        self.has_unread
-    }
-
     /// The error of a session that is not open in time.
     pub fn timed_out(&self, deployment: &WireDeployment) -> SystemError {
         match &self.opening {
@@ -113,11 +108,6 @@ impl Connection {
     /// How to cancel what the server runs for this session.
     pub fn cancel(&self) -> Option<Cancel> {
         self.wire.cancel()
-    }
-
-    /// The index of the deployment's address it is connected to.
-    pub fn place(&self) -> usize {
-        self.place
     }
 
     pub fn server_version(&self) -> &str {

@@ -26,7 +26,7 @@ pub(crate) struct Load {
     is_busy: Vec<bool>,
     free: Vec<i16>,
     unanswered: usize,
-    is_full: bool,
+    pub(crate) is_full: bool,
     stored: u64,
     error: Option<SystemError>,
     is_over: bool,
@@ -46,10 +46,6 @@ impl Load {
             is_over: false,
             parameters: Vec::new(),
         }
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
     }
 
     #[inline]

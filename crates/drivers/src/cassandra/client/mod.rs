@@ -205,7 +205,7 @@ impl Wire for CassandraWire {
     }
 
     fn bulk_is_full(&self) -> bool {
-        matches!(&self.side.phase, Phase::Load(load) if load.is_full())
+        matches!(&self.side.phase, Phase::Load(load) if load.is_full)
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {

@@ -232,7 +232,7 @@ pub(crate) fn step(
         }
     }
     let answer = scram.answer(payload)?;
-    if is_done && scram.is_proven() {
+    if is_done && scram.is_proven {
         return Ok(true);
     }
     if is_done {

@@ -131,7 +131,7 @@ impl Load {
         message::end_body(start, out);
         message::add_documents("documents", &self.batch, out);
         session.end_message(start, out)?;
-        self.unanswered.push_back(session.last_request());
+        self.unanswered.push_back(session.last_request);
         self.batch.clear();
         self.batch_rows = 0;
         Ok(())
@@ -155,7 +155,7 @@ impl Load {
         // The caller waits for an answer.
         if self.unanswered.is_empty() {
             ping(session, out);
-            self.unanswered.push_back(session.last_request());
+            self.unanswered.push_back(session.last_request);
         }
     }
 

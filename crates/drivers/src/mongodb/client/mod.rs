@@ -284,7 +284,7 @@ impl ClientSide {
         if matches!(self.phase, Phase::Idle | Phase::Over) {
             return Err(unasked(body));
         }
-        if message.response_to != self.session.last_request() {
+        if message.response_to != self.session.last_request {
             return Err(SystemError::protocol(
                 "the answer to the last request",
                 format_args!("an answer to request {}", message.response_to),

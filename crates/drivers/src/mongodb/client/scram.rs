@@ -20,7 +20,8 @@ pub(crate) struct Scram {
     client_first: String,
     nonce: String,
     expected_proof: Vec<u8>,
-    is_proven: bool,
+    /// Whether the server has proved that it knows the password.
+    pub(crate) is_proven: bool,
 }
 
 /// Servers ask for 10 000 or 15 000 rounds: more than this would only keep the client busy.
@@ -105,11 +106,6 @@ impl Scram {
             is_proven: false,
         };
         Ok((scram, message))
-    }
-
-    /// Whether the server has proved that it knows the password.
-    pub(crate) fn is_proven(&self) -> bool {
-        self.is_proven
     }
 
     /// Takes the server's next message; gives the client's answer.
@@ -200,11 +196,11 @@ mod tests {
                 .expect("the password is plain");
             let found = scram.answer(first.as_bytes()).expect("well formed");
             assert_eq!(String::from_utf8_lossy(&found), answer);
-            assert!(!scram.is_proven());
+            assert!(!scram.is_proven);
             let other = scram.answer(b"v=AAAA").expect_err("another proof");
             assert_eq!(other.class, ErrorClass::Authentication);
             scram.answer(last.as_bytes()).expect("the right proof");
-            assert!(scram.is_proven());
+            assert!(scram.is_proven);
         }
     }
 

@@ -21,7 +21,8 @@ pub(crate) struct Session {
     /// The field `lsid`; empty where the server has no sessions.
     session_field: Vec<u8>,
     session_id: Option<[u8; 16]>,
-    last_request: i32,
+    /// Of the request that was sent last: answers name it.
+    pub(crate) last_request: i32,
     transaction: Transaction,
     transaction_number: i64,
     /// What servers read at most in one message, and take at most in one insert.
@@ -78,11 +79,6 @@ impl Session {
 
     pub(crate) fn id(&self) -> Option<[u8; 16]> {
         self.session_id
-    }
-
-    /// Of the request that was sent last: answers name it.
-    pub(crate) fn last_request(&self) -> i32 {
-        self.last_request
     }
 
     pub(crate) fn status(&self) -> TransactionStatus {

@@ -18,7 +18,7 @@ pub(crate) struct Load {
     /// `INSERT INTO t (a, b) VALUES`
     head: Box<str>,
     unanswered: usize,
-    is_full: bool,
+    pub(crate) is_full: bool,
     stored: u64,
     error: Option<SystemError>,
     is_over: bool,
@@ -44,10 +44,6 @@ impl Load {
             error: None,
             is_over: false,
         })
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
     }
 
     pub(crate) fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<Ping> {

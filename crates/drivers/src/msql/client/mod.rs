@@ -204,7 +204,7 @@ impl Wire for MsqlWire {
     }
 
     fn bulk_is_full(&self) -> bool {
-        matches!(&self.phase, Phase::Load(load) if load.is_full())
+        matches!(&self.phase, Phase::Load(load) if load.is_full)
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {

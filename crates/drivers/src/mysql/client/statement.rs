@@ -21,7 +21,7 @@ pub(crate) enum Statement {
 }
 
 pub(crate) struct Prepared {
-    server_id: u32,
+    pub(crate) server_id: u32,
     parameter_count: usize,
     /// Parameter types sent with the last execution, two bytes each; empty before the first.
     bound: Vec<u8>,
@@ -70,10 +70,6 @@ impl Statement {
 }
 
 impl Prepared {
-    pub(crate) fn server_id(&self) -> u32 {
-        self.server_id
-    }
-
     /// Appends the payload of an execution; the number of parameters must match the server's. Types
     /// are sent only if the server does not know them yet; a NULL does not change its parameter's type.
     fn write(&mut self, parameters: &[Value], out: &mut Vec<u8>) {
@@ -300,7 +296,7 @@ impl Statements {
             return;
         };
         packets.begin_command();
-        let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
+        let close = [&[command::STMT_CLOSE], &old.server_id.to_le_bytes()[..]].concat();
         packets.append(out, &close);
         if id == DIRECT {
             self.direct = None;

@@ -303,7 +303,8 @@ impl WireServer for PostgresqlServer {
 
 pub(crate) struct Copy {
     table: String,
-    is_simple: bool,
+    /// Whether it belongs to a simple query.
+    pub(crate) is_simple: bool,
     rows: Rows,
 }
 
@@ -323,11 +324,6 @@ impl Copy {
                 Rows::Text(Lines::default())
             },
         }
-    }
-
-    /// Whether it belongs to a simple query.
-    pub(crate) fn is_simple(&self) -> bool {
-        self.is_simple
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
@@ -372,7 +368,7 @@ impl PostgresqlServer {
         let Some(copy) = &mut self.copy else {
             return Ok(Step::Go);
         };
-        let is_simple = copy.is_simple();
+        let is_simple = copy.is_simple;
         match message.tag {
             tag::COPY_DATA => copy.take(message.body),
             tag::FLUSH | tag::SYNC => {}

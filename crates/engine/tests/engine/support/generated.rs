@@ -82,7 +82,7 @@ impl Loading<'_> {
             "checksums": true,
         });
         let document = LoadDocument::parse(&document.to_string()).unwrap();
-        let parts = dataset.part().divided(self.sessions);
+        let parts = dataset.part.divided(self.sessions);
         let mut sources: Vec<_> = parts
             .map(|part| GeneratedSource::new(Arc::clone(dataset), part))
             .collect();

@@ -165,7 +165,7 @@ impl<'a> ClientConnection<'a> {
             };
             let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
             let progress = match progress {
-                Ok(Progress::NeedMore) if connection.has_unread() => {
+                Ok(Progress::NeedMore) if connection.has_unread => {
                     return match context.watch(connection, self.token) {
                         Ok(()) => ClientStatus::Open,
                         Err(error) => self.lost(&error, context),
