@@ -91,7 +91,7 @@ pub trait Wire: Send {
 
     /// The socket is connected: appends the client's first message, if the client sends first. Not called where
     /// the session begins with TLS.
-    fn connected(&mut self, out: &mut Vec<u8>);
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`] or where the
     /// session begins with TLS.
@@ -164,8 +164,10 @@ pub trait Wire: Send {
     /// The server's name and version, as sent while connecting.
     fn server_version(&self) -> &str;
 
-    /// The server's id of this session (process id, connection id); 0 where there is none.
-    fn session_id(&self) -> u64;
+    /// The server's id of this session (process id, connection id); 0 where the protocol does not number sessions.
+    fn session_id(&self) -> u64 {
+        0
+    }
 
     /// How to cancel the request this session is running; `None` where the server has no way.
     fn cancel(&self) -> Option<Cancel> {
@@ -207,7 +209,7 @@ pub enum ServerEvent<'a> {
 pub trait WireServer: Send {
     /// A client has connected: appends the server's first message, if the server sends first. Then
     /// [`WireServer::receive`] is called, even without any bytes.
-    fn connected(&mut self, out: &mut Vec<u8>);
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     /// Reads what the client sent. Consumes whole messages only; returns how many bytes it used (the
     /// caller keeps the rest and appends to it) and the demand. After an answer it is called again

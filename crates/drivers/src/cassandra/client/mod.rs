@@ -221,11 +221,6 @@ impl Wire for CassandraWire {
     fn server_version(&self) -> &str {
         &self.side.server_version
     }
-
-    /// The protocol does not number sessions.
-    fn session_id(&self) -> u64 {
-        0
-    }
 }
 
 fn no_transactions() -> SystemError {

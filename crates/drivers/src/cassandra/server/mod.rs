@@ -251,9 +251,6 @@ impl ServerSide {
 }
 
 impl WireServer for CassandraServer {
-    /// The client speaks first, unless it is turned away.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     #[inline]
     fn receive<'a>(
         &'a mut self,

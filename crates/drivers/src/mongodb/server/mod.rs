@@ -135,9 +135,6 @@ impl MongodbServer {
 }
 
 impl WireServer for MongodbServer {
-    /// The client speaks first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     #[inline]
     fn receive<'a>(
         &'a mut self,

@@ -121,9 +121,6 @@ impl Wire for MsqlWire {
         handshake::sender_of(first)
     }
 
-    /// The server speaks first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     /// The protocol has no TLS.
     fn secured(&mut self, _out: &mut Vec<u8>) {}
 
@@ -224,10 +221,5 @@ impl Wire for MsqlWire {
 
     fn server_version(&self) -> &str {
         &self.version
-    }
-
-    /// The protocol does not number sessions.
-    fn session_id(&self) -> u64 {
-        0
     }
 }

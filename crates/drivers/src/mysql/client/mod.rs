@@ -97,9 +97,6 @@ impl Wire for MysqlWire {
         greeting::sender_of(first)
     }
 
-    /// The server sends first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     fn secured(&mut self, out: &mut Vec<u8>) {
         if let Phase::Opening(opening) = &mut self.phase {
             opening.secured(&self.options, &self.server, &mut self.packets, out);
