@@ -1,15 +1,12 @@
-"""The program that runs all tests counts them rightly; a test that others disturbed is repeated;
-what is fuzzed is what is locked."""
+"""The program that runs all tests counts them rightly; a test that others disturbed is repeated."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -120,38 +117,3 @@ def test_beside_other_programs_it_runs_three_times_and_is_skipped(tmp_path: Path
 def test_on_a_quiet_machine_it_fails_at_once(tmp_path: Path) -> None:
     shown, tries = _outcome(tmp_path, limit=1.1)  # this one may be busy: no share is above that
     assert tries == 1 and "1 failed, 1 passed" in shown, shown
-
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def _packages(lock: Path) -> list[dict[str, Any]]:
-    packages: list[dict[str, Any]] = tomllib.loads(lock.read_text())["package"]
-    return packages
-
-
-def test_the_fuzz_targets_lock_the_dependencies_that_the_crates_have() -> None:
-    locked = {
-        one["name"]: one["dependencies"]
-        for one in _packages(ROOT / "fuzz/Cargo.lock")
-        if one["name"].startswith("assay-")
-    }
-    fuzzed = [name for name in locked if name != "assay-fuzz"]
-    assert fuzzed
-    for name in fuzzed:
-        manifest = ROOT / "crates" / name.removeprefix("assay-") / "Cargo.toml"
-        expected = sorted(tomllib.loads(manifest.read_text())["dependencies"])
-        found = sorted(one.split()[0] for one in locked[name])
-        assert found == expected, f"run: cd fuzz && cargo update -p {name}"
-
-
-def test_the_fuzz_targets_lock_the_versions_that_are_shipped() -> None:
-    shipped: dict[str, set[str]] = {}
-    for one in _packages(ROOT / "Cargo.lock"):
-        shipped.setdefault(one["name"], set()).add(one["version"])
-    others = [
-        f"{one['name']} {one['version']}"
-        for one in _packages(ROOT / "fuzz/Cargo.lock")
-        if one["version"] not in shipped.get(one["name"], {one["version"]})
-    ]
-    assert not others, "run: cd fuzz && cargo update"

@@ -24,7 +24,8 @@ pub(crate) struct Cursor {
     position: Position,
     /// A NUL byte in the text between two items, reported when the end of the text is found.
     nul: Option<Flaw>,
-    skipped: Skipped,
+    /// How much has been left out so far.
+    pub(crate) skipped: Skipped,
 }
 
 impl Cursor {
@@ -53,11 +54,6 @@ impl Cursor {
     /// The first NUL byte of the text consumed since the last call.
     pub(crate) fn take_nul(&mut self) -> Option<Flaw> {
         self.nul.take()
-    }
-
-    /// How much has been left out so far.
-    pub(crate) fn skipped(&self) -> Skipped {
-        self.skipped
     }
 
     pub(crate) fn skipped_mut(&mut self) -> &mut Skipped {
@@ -170,7 +166,7 @@ impl Cursor {
 
     /// Consumes `count` bytes of text outside items.
     pub(crate) fn eat(&mut self, count: usize) {
-        if self.chunks.has_nul()
+        if self.chunks.has_nul
             && self.nul.is_none()
             && let Some(at) = memchr(0, &self.chunks.window()[..count])
         {
@@ -192,12 +188,12 @@ impl Cursor {
         let mut from = 1;
         loop {
             let window = self.chunks.window();
-            let next = next_head(window, from, self.position.is_blank_so_far());
+            let next = next_head(window, from, self.position.is_blank_so_far);
             // An `@` near the end of the window may begin an entry once more bytes are read; it is kept.
             let held = window.len().saturating_sub(HEAD_BYTES).max(from);
             let held = memrchr(b'@', window.get(held..).unwrap_or_default()).map(|at| held + at);
             if let Some(next) = next
-                && (self.chunks.is_at_end() || held != Some(next))
+                && (self.chunks.is_at_end || held != Some(next))
             {
                 self.skip(next);
                 return Ok(());
@@ -215,7 +211,7 @@ impl Cursor {
     }
 
     fn is_at_head(&self) -> bool {
-        let is_blank = self.position.is_blank_so_far();
+        let is_blank = self.position.is_blank_so_far;
         next_head(self.chunks.window(), 0, is_blank) == Some(0)
     }
 
@@ -241,8 +237,10 @@ pub(crate) struct Position {
     lines: u64,
     /// The width of the text since the last line feed.
     columns: u64,
-    is_blank_so_far: bool,
-    previous: u8,
+    /// Whether only white space is between the last line feed and this position.
+    pub(crate) is_blank_so_far: bool,
+    /// The previous byte; a line feed at the beginning.
+    pub(crate) previous: u8,
     /// Whether columns count characters instead of bytes: for a single-byte encoding that was
     /// decoded.
     counts_characters: bool,
@@ -263,16 +261,6 @@ impl Position {
     /// Whether this is the beginning of the file.
     pub(crate) fn is_start(&self) -> bool {
         self.lines == 0 && self.columns == 0
-    }
-
-    /// Whether only white space is between the last line feed and this position.
-    pub(crate) fn is_blank_so_far(&self) -> bool {
-        self.is_blank_so_far
-    }
-
-    /// The previous byte; a line feed at the beginning.
-    pub(crate) fn previous(&self) -> u8 {
-        self.previous
     }
 
     /// The place after `bytes`, which come next.

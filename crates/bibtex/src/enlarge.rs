@@ -42,7 +42,7 @@ pub fn write_replicated(
     };
     let mut keys = Keys::default();
     let mut out = std::io::BufWriter::with_capacity(1 << 18, out);
-    for replica in 1..=replicator.count() {
+    for replica in 1..=replicator.count {
         let mut reader = Reader::new(Input::files(&options.files), options.reading())?;
         while let Some(kind) = reader.advance()? {
             let text = match kind {

@@ -130,10 +130,12 @@ pub(crate) struct Chunks {
     /// Bytes read and not yet decoded; unused for UTF-8, which is read directly into the window.
     undecoded: Vec<u8>,
     is_latin1: bool,
-    bytes_read: u64,
+    pub(crate) bytes_read: u64,
     digest: Option<Box<Xxh3>>,
-    is_at_end: bool,
-    has_nul: bool,
+    /// Whether the end of the stream is in the window.
+    pub(crate) is_at_end: bool,
+    /// Whether any byte read so far was a NUL, so that the search is skipped if there is none.
+    pub(crate) has_nul: bool,
 }
 
 impl Chunks {
@@ -160,20 +162,6 @@ impl Chunks {
 
     pub(crate) fn window(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
-    }
-
-    pub(crate) fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-
-    /// Whether the end of the stream is in the window.
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.is_at_end
-    }
-
-    /// Whether any byte read so far was a NUL, so that the search is skipped if there is none.
-    pub(crate) fn has_nul(&self) -> bool {
-        self.has_nul
     }
 
     /// 128-bit digest of the bytes read so far, as they are in the file.

@@ -30,9 +30,9 @@ pub(crate) struct Reader {
     reading: Reading,
     next_input: usize,
     open: Option<Open>,
-    ended: Vec<Contents>,
+    pub(crate) ended: Vec<Contents>,
     examiner: Examiner,
-    problems: Problems,
+    pub(crate) problems: Problems,
     /// How much was left out of the files read to their end.
     skipped: Skipped,
     is_finished: bool,
@@ -143,20 +143,12 @@ impl Reader {
         let open = self
             .open
             .as_ref()
-            .map_or(0, |open| open.splitter.chunks().bytes_read());
+            .map_or(0, |open| open.splitter.chunks().bytes_read);
         self.ended
             .iter()
             .map(|contents| contents.bytes)
             .sum::<u64>()
             + open
-    }
-
-    pub(crate) fn ended(&self) -> &[Contents] {
-        &self.ended
-    }
-
-    pub(crate) fn problems(&self) -> &Problems {
-        &self.problems
     }
 
     fn under_way(&self) -> &Open {
@@ -205,7 +197,7 @@ impl Reader {
         self.skipped.bytes += skipped.bytes;
         let mut contents = open.contents;
         let chunks = open.splitter.chunks();
-        contents.bytes = chunks.bytes_read();
+        contents.bytes = chunks.bytes_read;
         contents.digest = chunks.digest();
         self.examiner.keys.clear();
         let (file, bytes, is_empty) = (contents.file, contents.bytes, contents.is_empty());

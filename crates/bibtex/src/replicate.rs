@@ -64,7 +64,7 @@ impl Default for Replicas {
 
 /// Makes replicas, and reuses its buffers.
 pub(crate) struct Replicator {
-    count: u32,
+    pub(crate) count: u32,
     seed: u64,
     /// Present for [`Variant::Clean`].
     reported: Option<Reported>,
@@ -118,10 +118,6 @@ impl Replicator {
             edits: Vec::new(),
             scratch: Vec::new(),
         })
-    }
-
-    pub(crate) fn count(&self) -> u32 {
-        self.count
     }
 
     /// Replica `replica` of an entry, or `None` if it is left out.

@@ -98,7 +98,7 @@ pub fn scan(
         }
     }
     let files: Vec<ScannedFile> = reader
-        .ended()
+        .ended
         .iter()
         .map(|ended| scanned(&reader, ended, &facts))
         .collect();
@@ -112,7 +112,7 @@ pub fn scan(
         entries: sum(|file| file.entries),
         strings: sum(|file| file.strings),
         preambles: sum(|file| file.preambles),
-        problems: reader.problems().clone(),
+        problems: reader.problems.clone(),
         fingerprint: format!("{:032x}", digest.digest128()),
         files,
     })

@@ -121,11 +121,8 @@ impl BibSource {
     }
 
     /// The errors and warnings that did not stop the reading; complete after the last row of `bibtab`.
-    #[must_use]
     pub fn problems(&self) -> &Problems {
-        self.problems
-            .as_ref()
-            .unwrap_or_else(|| self.reader.problems())
+        self.problems.as_ref().unwrap_or(&self.reader.problems)
     }
 
     fn next_entry(&mut self, row: &mut Row) -> Result<bool, SourceError> {
@@ -154,7 +151,7 @@ impl BibSource {
                     self.strings.add(written.text, written.entry);
                 }
                 Some(_) => {}
-                None if self.replica < self.replicator.count() => self.next_replica()?,
+                None if self.replica < self.replicator.count => self.next_replica()?,
                 None => return Ok(false),
             }
         }
@@ -164,8 +161,7 @@ impl BibSource {
         self.bytes_of_ended_replicas += self.reader.bytes_read();
         let next = Reader::new(Input::files(&self.options.files), self.options.reading())?;
         let ended = std::mem::replace(&mut self.reader, next);
-        self.problems
-            .get_or_insert_with(|| ended.problems().clone());
+        self.problems.get_or_insert_with(|| ended.problems.clone());
         self.replica += 1;
         Ok(())
     }

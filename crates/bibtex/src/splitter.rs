@@ -59,7 +59,7 @@ impl Splitter {
 
     /// The bad text skipped so far.
     pub(crate) fn skipped(&self) -> Skipped {
-        self.cursor.skipped()
+        self.cursor.skipped
     }
 
     /// The place of a byte of the current item.
@@ -89,7 +89,7 @@ impl Splitter {
     /// The offset of the first NUL byte of the last item.
     pub(crate) fn nul_in_item(&self) -> Option<usize> {
         // Nearly all files have none, and are not searched.
-        if !self.cursor.chunks().has_nul() {
+        if !self.cursor.chunks().has_nul {
             return None;
         }
         memchr(0, self.item().0)
@@ -134,7 +134,7 @@ impl Splitter {
 
     /// Reads `@ word {` at the window.
     fn head(&mut self) -> Result<Head, Failure> {
-        if is_word_byte(self.cursor.position().previous()) {
+        if is_word_byte(self.cursor.position().previous) {
             return Ok(Head::Text);
         }
         let mut at = self.cursor.behind_while(1, is_space)?;
@@ -162,7 +162,7 @@ impl Splitter {
                 open: at,
             });
         }
-        if !self.cursor.position().is_blank_so_far() {
+        if !self.cursor.position().is_blank_so_far {
             return Ok(Head::Text);
         }
         let found = describe(opening);
@@ -228,7 +228,7 @@ impl Splitter {
     /// Skips the bad item at the window: up to the next line that begins an entry, or only to its
     /// end if its braces close before that line.
     fn pass_over(&mut self, bad: &Bad) -> Result<(), Failure> {
-        let before = self.cursor.skipped().entries;
+        let before = self.cursor.skipped.entries;
         match bad.length {
             Some(length) => {
                 let item = &self.cursor.window()[..length];
@@ -243,7 +243,7 @@ impl Splitter {
             }
             None => self.cursor.skip_to_head()?,
         }
-        if bad.is_entry && self.cursor.skipped().entries == before {
+        if bad.is_entry && self.cursor.skipped.entries == before {
             self.cursor.skipped_mut().entries += 1;
         }
         Ok(())

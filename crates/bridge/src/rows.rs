@@ -56,7 +56,7 @@ impl Divisible for SourceOptions {
 impl Divisible for GeneratedDocument {
     fn parts(&self, most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> {
         let dataset = Dataset::compile(self).map_err(EngineError::Script)?;
-        let parts = dataset.part().divided(most);
+        let parts = dataset.part.divided(most);
         let part_of = |part| Box::new(GeneratedSource::new(Arc::clone(&dataset), part)) as _;
         Ok(parts.map(part_of).collect())
     }

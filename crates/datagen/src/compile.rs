@@ -60,7 +60,7 @@ fn compile_table(
             is_kept: false,
         });
     }
-    let first_own_slot = scope.first_own_slot();
+    let first_own_slot = scope.first_own_slot;
     for index in 0..columns.len() {
         let slot = first_own_slot + index;
         columns[index].is_kept = columns.iter().any(|column| column.formula.uses(slot));
@@ -173,7 +173,7 @@ pub(crate) struct Scope<'d> {
     /// By index of the value: `row`, the columns of the parent, of its parent …, the table's own; empty where a
     /// nearer table has a column of the same name.
     names: Vec<&'d str>,
-    first_own_slot: usize,
+    pub first_own_slot: usize,
 }
 
 impl<'d> Scope<'d> {
@@ -206,10 +206,6 @@ impl<'d> Scope<'d> {
             names,
             first_own_slot,
         }
-    }
-
-    pub fn first_own_slot(&self) -> usize {
-        self.first_own_slot
     }
 
     /// The expression for the number of rows, in which `:row` is not defined.

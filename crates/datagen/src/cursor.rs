@@ -247,7 +247,6 @@ pub struct GeneratedSource {
 
 impl GeneratedSource {
     /// The rows of one part of all tables.
-    #[must_use]
     pub fn new(dataset: Arc<Dataset>, part: Part) -> Self {
         Self {
             dataset,

@@ -11,18 +11,12 @@ use crate::table::Table;
 pub struct Dataset {
     pub(crate) file: Box<str>,
     pub(crate) tables: Vec<Table>,
-    pub(crate) part: Part,
+    /// The part of the rows that the document selects.
+    pub part: Part,
 }
 
 impl Dataset {
-    /// The part of the rows that the document selects.
-    #[must_use]
-    pub fn part(&self) -> Part {
-        self.part
-    }
-
     /// The names of the tables, in order.
-    #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tables.iter().map(|table| &*table.name)
     }

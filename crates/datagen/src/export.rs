@@ -166,10 +166,10 @@ impl Writer<'_> {
         let types = dataset.tables[table].types();
         let (mut sum, mut scratch, mut row) = (0_u64, Vec::new(), Row::new());
         let roots = match self.document.form {
-            Form::Csv => dataset.roots(table, dataset.part()),
+            Form::Csv => dataset.roots(table, dataset.part),
             Form::Sql => {
                 let group = self.document.rows_per_statement;
-                let part = dataset.part();
+                let part = dataset.part;
                 part.range_of_groups(dataset.root_of(table).total, group)
             }
         };

@@ -57,7 +57,7 @@ pub fn measure(
         if !dataset.tables[index].is_loaded {
             continue;
         }
-        let rows = dataset.count(index, dataset.part())?;
+        let rows = dataset.count(index, dataset.part)?;
         let bytes = sampled_bytes(dataset, index, rows)?;
         let checksum = if with_checksums {
             match checksum(dataset, index, go_on)? {
@@ -78,7 +78,7 @@ pub fn measure(
 }
 
 fn sampled_bytes(dataset: &Dataset, table: usize, rows: u64) -> Result<u64, SourceError> {
-    let roots = dataset.roots(table, dataset.part());
+    let roots = dataset.roots(table, dataset.part);
     let count = roots.end - roots.start;
     let places = count.min(SAMPLED_PLACES);
     let (mut row, mut lines, mut sampled) = (Row::new(), Vec::new(), 0_u64);
@@ -114,7 +114,7 @@ fn checksum(
     let (is_cancelled, generated) = (&is_cancelled, &generated);
     std::thread::scope(|scope| {
         let (ended, end) = mpsc::channel();
-        let parts = dataset.part().divided(threads);
+        let parts = dataset.part.divided(threads);
         let threads_of_parts: Vec<_> = parts
             .map(|part| {
                 let ended = ended.clone();

@@ -20,7 +20,6 @@ impl Part {
     };
 
     /// Part `number` of `count`; `None` if there is no such part.
-    #[must_use]
     pub fn new(number: u64, count: u64) -> Option<Self> {
         (1..=count)
             .contains(&number)
@@ -37,14 +36,12 @@ impl Part {
     }
 
     /// The range of this part, in whole groups of `group` rows each; the last group may be smaller.
-    #[must_use]
     pub fn range_of_groups(self, rows: u64, group: u64) -> Range<u64> {
         let groups = self.range(rows.div_ceil(group));
         groups.start.saturating_mul(group).min(rows)..groups.end.saturating_mul(group).min(rows)
     }
 
     /// The range of this part.
-    #[must_use]
     pub fn range(self, rows: u64) -> Range<u64> {
         let bound = |number: u64| {
             let bound = u128::from(rows) * u128::from(number) / u128::from(self.count);

@@ -371,14 +371,12 @@ pub struct PathCosts {
 
 impl PathCosts {
     /// The same for every request.
-    #[must_use]
     pub fn constant(cost_ns: u64) -> Self {
         let [read, write, flush] = std::array::from_fn(|_| PathCost(vec![(1.0, cost_ns)]));
         Self { read, write, flush }
     }
 
     /// In nanoseconds.
-    #[must_use]
     pub fn at(&self, operation: Operation, under_way: usize) -> u64 {
         let cost = match operation {
             Operation::Read => &self.read,

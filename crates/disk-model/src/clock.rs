@@ -3,13 +3,11 @@
 use rustix::time::{ClockId, clock_gettime};
 
 /// Now, by `CLOCK_MONOTONIC`.
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }
 
 /// Now, since 1970.
-#[must_use]
 pub fn realtime_ns() -> u64 {
     nanoseconds(ClockId::Realtime)
 }

@@ -55,7 +55,8 @@ pub struct Faults {
     rules: Vec<Armed>,
     /// Bytes that can still be written; none if there is no limit.
     room_bytes: Option<u64>,
-    has_been_full: bool,
+    /// Whether a write has found no room since the room was set.
+    pub has_been_full: bool,
 }
 
 impl Faults {
@@ -88,11 +89,6 @@ impl Faults {
     pub fn set_full(&mut self, after_bytes: Option<u64>) {
         self.room_bytes = after_bytes;
         self.has_been_full = false;
-    }
-
-    /// Whether a write has found no room since the room was set.
-    pub fn has_been_full(&self) -> bool {
-        self.has_been_full
     }
 
     /// Whether and how a request fails.
@@ -185,13 +181,13 @@ mod tests {
         let mut faults = Faults::default();
         faults.set_full(Some(10_000));
         assert_eq!(faults.check(Write, 0, 8192), None);
-        assert!(!faults.has_been_full());
+        assert!(!faults.has_been_full);
         assert_eq!(faults.check(Write, 0, 8192), Some(Fault::Full));
-        assert!(faults.has_been_full());
+        assert!(faults.has_been_full);
         assert_eq!(faults.check(Read, 0, 8192), None);
         assert_eq!(faults.check(Write, 0, 1000), None);
         faults.set_full(None);
-        assert!(!faults.has_been_full());
+        assert!(!faults.has_been_full);
         assert_eq!(faults.check(Write, 0, 8192), None);
     }
 }

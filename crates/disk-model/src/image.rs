@@ -16,7 +16,8 @@ use crate::error::DiskError;
 #[derive(Debug)]
 pub struct Image {
     file: File,
-    size_bytes: u64,
+    /// Its fixed size.
+    pub size_bytes: u64,
 }
 
 impl Image {
@@ -80,12 +81,6 @@ impl Image {
         file.set_len(size_bytes)
             .map_err(DiskError::machine("cannot make an image in", memory))?;
         Ok(Self { file, size_bytes })
-    }
-
-    /// Its fixed size.
-    #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
     }
 
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {

@@ -74,7 +74,6 @@ pub struct Answer {
 
 impl Answer {
     /// An empty answer that will keep this much of its rows.
-    #[must_use]
     pub fn new(keep: Keep) -> Self {
         Self {
             keep,
@@ -114,14 +113,12 @@ impl Answer {
     }
 
     /// Whether a driver must hand over the cells of the rows, not only count them.
-    #[must_use]
     #[inline]
     pub fn wants_cells(&self) -> bool {
         self.keep != Keep::Count
     }
 
     /// Whether a driver must name the columns before the first row.
-    #[must_use]
     #[inline]
     pub fn wants_columns(&self) -> bool {
         self.keep >= Keep::Compare || !self.types.is_empty()

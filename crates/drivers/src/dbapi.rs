@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use assay_values::Row;
 
-use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, SystemError};
+use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, Result, SystemError};
 
 /// Opens a session.
-pub type Open = fn(&LocalOptions<'_>) -> Result<Box<dyn Blocking>, SystemError>;
+pub type Open = fn(&LocalOptions<'_>) -> Result<Box<dyn Blocking>>;
 
 static OPEN: OnceLock<Open> = OnceLock::new();
 
@@ -29,7 +29,7 @@ impl DbapiConnection {
     ///
     /// # Errors
     /// If the program has no Python, or the module cannot be imported or does not connect.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         let open = OPEN.get().ok_or_else(|| {
             let message = "this program has no Python, which the driver dbapi needs";
             SystemError::new(ErrorClass::ConnectionRefused, "", message)
@@ -39,15 +39,15 @@ impl DbapiConnection {
 }
 
 impl Blocking for DbapiConnection {
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         self.0.request(request, answer)
     }
 
-    fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+    fn bulk_row(&mut self, row: &Row) -> Result<()> {
         self.0.bulk_row(row)
     }
 
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         self.0.bulk_end(abort, answer)
     }
 

@@ -134,7 +134,6 @@ impl SystemError {
     }
 
     /// The server violated the protocol: it sent `found` instead of `expected`.
-    #[must_use]
     pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
         Self::new(
             ErrorClass::Protocol,
@@ -170,7 +169,6 @@ pub struct WrongOption {
 
 impl WrongOption {
     /// A value that the option cannot have.
-    #[must_use]
     pub fn value(name: &str, found: &str, expected: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -189,7 +187,6 @@ impl WrongOption {
     }
 
     /// An option that the driver does not have.
-    #[must_use]
     pub fn unknown(name: &str, known: &str) -> Self {
         Self {
             name: name.to_owned(),

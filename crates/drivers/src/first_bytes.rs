@@ -24,7 +24,6 @@ fn is_tls(bytes: &[u8]) -> bool {
 }
 
 /// Who sent these bytes; `None` where they have the form of no protocol that is known here.
-#[must_use]
 pub fn sender_of(bytes: &[u8]) -> Option<FirstBytes> {
     if is_tls(bytes) {
         return Some(FirstBytes::Tls);
@@ -42,7 +41,6 @@ pub fn sender_of(bytes: &[u8]) -> Option<FirstBytes> {
 }
 
 /// Bytes for a message: as text where they are text.
-#[must_use]
 pub fn shown(bytes: &[u8]) -> String {
     const MOST_TEXT: usize = 40;
     const MOST_NUMBERS: usize = 16;

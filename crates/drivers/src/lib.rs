@@ -39,6 +39,9 @@ use assay_values::Row;
 
 use crate::null::{ResultSize, Statement};
 
+/// A value, or the error of the system under test.
+pub type Result<T, E = SystemError> = std::result::Result<T, E>;
+
 /// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -88,7 +91,7 @@ pub trait Wire: Send {
 
     /// The socket is connected: appends the client's first message, if the client sends first. Not called where
     /// the session begins with TLS.
-    fn connected(&mut self, out: &mut Vec<u8>);
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`] or where the
     /// session begins with TLS.
@@ -100,7 +103,7 @@ pub trait Wire: Send {
     ///
     /// # Errors
     /// Where the protocol cannot express the request (too many parameters, say).
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError>;
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()>;
 
     /// Reads what the server sent. Consumes whole messages only; returns how many bytes it used (the
     /// caller keeps the rest and appends to it) and what comes next. Stops after the message
@@ -114,7 +117,7 @@ pub trait Wire: Send {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError>;
+    ) -> Result<(usize, Progress)>;
 
     /// Whether several requests may be sent before the first answer ([`Wire::queue`]).
     fn pipelines(&self) -> bool {
@@ -128,7 +131,7 @@ pub trait Wire: Send {
     ///
     /// # Errors
     /// Where the protocol cannot express the request, or has no pipelines. Nothing was appended.
-    fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<()> {
         Err(SystemError::refused(
             "this protocol answers one request at a time",
         ))
@@ -161,8 +164,10 @@ pub trait Wire: Send {
     /// The server's name and version, as sent while connecting.
     fn server_version(&self) -> &str;
 
-    /// The server's id of this session (process id, connection id); 0 where there is none.
-    fn session_id(&self) -> u64;
+    /// The server's id of this session (process id, connection id); 0 where the protocol does not number sessions.
+    fn session_id(&self) -> u64 {
+        0
+    }
 
     /// How to cancel the request this session is running; `None` where the server has no way.
     fn cancel(&self) -> Option<Cancel> {
@@ -204,7 +209,7 @@ pub enum ServerEvent<'a> {
 pub trait WireServer: Send {
     /// A client has connected: appends the server's first message, if the server sends first. Then
     /// [`WireServer::receive`] is called, even without any bytes.
-    fn connected(&mut self, out: &mut Vec<u8>);
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     /// Reads what the client sent. Consumes whole messages only; returns how many bytes it used (the
     /// caller keeps the rest and appends to it) and the demand. After an answer it is called again
@@ -216,7 +221,7 @@ pub trait WireServer: Send {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError>;
+    ) -> Result<(usize, ServerEvent<'a>)>;
 
     /// Answers the current statement. Appends rows up to about [`PIECE_BYTES`], subtracts them from
     /// `given`, and returns whether the answer is complete; otherwise it is called again.
@@ -234,18 +239,18 @@ pub(crate) const PIECE_BYTES: usize = 64 * 1024;
 pub trait Blocking: Send {
     /// # Errors
     /// Where the connection has ended; an error of the statement is put into `answer`.
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError>;
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()>;
 
     /// Appends one row of the bulk load begun by [`Request::Bulk`]. Errors of the rows are reported by
     /// [`Blocking::bulk_end`] at the latest.
     ///
     /// # Errors
     /// Where the connection has ended.
-    fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError>;
+    fn bulk_row(&mut self, row: &Row) -> Result<()>;
 
     /// # Errors
     /// Where the connection has ended; an error of the rows is put into `answer`.
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError>;
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()>;
 
     /// The library's name and version, for the record.
     fn server_version(&self) -> &str;
@@ -267,7 +272,7 @@ pub trait Blocking: Send {
 pub(crate) fn run_session_statements(
     session: &mut impl Blocking,
     statements: &[String],
-) -> Result<(), SystemError> {
+) -> Result<()> {
     let mut answer = Answer::default();
     for statement in statements {
         answer.clear(Keep::Count);

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 
 use crate::null::{Change, LocalSession, Meaning, Statement};
 use crate::request::ById;
-use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, SystemError};
+use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, Result, SystemError};
 
 /// A session of the null document system.
 pub struct NullDocumentsConnection {
@@ -36,7 +36,7 @@ impl NullDocumentsConnection {
 
     /// # Errors
     /// Where an option is invalid, or the deployment has reached its limit of sessions.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         Ok(Self {
             session: LocalSession::open(deployment)?,
             prepared: ById::default(),
@@ -44,7 +44,7 @@ impl NullDocumentsConnection {
         })
     }
 
-    fn execute(&mut self, text: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+    fn execute(&mut self, text: &[u8], answer: &mut Answer) -> Result<()> {
         let request = match read(text) {
             Ok(request) => request,
             Err(error) => {
@@ -83,7 +83,7 @@ impl NullDocumentsConnection {
         pieces: &[Piece],
         parameters: &[Value],
         answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
         let mut values = parameters.iter();
@@ -109,7 +109,7 @@ struct Parsed {
     document: Json,
 }
 
-fn read(text: &[u8]) -> Result<Parsed, SystemError> {
+fn read(text: &[u8]) -> Result<Parsed> {
     let wrong = |message: String| SystemError::new(ErrorClass::Syntax, "", message);
     let document: Json = serde_json::from_slice(text)
         .map_err(|error| wrong(format!("expected a JSON document: {error}")))?;
@@ -154,7 +154,7 @@ fn too_few(pieces: &[Piece], parameters: &[Value]) -> SystemError {
 }
 
 impl Blocking for NullDocumentsConnection {
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         match *request {
             Request::Text(text) => self.execute(text.as_bytes(), answer),
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
@@ -193,11 +193,11 @@ impl Blocking for NullDocumentsConnection {
         }
     }
 
-    fn bulk_row(&mut self, _row: &Row) -> Result<(), SystemError> {
+    fn bulk_row(&mut self, _row: &Row) -> Result<()> {
         self.session.bulk_row()
     }
 
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         self.session.bulk_end(abort, answer)
     }
 

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use assay_values::Row;
 
 use crate::{
-    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request, Sender,
-    SystemError, Wire, WrongOption,
+    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request, Result,
+    Sender, Wire, WrongOption,
 };
 
 /// How a driver opens a session.
@@ -20,7 +20,7 @@ pub enum SessionKind {
     /// descriptors in each session.
     Blocking {
         /// Opens a session.
-        open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+        open: fn(&LocalOptions<'_>) -> Result<AnyBlocking>,
         /// Files that each session has open.
         open_files: u32,
     },
@@ -95,7 +95,6 @@ macro_rules! drivers {
 
         impl AnyWire {
             /// The name of the driver, as documents spell it.
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$wire(_) => stringify!($wire_name),)* }
             }
@@ -123,7 +122,7 @@ macro_rules! drivers {
                 &mut self,
                 request: &Request<'_>,
                 out: &mut Vec<u8>,
-            ) -> Result<(), SystemError> {
+            ) -> Result<()> {
                 match self { $(Self::$wire(wire) => wire.request(request, out),)* }
             }
 
@@ -133,7 +132,7 @@ macro_rules! drivers {
                 input: &[u8],
                 out: &mut Vec<u8>,
                 answer: &mut Answer,
-            ) -> Result<(usize, Progress), SystemError> {
+            ) -> Result<(usize, Progress)> {
                 match self { $(Self::$wire(wire) => wire.receive(input, out, answer),)* }
             }
 
@@ -146,7 +145,7 @@ macro_rules! drivers {
                 &mut self,
                 request: &Request<'_>,
                 out: &mut Vec<u8>,
-            ) -> Result<(), SystemError> {
+            ) -> Result<()> {
                 match self { $(Self::$wire(wire) => wire.queue(request, out),)* }
             }
 
@@ -191,12 +190,12 @@ macro_rules! drivers {
                 &mut self,
                 request: &Request<'_>,
                 answer: &mut Answer,
-            ) -> Result<(), SystemError> {
+            ) -> Result<()> {
                 match self { $(Self::$blocking(library) => library.request(request, answer),)* }
             }
 
             #[inline]
-            fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+            fn bulk_row(&mut self, row: &Row) -> Result<()> {
                 match self { $(Self::$blocking(library) => library.bulk_row(row),)* }
             }
 
@@ -204,7 +203,7 @@ macro_rules! drivers {
                 &mut self,
                 abort: Option<&str>,
                 answer: &mut Answer,
-            ) -> Result<(), SystemError> {
+            ) -> Result<()> {
                 match self { $(Self::$blocking(library) => library.bulk_end(abort, answer),)* }
             }
 

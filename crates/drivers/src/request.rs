@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_values::{ColumnType, Piece, Value};
 
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ impl<T> ById<T> {
     /// # Errors
     /// Where there is no such statement.
     #[inline]
-    pub(crate) fn known(&self, id: u32) -> Result<&T, SystemError> {
+    pub(crate) fn known(&self, id: u32) -> Result<&T> {
         let message = "the statement was not prepared in this session";
         self.get(id).ok_or_else(|| SystemError::refused(message))
     }
@@ -107,7 +107,7 @@ impl<T> ById<T> {
     ///
     /// # Errors
     /// Where there is no such statement.
-    pub(crate) fn take(&mut self, id: u32) -> Result<T, SystemError> {
+    pub(crate) fn take(&mut self, id: u32) -> Result<T> {
         self.place(id).take().ok_or_else(|| never_prepared(id))
     }
 
@@ -172,7 +172,7 @@ pub struct LocalOptions<'a> {
 
 impl<'a> LocalOptions<'a> {
     /// The file of a library that needs one.
-    pub(crate) fn database_file(&self) -> Result<&'a str, SystemError> {
+    pub(crate) fn database_file(&self) -> Result<&'a str> {
         let file = self.file.filter(|file| !file.is_empty());
         file.ok_or_else(|| {
             let message = "expected a database file, found none";

@@ -2,10 +2,12 @@
 //! below, the names in Python and the calibration are made from it.
 
 use crate::null::ResultSize;
-use crate::{ServerEvent, SystemError, WireServer, cassandra, mongodb, msql, mysql, postgresql};
+use crate::{
+    Result, ServerEvent, SystemError, WireServer, cassandra, mongodb, msql, mysql, postgresql,
+};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
-pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
+pub type NewServer = fn(Result<u32>) -> AnyServer;
 
 /// The server side of a protocol.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +47,7 @@ macro_rules! servers {
                 &'a mut self,
                 input: &[u8],
                 out: &mut Vec<u8>,
-            ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+            ) -> Result<(usize, ServerEvent<'a>)> {
                 match self { $(Self::$server(server) => server.receive(input, out),)* }
             }
 

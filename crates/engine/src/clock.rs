@@ -22,14 +22,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    #[must_use]
     pub fn start() -> Self {
         Self {
             origin_ns: monotonic_ns(),
         }
     }
 
-    #[must_use]
     #[inline]
     pub fn now_ns(&self) -> u64 {
         monotonic_ns() - self.origin_ns
@@ -48,7 +46,6 @@ fn monotonic_ns() -> u64 {
 }
 
 /// A duration of a document in nanoseconds, at most the range of the clock (584 years).
-#[must_use]
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -131,7 +128,6 @@ impl TimerQueue {
         Some(first)
     }
 
-    #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         self.heap.peek().map(|Reverse((at_ns, _))| *at_ns)
     }

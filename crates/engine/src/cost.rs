@@ -4,7 +4,6 @@ use crate::observation::ClientCost;
 
 /// CPU time, memory and context switches of all threads of this process. With a system in this process
 /// they include the system's own.
-#[must_use]
 pub fn so_far() -> ClientCost {
     // SAFETY: `rusage` is plain numbers, for which all-zero bytes are valid, and `getrusage` only writes to
     // the structure it is given.
@@ -27,19 +26,16 @@ pub fn so_far() -> ClientCost {
 }
 
 /// CPU time of all threads of this process, with the resolution of the kernel.
-#[must_use]
 pub fn processor_ns() -> u64 {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// CPU time of this thread.
-#[must_use]
 pub fn processor_ns_of_thread() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// The mean number of processes that ran or waited to, in the last minute; `None` if the kernel does not report it.
-#[must_use]
 pub fn load_1min() -> Option<f64> {
     let mut load = 0.0;
     // SAFETY: the call only writes to the one number that it is given.
@@ -57,7 +53,6 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 }
 
 /// The resident memory of this process; 0 if the kernel does not report it.
-#[must_use]
 pub fn resident_bytes() -> u64 {
     // The second number of proc(5) `statm`, in pages.
     let pages = std::fs::read_to_string("/proc/self/statm")
@@ -72,21 +67,18 @@ pub fn resident_bytes() -> u64 {
 }
 
 /// The kernel's id of this thread.
-#[must_use]
 pub fn thread_id() -> libc::pid_t {
     // SAFETY: the call takes nothing and returns a plain number.
     unsafe { libc::gettid() }
 }
 
 /// CPU time of a thread of this process since it began; 0 if it has ended or the kernel does not report it.
-#[must_use]
 pub fn ran_ns(thread: libc::pid_t) -> u64 {
     schedule_statistic(thread, 0)
 }
 
 /// How long a thread of this process was ready to run and had no processor, since it began; 0 if it has ended
 /// or the kernel does not report it.
-#[must_use]
 pub fn waited_for_processor_ns(thread: libc::pid_t) -> u64 {
     schedule_statistic(thread, 1)
 }

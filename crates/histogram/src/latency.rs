@@ -31,7 +31,6 @@ pub struct LatencyHistogram {
 
 impl LatencyHistogram {
     /// An empty histogram.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             buckets: empty_buckets(),
@@ -81,43 +80,36 @@ impl LatencyHistogram {
     }
 
     /// The number of samples, including those beyond one hour.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.buckets.len()
     }
 
     /// How many samples were longer than one hour.
-    #[must_use]
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
 
     /// What was due and was never answered. It is no sample, but has a rank: the highest.
-    #[must_use]
     pub fn unanswered(&self) -> u64 {
         self.unanswered
     }
 
     /// The shortest sample, 0 if there is none.
-    #[must_use]
     pub fn min_ns(&self) -> u64 {
         if self.count() == 0 { 0 } else { self.min_ns }
     }
 
     /// The longest sample, 0 if there is none.
-    #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
     /// The sum of all samples.
-    #[must_use]
     pub fn sum_ns(&self) -> u64 {
         u64::try_from(self.sum_ns).unwrap_or(u64::MAX)
     }
 
     /// The arithmetic mean, 0 if there is no sample.
-    #[must_use]
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean needs no more than 53 bits"
@@ -134,7 +126,6 @@ impl LatencyHistogram {
     /// three digits; 0 if nothing was due. `None` if the rank is among what was never answered: no time is so
     /// long. If the rank is among the samples beyond one hour, the result is one hour: a lower bound, see
     /// [`LatencyHistogram::overflow`].
-    #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
         let rank = self.rank(percent);
         if rank > self.count() {
@@ -167,7 +158,6 @@ impl LatencyHistogram {
     }
 
     /// The standard interchange format: HDR histogram “V2 deflate”, in base64 (begins with `HISTF`).
-    #[must_use]
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()

@@ -11,7 +11,6 @@ use crate::run::registers::MOST_TURNS;
 use assay_values::Distribution;
 
 /// The reference of the script language.
-#[must_use]
 pub fn reference() -> String {
     let commands = FORMS.iter().map(|form| {
         let usage = format!("\\{} {}", form.name, form.arguments);

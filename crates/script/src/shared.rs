@@ -67,7 +67,6 @@ impl BegunLevels {
     }
 
     /// The places that were executed, in the order of the scripts.
-    #[must_use]
     pub fn marked(&self) -> Vec<BegunLevel> {
         let marked = |place: &&Place| place.is_begun.load(Ordering::Relaxed);
         (self.places.iter().filter(marked))
@@ -156,7 +155,6 @@ impl Children {
     }
 
     /// Whether [`Children::end_all`] was called.
-    #[must_use]
     pub fn is_ended(&self) -> bool {
         self.state().ended.is_some()
     }
@@ -334,7 +332,6 @@ impl SharedNumbers {
     }
 
     /// Each counter that has given a number.
-    #[must_use]
     pub fn reached(&self) -> Vec<Reached> {
         let all = self.counters.iter().map(|counter| Reached {
             name: counter.name.clone(),

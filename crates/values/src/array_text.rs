@@ -52,7 +52,6 @@ pub fn write_array(values: &[Value], brackets: [u8; 2], out: &mut Vec<u8>) {
 }
 
 /// The literal in braces of a JSON array; `None` if the text is not one, or an element is not of this type.
-#[must_use]
 pub fn braced_of_json(text: &[u8], of: ElementType) -> Option<Vec<u8>> {
     let values: Vec<Value> = elements(text, of)?.iter().map(of_json).collect();
     let mut out = Vec::with_capacity(text.len());
@@ -61,7 +60,6 @@ pub fn braced_of_json(text: &[u8], of: ElementType) -> Option<Vec<u8>> {
 }
 
 /// The JSON array of a literal; `None` if the text is not one. Bounds before it (`[0:1]={1,2}`) are left out.
-#[must_use]
 pub fn json_of_braced(text: &[u8], of: BracedElement) -> Option<Vec<u8>> {
     let start = text.iter().position(|&byte| byte == b'{')?;
     let has_bounds = start > 0 && text.starts_with(b"[") && text[..start].ends_with(b"=");

@@ -27,7 +27,6 @@ pub const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"
 
 /// Seconds from 1970 to the start of a day; a day beyond the end of its month falls into the next month.
 /// Howard Hinnant, "chrono-compatible low-level date algorithms", 2021.
-#[must_use]
 pub fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -41,7 +40,6 @@ pub fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
 ///
 /// # Panics
 /// Never: a remainder of 7 is a weekday.
-#[must_use]
 pub fn moment_of(seconds: i64) -> Moment {
     let days = seconds.div_euclid(DAY_S);
     let rest = seconds.rem_euclid(DAY_S);
@@ -73,7 +71,6 @@ impl Moment {
     ///
     /// # Panics
     /// If the month is not 1 to 12.
-    #[must_use]
     pub fn as_date_prints(&self, zone: Option<&str>) -> String {
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -154,13 +151,11 @@ pub fn write_two_digits(number: i64, out: &mut Vec<u8>) {
 }
 
 /// Parses `YYYY-MM-DD` to days since 1970; `None` if the text is not a valid date.
-#[must_use]
 pub fn parse_date(text: &[u8]) -> Option<i32> {
     i32::try_from(midnight(text)? / DAY_S).ok()
 }
 
 /// Parses `HH:MM:SS`, with an optional fraction of up to six digits, to microseconds since midnight.
-#[must_use]
 pub fn parse_time(text: &[u8]) -> Option<i64> {
     let (clock, fraction) = text.split_at_checked(8)?;
     let [h, hh, b':', m, mm, b':', s, ss] = *clock else {
@@ -183,7 +178,6 @@ pub fn parse_time(text: &[u8]) -> Option<i64> {
 }
 
 /// Parses `YYYY-MM-DD`, with an optional time after a space or a `T`, to microseconds since 1970.
-#[must_use]
 pub fn parse_timestamp(text: &[u8]) -> Option<i64> {
     let (date, time) = text.split_at_checked(10)?;
     let us = midnight(date)? * 1_000_000;

@@ -38,7 +38,6 @@ pub enum CellType {
 impl CellType {
     /// An integer if the text is exactly one, so that it is bound and printed unchanged; a value of the
     /// column's type if the text is valid for it (`infinity` is no date); otherwise the text itself.
-    #[must_use]
     pub fn value(self, cell: Option<&[u8]>) -> Value {
         let Some(bytes) = cell else {
             return Value::Null;
@@ -77,7 +76,6 @@ fn plain(text: &str) -> Value {
 }
 
 /// Parses the bytes of `\x00ff`; `None` if the text is not in this form.
-#[must_use]
 pub fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
     let digits = text.strip_prefix(b"\\x")?;
     if !digits.len().is_multiple_of(2) {
@@ -94,7 +92,6 @@ pub fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
 
 impl ColumnType {
     /// Whether `cell` is a value of this type, or the text form of one. NULL is of every type.
-    #[must_use]
     pub fn accepts(self, cell: Cell<'_>) -> bool {
         match self {
             _ if cell == Cell::Null => true,

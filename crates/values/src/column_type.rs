@@ -62,7 +62,6 @@ pub enum ElementType {
 
 impl ElementType {
     /// The type of a column of such values.
-    #[must_use]
     pub fn column_type(self) -> ColumnType {
         match self {
             Self::SmallInt => ColumnType::SmallInt,

@@ -17,7 +17,6 @@ const FLOAT_DIGITS: usize = 6;
 
 impl ColumnType {
     /// The normalized text of `value`. A value that is invalid for the type is unchanged.
-    #[must_use]
     pub fn comparable(self, value: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::SmallInt
@@ -46,7 +45,6 @@ impl ColumnType {
 
 /// The normalized form of a value of unknown type, as far as its text shows one: that of a number or a time
 /// ([`number_or_time`]), and that of an object or an array of JSON. Anything else is unchanged.
-#[must_use]
 pub(crate) fn comparable_text(value: &[u8]) -> Cow<'_, [u8]> {
     match value.first() {
         Some(b'{' | b'[') => json::comparable(value).map_or(Cow::Borrowed(value), Cow::Owned),

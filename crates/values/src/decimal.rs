@@ -23,7 +23,6 @@ const UNITS: [f64; 23] = [
 
 impl Decimal {
     /// `None` if there are more than 38 digits after the point.
-    #[must_use]
     pub fn new(digits: i128, scale: u8) -> Option<Self> {
         (scale <= MOST_DIGITS).then_some(Self {
             digits: digits.to_ne_bytes(),
@@ -32,7 +31,6 @@ impl Decimal {
     }
 
     /// Parses numbers such as `-12.50`; `None` if the text is not one, or has too many digits.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -56,19 +54,16 @@ impl Decimal {
     }
 
     /// The number without its point.
-    #[must_use]
     pub fn digits(self) -> i128 {
         i128::from_ne_bytes(self.digits)
     }
 
     /// How many of the digits are after the point.
-    #[must_use]
     pub fn scale(self) -> u8 {
         self.scale
     }
 
     /// Its value as an integer, if it is one.
-    #[must_use]
     pub fn whole(self) -> Option<i64> {
         let unit = 10_i128.checked_pow(self.scale.into())?;
         let digits = self.digits();
@@ -104,21 +99,18 @@ impl Decimal {
     }
 
     /// The exact sum; `None` if it has more than 38 digits.
-    #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let (left, right, scale) = self.aligned(other)?;
         Self::new(left.checked_add(right)?, scale)
     }
 
     /// The exact difference; `None` if it has more than 38 digits.
-    #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         let (left, right, scale) = self.aligned(other)?;
         Self::new(left.checked_sub(right)?, scale)
     }
 
     /// The exact product; `None` if it has more than 38 digits.
-    #[must_use]
     pub fn checked_mul(self, other: Self) -> Option<Self> {
         let product = self.digits().checked_mul(other.digits());
         if let Some(found) = product.and_then(|digits| Self::new(digits, self.scale + other.scale))
@@ -130,7 +122,6 @@ impl Decimal {
     }
 
     /// Compares the numbers: 1.5 equals 1.50.
-    #[must_use]
     pub fn order(self, other: Self) -> Ordering {
         let parts = |decimal: Self| {
             let unit = 10_i128.pow(decimal.scale.into());
@@ -146,7 +137,6 @@ impl Decimal {
     }
 
     /// The nearest integer, halves to even; `None` if it does not fit into 64 bits.
-    #[must_use]
     pub fn rounded(self) -> Option<i64> {
         let unit = 10_i128.pow(self.scale.into());
         let (whole, rest) = (
@@ -162,13 +152,11 @@ impl Decimal {
     }
 
     /// The same number without its sign.
-    #[must_use]
     pub fn checked_abs(self) -> Option<Self> {
         Self::new(self.digits().checked_abs()?, self.scale)
     }
 
     /// The nearest number in binary floating point.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "as SQL converts")]
     pub fn double(self) -> f64 {
         // Both are exact: what is nearest to their quotient is nearest to the decimal.

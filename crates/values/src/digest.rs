@@ -56,7 +56,6 @@ impl RowHash {
     }
 
     /// The row's part of its table's sum, which wraps around.
-    #[must_use]
     pub fn sum(self) -> u64 {
         self.0
     }
@@ -64,7 +63,6 @@ impl RowHash {
 
 /// The part of `row` in the sum of its table, whose columns have these types (empty: unknown, and the text
 /// decides).
-#[must_use]
 pub fn row_sum(row: &Row, types: &[ColumnType], scratch: &mut Vec<u8>) -> u64 {
     let mut hash = RowHash::default();
     for (index, cell) in row.cells().enumerate() {

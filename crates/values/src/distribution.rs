@@ -38,7 +38,6 @@ impl Distribution {
     pub const FORMS: &str = "constant:1ms, uniform:1ms..3ms, exponential:1ms, exponential:12s,120s or lognormal:1ms,0.5";
 
     /// Parses a distribution.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.trim().split_once(':')?;
         match kind.trim() {
@@ -84,7 +83,6 @@ impl Distribution {
 const LONGEST_SPELLED_S: f64 = 365.0 * 86_400.0;
 
 /// Parses a duration: a number with `s`, `ms`, `us` or `ns`, a year at most.
-#[must_use]
 pub fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let unit_at = text.find(|character: char| character.is_ascii_alphabetic())?;

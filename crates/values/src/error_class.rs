@@ -43,7 +43,6 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// The name used in records, reports and `\expect error`.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::ConnectionRefused => "connection refused",
@@ -105,13 +104,11 @@ impl ErrorClass {
     ];
 
     /// The class of a [`word`](Self::word).
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.word() == word)
     }
 
     /// Whether the session is over.
-    #[must_use]
     pub fn ends_the_session(self) -> bool {
         matches!(
             self,

@@ -75,7 +75,6 @@ fn holds_nul(json: &Json) -> bool {
 }
 
 /// The elements of a JSON array; `None` if it is none, or an element is not of this type.
-#[must_use]
 pub fn elements(text: &[u8], of: ElementType) -> Option<Vec<Json>> {
     let elements: Vec<Json> = serde_json::from_slice(text).ok()?;
     let is_of_type = |element: &Json| match (of, element) {
@@ -93,7 +92,6 @@ pub fn elements(text: &[u8], of: ElementType) -> Option<Vec<Json>> {
 }
 
 /// Converts a JSON value.
-#[must_use]
 pub fn of_json(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,

@@ -92,7 +92,6 @@ pub(crate) const DOUBLE_DIGITS: usize = 15;
 /// The normalized form as far as the text shows a number or a time: these lose the zeros at the end of their fraction,
 /// and numbers of more than 15 digits with a fraction or an exponent are rounded to 15. Anything else, integers too,
 /// is unchanged.
-#[must_use]
 pub(crate) fn number_or_time(value: &[u8]) -> Cow<'_, [u8]> {
     const LONGEST: usize = 64;
     let starts_a_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');

@@ -14,7 +14,6 @@ pub enum Piece {
 
 impl Piece {
     /// How many values there are.
-    #[must_use]
     pub fn count_values(pieces: &[Self]) -> usize {
         let is_value = |piece: &&Self| **piece == Self::Value;
         pieces.iter().filter(is_value).count()
@@ -22,7 +21,6 @@ impl Piece {
 
     /// The whole text; `spell` appends the placeholder of a value, given its number. A placeholder that ends
     /// in a letter or digit is separated from a following word: `$1` before `and` gets a space.
-    #[must_use]
     pub fn join(pieces: &[Self], mut spell: impl FnMut(usize, &mut String)) -> String {
         let mut text = String::new();
         let (mut number, mut follows_value) = (0, false);

@@ -14,14 +14,12 @@ impl Random {
     /// One of the streams of a seed (a client's, for example). All streams of a seed start with different
     /// states: every step before the expansion is a bijection of 64 bits. The chance that two of them overlap
     /// within 2^40 numbers each is below 2^-150.
-    #[must_use]
     #[inline]
     pub fn stream(seed: u64, number: u64) -> Self {
         Self::from_key(Self::derived(seed, number))
     }
 
     /// A separate seed for each number, for nested streams; no two numbers have the same seed.
-    #[must_use]
     #[inline]
     pub fn derived(seed: u64, number: u64) -> u64 {
         let key = mixed(seed.wrapping_add(GAMMA)).wrapping_add(number.wrapping_mul(GAMMA));

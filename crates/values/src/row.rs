@@ -57,7 +57,6 @@ impl<'a> Cell<'a> {
     }
 
     /// The bytes of a text; `None` for everything else.
-    #[must_use]
     pub fn as_text(self) -> Option<&'a [u8]> {
         match self {
             Self::Text(text) => Some(text),
@@ -96,7 +95,6 @@ enum Slot {
 
 impl Row {
     /// A row without cells.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -184,27 +182,23 @@ impl Row {
     }
 
     /// Total length of its texts, in bytes.
-    #[must_use]
     pub fn text_bytes(&self) -> usize {
         self.bytes.len()
     }
 
     /// The number of cells.
-    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether it has no cells.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// # Panics
     /// If the row has no such cell.
-    #[must_use]
     #[inline]
     pub fn cell(&self, index: usize) -> Cell<'_> {
         self.filled(self.slots[index])
@@ -212,7 +206,6 @@ impl Row {
 
     /// The cells in order.
     #[inline]
-    #[must_use]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
         self.slots.iter().map(|&slot| self.filled(slot))
     }

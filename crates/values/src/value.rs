@@ -94,7 +94,6 @@ impl Value {
     }
 
     /// How many bytes of memory it has outside the `Value` itself.
-    #[must_use]
     pub fn size_bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Document(text) => text.len(),
@@ -108,7 +107,6 @@ impl Value {
     }
 
     /// How many lists are inside each other: 0 if it is no list.
-    #[must_use]
     pub fn depth(&self) -> usize {
         match self {
             Self::List(values) => 1 + values.iter().map(Self::depth).max().unwrap_or(0),
@@ -117,7 +115,6 @@ impl Value {
     }
 
     /// The text form.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = Vec::new();
         self.write_text(&mut text);

@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 
 use assay_bibtex::{
-    BibSource, Encoding, MAX_ENTRY_BYTES, ScanOptions, Severity, SourceOptions, scan,
+    BibSource, Encoding, MAX_ENTRY_BYTES, Problem, Problems, Scan, ScanOptions, Severity,
+    SourceOptions, scan,
 };
+use assay_values::SourceError;
 
 use crate::reading::{Folder, cell, error, keys, rows_from, rows_kept_going, rows_of};
 
@@ -20,6 +22,23 @@ fn check(bad: &str, line: u64, column: u64, words: &str) {
         reported.contains(words),
         "{bad}\n{reported}\nexpected: {words}"
     );
+}
+
+fn scanned(files: Vec<String>, keep_going: bool) -> Result<Scan, SourceError> {
+    let options = ScanOptions {
+        files,
+        keep_going,
+        ..ScanOptions::default()
+    };
+    scan(&options, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The only problem that was kept.
+fn only(problems: &Problems) -> &Problem {
+    match problems.kept.as_slice() {
+        [problem] => problem,
+        _ => panic!("{problems:?}"),
+    }
 }
 
 #[test]
@@ -148,11 +167,7 @@ fn a_key_may_be_used_once_in_a_file() {
         folder.file("a.bib", b"@Misc{k, note = {x}}"),
         folder.file("b.bib", b"@Misc{k, note = {y}}"),
     ];
-    let options = ScanOptions {
-        files,
-        ..ScanOptions::default()
-    };
-    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("two files may share");
+    let found = scanned(files, false).expect("two files may share");
     assert_eq!(found.entries, 2);
 }
 
@@ -219,19 +234,12 @@ fn files_without_entries_and_paths_that_are_not_files_are_refused() {
     ];
     for (path, words) in table {
         let files = vec![good.clone(), path.clone()];
-        let mut options = ScanOptions {
-            files,
-            ..ScanOptions::default()
-        };
-        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("it is bad");
+        let found = scanned(files.clone(), false).expect_err("it is bad");
         assert_eq!((found.file.as_str(), found.line), (path.as_str(), 0));
         assert!(found.message.contains(words), "{found}");
-        options.keep_going = true;
-        let found =
-            scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("one file is valid");
+        let found = scanned(files, true).expect("one file is valid");
         assert_eq!((found.entries, found.problems.errors), (1, 1));
-        options.files = vec![path.clone()];
-        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
+        let found = scanned(vec![path.clone()], true).expect_err("no entries");
         let hint = found.hint.expect("the first error");
         assert!(
             hint.starts_with(&format!("the first error: {path}: ")),
@@ -239,20 +247,12 @@ fn files_without_entries_and_paths_that_are_not_files_are_refused() {
         );
     }
     let strings = folder.file("strings.bib", b"@String{a = {b}}");
-    let options = ScanOptions {
-        files: vec![strings],
-        ..ScanOptions::default()
-    };
-    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
+    let found = scanned(vec![strings], false).expect_err("no entries");
     assert!(found.message.contains("found none in 1 file"), "{found}");
-    let found = scan(&ScanOptions::default(), &mut |_, _| {
-        ControlFlow::Continue(())
-    });
+    let found = scanned(Vec::new(), false).expect_err("no files");
     assert!(
-        found
-            .expect_err("no files")
-            .message
-            .contains("at least one BibTeX file")
+        found.message.contains("at least one BibTeX file"),
+        "{found}"
     );
 }
 
@@ -296,9 +296,7 @@ fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
     let mut options = SourceOptions::default();
     let (rows, problems) = rows_of(&options, Box::new(&text[..])).expect("only a warning");
     assert_eq!(keys(&rows), ["k"]);
-    let [problem] = problems.kept.as_slice() else {
-        panic!("{problems:?}")
-    };
+    let problem = only(&problems);
     assert_eq!(
         (problem.severity, problem.line, problem.column),
         (Severity::Warning, 1, 23)
@@ -317,9 +315,7 @@ fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
 #[test]
 fn a_field_given_twice_is_a_warning() {
     let (_, problems) = rows_kept_going(b"@Misc{k,\n note = {one},\n Note = {two}}");
-    let [problem] = problems.kept.as_slice() else {
-        panic!("{problems:?}")
-    };
+    let problem = only(&problems);
     assert_eq!(
         (problem.severity, problem.line, problem.column),
         (Severity::Warning, 3, 2)
@@ -334,11 +330,7 @@ fn two_files_of_one_name_are_a_warning() {
         folder.file("x.bib", b"@Misc{k, note = {x}}"),
         folder.file("b/x.bib", b"@Misc{k, note = {y}}"),
     ];
-    let options = ScanOptions {
-        files,
-        ..ScanOptions::default()
-    };
-    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("only a warning");
+    let found = scanned(files, false).expect("only a warning");
     assert_eq!((found.problems.errors, found.problems.warnings), (0, 1));
 }
 

@@ -49,7 +49,8 @@ pub struct AccountFile {
     has_place: bool,
     /// Why the gap is not in the file.
     failed: Option<io::Error>,
-    unwritten: u64,
+    /// Rows that were given and are not in the file.
+    pub unwritten: u64,
 }
 
 impl AccountFile {
@@ -68,11 +69,6 @@ impl AccountFile {
             failed: None,
             unwritten: 0,
         })
-    }
-
-    /// Rows that were given and are not in the file.
-    pub fn unwritten(&self) -> u64 {
-        self.unwritten
     }
 
     /// A request that ended.
@@ -212,7 +208,6 @@ impl Drop for EndOfRounds {
 
 impl Recorder {
     /// Keeps nothing.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             rows: None,
@@ -244,7 +239,6 @@ impl Recorder {
     }
 
     /// Rows that found no room, or that the file did not take.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed) + self.unwritten.load(Ordering::Relaxed)
     }
@@ -328,7 +322,7 @@ fn write(
             known_lost = now_lost;
         }
         file.flush();
-        unwritten.store(file.unwritten(), Ordering::Relaxed);
+        unwritten.store(file.unwritten, Ordering::Relaxed);
         if is_last {
             break;
         }
@@ -387,7 +381,7 @@ mod tests {
         account.file = own;
         account.row(&row(6));
         account.flush();
-        assert_eq!(account.unwritten(), 4);
+        assert_eq!(account.unwritten, 4);
         account.row(&row(7));
         account.flush();
         account.end().expect("whole");

@@ -61,7 +61,7 @@ impl Device {
         recorder: Recorder,
         path_costs: PathCosts,
     ) -> Result<Arc<Self>, DiskError> {
-        let disk = parameters.build(image.size_bytes())?;
+        let disk = parameters.build(image.size_bytes)?;
         Ok(Arc::new(Self {
             parameters,
             image,
@@ -74,9 +74,8 @@ impl Device {
     }
 
     /// Its fixed size.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        self.image.size_bytes()
+        self.image.size_bytes
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -362,15 +361,13 @@ impl Device {
     }
 
     /// Whether requests are served at all.
-    #[must_use]
     pub fn is_powered(&self) -> bool {
         self.lock().is_powered
     }
 
     /// Whether a write has found no room since `set_full`.
-    #[must_use]
     pub fn has_been_full(&self) -> bool {
-        self.lock().faults.has_been_full()
+        self.lock().faults.has_been_full
     }
 
     /// Replaces the rules by which requests fail.
@@ -417,7 +414,6 @@ impl Device {
     }
 
     /// Sums since the start.
-    #[must_use]
     pub fn counters(&self) -> Counts {
         self.counters.read(self.recorder.lost())
     }
@@ -428,7 +424,6 @@ impl Device {
     }
 
     /// What a power cut could lose now.
-    #[must_use]
     pub fn volatile_writes(&self) -> Vec<VolatileWrite> {
         let writes = self.lock().volatile.writes();
         let found = writes.into_iter().map(|(write, pieces)| VolatileWrite {

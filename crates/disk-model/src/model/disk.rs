@@ -241,7 +241,6 @@ pub struct Random(u64);
 
 impl Random {
     /// A stream of its own for each seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

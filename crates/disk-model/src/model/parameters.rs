@@ -243,7 +243,6 @@ impl Parameters {
     }
 
     /// As profiles and keys name it.
-    #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::None => "none",
@@ -253,7 +252,6 @@ impl Parameters {
     }
 
     /// Where the numbers of the profile come from.
-    #[must_use]
     pub fn source(&self) -> &'static str {
         profile(self.profile).map_or("", |profile| profile.source)
     }
@@ -576,7 +574,6 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 /// The profile of a name.
-#[must_use]
 pub fn profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }

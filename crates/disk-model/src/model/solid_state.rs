@@ -104,7 +104,6 @@ pub struct SolidStateDisk {
 
 impl SolidStateDisk {
     /// A drive at rest.
-    #[must_use]
     pub fn new(parameters: SolidStateParameters, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let bytes_to_pause = around(parameters.gc_every_bytes, &mut random);

@@ -546,53 +546,47 @@ fn what_cannot_be_served_is_refused_and_leaves_nothing() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(at("small"), [0; 4096]).unwrap();
     std::fs::create_dir(at("mount")).unwrap();
-    let run = |arguments: &[&str]| {
+    let (mount, image, small) = (at("mount"), at("image"), at("small"));
+    for (place, size, more, expected, words) in [
+        (
+            &image,
+            "1M",
+            &["--mount", &at("missing")][..],
+            2,
+            "expected a directory",
+        ),
+        (
+            &small,
+            "1M",
+            &["--mount", &mount],
+            2,
+            "expected an image of",
+        ),
+        (
+            &image,
+            "1M",
+            &["--mount", &mount, "--account", &small],
+            2,
+            "exists",
+        ),
+        (
+            &image,
+            "1M",
+            &["--mount", &mount, "--model", "capacity=4k"],
+            2,
+            "capacity",
+        ),
+        (&image, "800T", &["--mount", &mount], 3, "cannot allocate"),
+    ] {
         let output = Command::new(PROGRAM)
-            .arg("serve")
-            .args(arguments)
+            .args(["serve", "--image", place, "--size", size])
+            .args(more)
             .output()
             .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    let (mount, image, small) = (at("mount"), at("image"), at("small"));
-    let given = |place: &str, size: &str, more: &[&str]| {
-        let mut arguments = vec!["--image", place, "--size", size];
-        arguments.extend(more);
-        run(&arguments)
-    };
-    let (status, message) = given(&image, "1M", &["--mount", &at("missing")]);
-    assert_eq!(
-        (status, message.contains("expected a directory")),
-        (Some(2), true),
-        "{message}"
-    );
-    let (status, message) = given(&small, "1M", &["--mount", &mount]);
-    assert_eq!(
-        (status, message.contains("expected an image of")),
-        (Some(2), true),
-        "{message}"
-    );
-    let (status, message) = given(&image, "1M", &["--mount", &mount, "--account", &small]);
-    assert_eq!(
-        (status, message.contains("exists")),
-        (Some(2), true),
-        "{message}"
-    );
-    let (status, message) = given(&image, "1M", &["--mount", &mount, "--model", "capacity=4k"]);
-    assert_eq!(
-        (status, message.contains("capacity")),
-        (Some(2), true),
-        "{message}"
-    );
-    let (status, message) = given(&image, "800T", &["--mount", &mount]);
-    assert_eq!(
-        (status, message.contains("cannot allocate")),
-        (Some(3), true),
-        "{message}"
-    );
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(expected), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
     assert!(!PathBuf::from(&image).exists());
     assert_eq!(std::fs::read(&small).unwrap().len(), 4096);
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::cassandra::notation::{HEADER_BYTES, MAX_MESSAGE_BYTES, header_flag, opcode};
 use crate::cassandra::segment::{CRC32_BYTES, Segment};
-use crate::{Sender, SystemError};
+use crate::{Result, Sender, SystemError};
 
 /// A message: its header without the length, and its body.
 pub(crate) struct Message<'a> {
@@ -91,10 +91,7 @@ impl FrameReader {
 
     /// The next message, if it has come as a whole, and how many bytes of the input are used up.
     #[inline]
-    pub(crate) fn next<'a>(
-        &'a mut self,
-        input: &'a [u8],
-    ) -> Result<(usize, Option<Message<'a>>), SystemError> {
+    pub(crate) fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<(usize, Option<Message<'a>>)> {
         let (used, place) = if self.is_framed {
             self.framed(input)?
         } else {
@@ -115,7 +112,7 @@ impl FrameReader {
         Ok((used, Some(message)))
     }
 
-    fn bare(&mut self, input: &[u8]) -> Result<(usize, Option<Place>), SystemError> {
+    fn bare(&mut self, input: &[u8]) -> Result<(usize, Option<Place>)> {
         let Some(size) = self.size(input)?.filter(|&size| size <= input.len()) else {
             return Ok((0, None));
         };
@@ -138,7 +135,7 @@ impl FrameReader {
     }
 
     #[inline]
-    fn framed(&mut self, input: &[u8]) -> Result<(usize, Option<Place>), SystemError> {
+    fn framed(&mut self, input: &[u8]) -> Result<(usize, Option<Place>)> {
         let mut used = 0;
         loop {
             if self.in_segment > 0 {
@@ -182,7 +179,7 @@ impl FrameReader {
     }
 
     /// The next message of what was decompressed or put together.
-    fn next_of_own(&mut self) -> Result<Option<Place>, SystemError> {
+    fn next_of_own(&mut self) -> Result<Option<Place>> {
         if self.read < self.own.len() {
             let rest = &self.own[self.read..];
             let size = match self.size(rest)? {
@@ -208,7 +205,7 @@ impl FrameReader {
 
     /// The size of the message that begins here; `None` while its header is not complete.
     #[inline]
-    fn size(&self, bytes: &[u8]) -> Result<Option<usize>, SystemError> {
+    fn size(&self, bytes: &[u8]) -> Result<Option<usize>> {
         let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
             return Ok(None);
         };
@@ -224,13 +221,13 @@ impl FrameReader {
 
     /// The size of a message that must be complete.
     #[inline]
-    fn whole(&self, bytes: &[u8]) -> Result<usize, SystemError> {
+    fn whole(&self, bytes: &[u8]) -> Result<usize> {
         let size = self.size(bytes)?.filter(|&size| size <= bytes.len());
         size.ok_or_else(not_whole)
     }
 
     /// Appends to `own` what becomes of `packed`.
-    fn decompress(&mut self, packed: &[u8], length: usize) -> Result<(), SystemError> {
+    fn decompress(&mut self, packed: &[u8], length: usize) -> Result<()> {
         // No byte of LZ4 stands for more than 255: memory is not taken on a server's word.
         if length > self.max_bytes || length > packed.len().saturating_mul(255) {
             return Err(wrong_compression());

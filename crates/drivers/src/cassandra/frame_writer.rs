@@ -2,7 +2,7 @@
 
 use crate::cassandra::notation::{HEADER_BYTES, MAX_MESSAGE_BYTES, Version, header_flag};
 use crate::cassandra::segment::{MAX_PAYLOAD_BYTES, ROOM, seal, write_lz4};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 pub(crate) struct FrameWriter {
     /// The first byte of each message.
@@ -64,8 +64,8 @@ impl FrameWriter {
         opcode: u8,
         stream: i16,
         out: &mut Vec<u8>,
-        body: impl FnOnce(&mut Vec<u8>) -> Result<(), SystemError>,
-    ) -> Result<(), SystemError> {
+        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
         let start = out.len();
         if self.is_lz4 {
             let mut message = std::mem::take(&mut self.message);
@@ -110,8 +110,8 @@ impl FrameWriter {
         opcode: u8,
         stream: i16,
         out: &mut Vec<u8>,
-        body: impl FnOnce(&mut Vec<u8>) -> Result<(), SystemError>,
-    ) -> Result<(), SystemError> {
+        body: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
         let start = out.len();
         let [high, low] = stream.to_be_bytes();
         out.extend_from_slice(&[self.version, 0, high, low, opcode, 0, 0, 0, 0]);

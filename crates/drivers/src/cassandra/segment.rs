@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use crate::SystemError;
+use crate::{Result, SystemError};
 
 /// The longest payload that the header can name.
 pub(crate) const MAX_PAYLOAD_BYTES: usize = (1 << 17) - 1;
@@ -31,7 +31,7 @@ pub(crate) struct Segment<'a> {
 impl<'a> Segment<'a> {
     /// `None`: it is not complete yet.
     #[inline]
-    pub(crate) fn read(input: &'a [u8], is_lz4: bool) -> Result<Option<Self>, SystemError> {
+    pub(crate) fn read(input: &'a [u8], is_lz4: bool) -> Result<Option<Self>> {
         let size = header_size(is_lz4);
         let header_bytes = size + CRC24_BYTES;
         if input.len() < header_bytes {

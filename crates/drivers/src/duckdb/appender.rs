@@ -10,7 +10,7 @@ use crate::duckdb::database::{Connection, c_text};
 use crate::duckdb::library::{Handle, Library, NO_ERROR, text_of, type_id as t};
 use crate::duckdb::{bind, refusal};
 use crate::lexer::columns_of;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// A bulk load. Its owner ends it before the connection.
 pub(super) struct Appender {
@@ -33,7 +33,7 @@ impl Appender {
     ///
     /// # Errors
     /// Where the text has another form, or there is no such table or column.
-    pub(super) fn begin(connection: &Connection, text: &str) -> Result<Self, SystemError> {
+    pub(super) fn begin(connection: &Connection, text: &str) -> Result<Self> {
         let (table, columns) = columns_of(text).ok_or_else(|| {
             let message =
                 format!("expected INSERT INTO table (column, …) VALUES (?, …), found {text:?}");
@@ -98,7 +98,7 @@ impl Appender {
     ///
     /// # Errors
     /// Where a row could not be kept.
-    pub(super) fn end(mut self) -> Result<u64, SystemError> {
+    pub(super) fn end(mut self) -> Result<u64> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -109,7 +109,7 @@ impl Appender {
         Ok(self.rows)
     }
 
-    fn append(&self, row: &Row) -> Result<(), SystemError> {
+    fn append(&self, row: &Row) -> Result<()> {
         if row.len() != self.types.len() {
             return Err(SystemError::new(
                 ErrorClass::Data,
@@ -190,7 +190,7 @@ impl Appender {
         }
     }
 
-    fn checked(&self, state: u32) -> Result<(), SystemError> {
+    fn checked(&self, state: u32) -> Result<()> {
         if state == NO_ERROR {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use assay_values::CellType;
 
 use crate::duckdb::library::{Handle, Library, RawResult, type_id};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// How the values of a column are kept in a vector, and what text they have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl ColumnKind {
         library: &'static Library,
         result: &mut RawResult,
         column: u64,
-    ) -> Result<Self, SystemError> {
+    ) -> Result<Self> {
         // SAFETY: the result is alive, and the column one of its columns.
         let id = unsafe { (library.column_type)(result, column) };
         if is_scalar(id) {
@@ -173,7 +173,7 @@ impl LogicalType {
         }
     }
 
-    fn child(&self, of: unsafe extern "C" fn(Handle) -> Handle) -> Result<ColumnKind, SystemError> {
+    fn child(&self, of: unsafe extern "C" fn(Handle) -> Handle) -> Result<ColumnKind> {
         // SAFETY: see `id`; callers choose the function by the id.
         Self::of(self.library, unsafe { of(self.handle) }).kind()
     }
@@ -183,7 +183,7 @@ impl LogicalType {
         count: unsafe extern "C" fn(Handle) -> u64,
         name: unsafe extern "C" fn(Handle, u64) -> *mut c_char,
         described: unsafe extern "C" fn(Handle, u64) -> Handle,
-    ) -> Result<Box<[(String, ColumnKind)]>, SystemError> {
+    ) -> Result<Box<[(String, ColumnKind)]>> {
         let library = self.library;
         // SAFETY: see `id`; callers choose the functions by the id.
         (0..unsafe { count(self.handle) })
@@ -200,7 +200,7 @@ impl LogicalType {
             .collect()
     }
 
-    fn kind(&self) -> Result<ColumnKind, SystemError> {
+    fn kind(&self) -> Result<ColumnKind> {
         let library = self.library;
         Ok(match self.id() {
             id if is_scalar(id) => ColumnKind::Scalar(id),

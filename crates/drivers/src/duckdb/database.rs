@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::duckdb::library::{Handle, Library, NO_ERROR};
 use crate::duckdb::refusal;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// Databases that are open, by their files; in memory there are only private ones. Used when sessions open,
 /// not while they work.
@@ -38,7 +38,7 @@ impl Database {
     /// # Errors
     /// Where the library cannot be loaded, a setting is wrong, the file cannot be opened, or it is open with
     /// other options.
-    pub(super) fn open(file: &str, options: Options) -> Result<Arc<Self>, SystemError> {
+    pub(super) fn open(file: &str, options: Options) -> Result<Arc<Self>> {
         let library = Library::at(&options.library)?;
         if file == IN_MEMORY {
             return Self::new(library, file, options).map(Arc::new);
@@ -61,7 +61,7 @@ impl Database {
         Ok(database)
     }
 
-    fn new(library: &'static Library, file: &str, options: Options) -> Result<Self, SystemError> {
+    fn new(library: &'static Library, file: &str, options: Options) -> Result<Self> {
         let name = c_text(file)?;
         let configuration = Configuration::new(library, &options.settings)?;
         let mut handle = std::ptr::null_mut();
@@ -92,7 +92,7 @@ impl Database {
     ///
     /// # Errors
     /// Where the library has no room for one.
-    pub(super) fn connect(self: &Arc<Self>) -> Result<Connection, SystemError> {
+    pub(super) fn connect(self: &Arc<Self>) -> Result<Connection> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: the database is open, and the library writes the handle.
         match unsafe { (self.library.connect)(self.handle, &raw mut handle) } {
@@ -145,10 +145,7 @@ impl Drop for Connection {
 struct Configuration(Handle, &'static Library);
 
 impl Configuration {
-    fn new(
-        library: &'static Library,
-        settings: &BTreeMap<String, String>,
-    ) -> Result<Self, SystemError> {
+    fn new(library: &'static Library, settings: &BTreeMap<String, String>) -> Result<Self> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: the library writes the handle.
         let state = unsafe { (library.create_config)(&raw mut handle) };
@@ -180,7 +177,7 @@ impl Drop for Configuration {
 }
 
 /// A text for the library.
-pub(super) fn c_text(text: &str) -> Result<CString, SystemError> {
+pub(super) fn c_text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| {
         let message = "a text for DuckDB must not contain a NUL character".to_owned();
         SystemError::new(ErrorClass::Data, "", message)
@@ -188,7 +185,7 @@ pub(super) fn c_text(text: &str) -> Result<CString, SystemError> {
 }
 
 /// The path by which a file is known, also where it does not exist yet.
-fn absolute(file: &Path) -> Result<PathBuf, SystemError> {
+fn absolute(file: &Path) -> Result<PathBuf> {
     let failed =
         |error: std::io::Error| refusal::opening(&file.to_string_lossy(), error.to_string());
     if let Ok(path) = file.canonicalize() {
@@ -216,7 +213,7 @@ pub(super) struct Options {
 impl Options {
     /// # Errors
     /// Where no library is named. The library itself refuses unknown settings when it opens a database.
-    pub(super) fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub(super) fn parse(options: &BTreeMap<String, String>) -> Result<Self> {
         let mut settings = options.clone();
         match settings.remove(LIBRARY).filter(|path| !path.is_empty()) {
             Some(path) => Ok(Self {

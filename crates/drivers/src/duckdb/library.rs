@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix;
 
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// `duckdb_state`: it worked.
 pub(super) const NO_ERROR: u32 = 0;
@@ -182,7 +182,7 @@ macro_rules! functions {
         }
 
         impl Library {
-            fn look_up(loaded: &unix::Library, path: &Path) -> Result<Self, SystemError> {
+            fn look_up(loaded: &unix::Library, path: &Path) -> Result<Self> {
                 Ok(Self {
                     $($name: {
                         // SAFETY: the type is that of the function of this name in `duckdb.h`, and the
@@ -305,7 +305,7 @@ impl Library {
     ///
     /// # Errors
     /// Where there is no such file, it is no shared library for this program, or it lacks a function.
-    pub(super) fn at(path: &Path) -> Result<&'static Self, SystemError> {
+    pub(super) fn at(path: &Path) -> Result<&'static Self> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = loaded.iter().find(|(place, _)| place == path) {
             return Ok(known);

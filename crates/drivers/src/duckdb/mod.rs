@@ -23,8 +23,8 @@ use crate::duckdb::database::{Connection, Database, Options};
 use crate::duckdb::statement::{Buffers, Control, Statement, spelled};
 use crate::request::{ById, never_prepared};
 use crate::{
-    Answer, Blocking, BulkForm, Canceller, ErrorClass, Keep, LocalOptions, Request, SystemError,
-    TransactionStatus, run_session_statements,
+    Answer, Blocking, BulkForm, Canceller, ErrorClass, Keep, LocalOptions, Request, Result,
+    SystemError, TransactionStatus, run_session_statements,
 };
 
 /// One session with a database.
@@ -54,7 +54,7 @@ impl DuckdbConnection {
     ///
     /// # Errors
     /// Where no file or no library is given, one of the two cannot be opened, or a session statement fails.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         let database = Database::open(
             deployment.database_file()?,
             Options::parse(deployment.options)?,
@@ -82,7 +82,7 @@ impl DuckdbConnection {
         Ok(opened)
     }
 
-    fn prepare(&mut self, id: u32, text: &str) -> Result<(), SystemError> {
+    fn prepare(&mut self, id: u32, text: &str) -> Result<()> {
         *self.prepared.place(id) = Statement::compile(&self.connection, text)?;
         Ok(())
     }
@@ -143,7 +143,7 @@ impl DuckdbConnection {
         }
     }
 
-    fn run(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn run(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         match self.execute(request, answer) {
             Ok(control) => {
                 self.transaction = self.after(control);
@@ -160,7 +160,7 @@ impl DuckdbConnection {
     }
 
     /// Begins a load. Outside a transaction it gets one of its own, so that an aborted load leaves no rows.
-    fn bulk_begin(&mut self, text: &str) -> Result<(), SystemError> {
+    fn bulk_begin(&mut self, text: &str) -> Result<()> {
         let appender = Appender::begin(&self.connection, text)?;
         self.bulk_transaction = self.transaction == TransactionStatus::None;
         if self.bulk_transaction {
@@ -175,7 +175,7 @@ impl DuckdbConnection {
         appender: Appender,
         abort: Option<&str>,
         answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let ended = match abort {
             Some(reason) => {
                 drop(appender);
@@ -199,7 +199,7 @@ impl DuckdbConnection {
 }
 
 impl Blocking for DuckdbConnection {
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         let done = match *request {
             Request::Prepare { id, pieces } => {
                 self.prepare(id, &spelled(pieces)).inspect_err(|_| {
@@ -224,7 +224,7 @@ impl Blocking for DuckdbConnection {
         ended(answer)
     }
 
-    fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+    fn bulk_row(&mut self, row: &Row) -> Result<()> {
         match &mut self.bulk {
             Some(bulk) => bulk.row(row),
             None => return Err(no_bulk()),
@@ -232,7 +232,7 @@ impl Blocking for DuckdbConnection {
         Ok(())
     }
 
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         let bulk = self.bulk.take().ok_or_else(no_bulk)?;
         answer.error = self.bulk_close(bulk, abort, answer).err();
         answer.transaction = self.transaction;
@@ -255,7 +255,7 @@ impl Blocking for DuckdbConnection {
 }
 
 /// An error after which the library refuses everything ends the session.
-fn ended(answer: &mut Answer) -> Result<(), SystemError> {
+fn ended(answer: &mut Answer) -> Result<()> {
     match &answer.error {
         Some(error) if error.class.ends_the_session() => {
             Err(answer.error.take().expect("it was just found"))

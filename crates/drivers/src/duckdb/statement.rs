@@ -12,7 +12,7 @@ use crate::duckdb::library::{
     text_of, type_id,
 };
 use crate::duckdb::{bind, cell, refusal};
-use crate::{Answer, ErrorClass, SystemError};
+use crate::{Answer, ErrorClass, Result, SystemError};
 
 /// A compiled statement. Its owner destroys it before the connection.
 pub(super) struct Statement {
@@ -48,10 +48,7 @@ impl Statement {
     ///
     /// # Errors
     /// Where the text is not one statement that the library understands.
-    pub(super) fn compile(
-        connection: &Connection,
-        text: &str,
-    ) -> Result<Option<Self>, SystemError> {
+    pub(super) fn compile(connection: &Connection, text: &str) -> Result<Option<Self>> {
         let library = connection.database.library;
         let Some(extracted) = Extracted::of(connection, text)? else {
             return Ok(None);
@@ -112,7 +109,7 @@ impl Statement {
         values: &[Value],
         buffers: &mut Buffers,
         answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         if values.len() != self.parameters.len() {
             let (expected, found) = (self.parameters.len(), values.len());
             return Err(SystemError::wrong_parameters(expected, found));
@@ -149,7 +146,7 @@ struct Extracted(Handle, &'static Library);
 
 impl Extracted {
     /// The only statement of a text; `None` where there is none.
-    fn of(connection: &Connection, text: &str) -> Result<Option<Self>, SystemError> {
+    fn of(connection: &Connection, text: &str) -> Result<Option<Self>> {
         let library = connection.database.library;
         let text = c_text(text)?;
         let mut handle = std::ptr::null_mut();
@@ -241,11 +238,7 @@ impl StatementResult {
     ///
     /// # Errors
     /// Where a column has a type that this driver cannot read.
-    pub(super) fn report(
-        &mut self,
-        buffers: &mut Buffers,
-        answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    pub(super) fn report(&mut self, buffers: &mut Buffers, answer: &mut Answer) -> Result<()> {
         // SAFETY: the result is alive.
         match unsafe { (self.library.result_return_type)(self.raw) } {
             CHANGED_ROWS => {
@@ -258,7 +251,7 @@ impl StatementResult {
         }
     }
 
-    fn rows(&mut self, buffers: &mut Buffers, answer: &mut Answer) -> Result<(), SystemError> {
+    fn rows(&mut self, buffers: &mut Buffers, answer: &mut Answer) -> Result<()> {
         if answer.wants_cells() {
             self.columns(buffers, answer)?;
         }
@@ -290,7 +283,7 @@ impl StatementResult {
         Ok(())
     }
 
-    fn columns(&mut self, buffers: &mut Buffers, answer: &mut Answer) -> Result<(), SystemError> {
+    fn columns(&mut self, buffers: &mut Buffers, answer: &mut Answer) -> Result<()> {
         buffers.kinds.clear();
         let raw = &raw mut self.raw;
         // SAFETY: the result is alive.

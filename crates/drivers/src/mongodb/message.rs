@@ -5,7 +5,7 @@
 
 use crate::mongodb::scan::Malformed;
 use crate::mongodb::{scan, write};
-use crate::{Sender, SystemError};
+use crate::{Result, Sender, SystemError};
 
 /// The opcode of `OP_MSG`, the only one that present servers and clients use.
 pub(crate) const OPCODE: i32 = 2013;
@@ -53,7 +53,7 @@ pub(crate) enum Section<'a> {
 /// # Errors
 /// Where the bytes are of another protocol, or a message is longer than any that is sent.
 #[inline]
-pub(crate) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>, SystemError> {
+pub(crate) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>> {
     let Some((header, _)) = input.split_first_chunk::<HEADER_BYTES>() else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
 //! Takes bytes; returns the text of whole packets, and the values of a row. Takes text; appends it as a packet, or as a
 //! value of a row.
 
-use crate::SystemError;
+use crate::{Result, SystemError};
 
 /// What a server accepts in one packet.
 pub(crate) const MAX_SENT_BYTES: usize = 32 * 1024;
@@ -16,7 +16,7 @@ const LENGTH_BYTES: usize = 4;
 /// # Errors
 /// Where the length is none that a packet can have.
 #[inline]
-pub(crate) fn read(input: &[u8]) -> Result<Option<(usize, &[u8])>, SystemError> {
+pub(crate) fn read(input: &[u8]) -> Result<Option<(usize, &[u8])>> {
     let Some((length, rest)) = input.split_first_chunk::<LENGTH_BYTES>() else {
         return Ok(None);
     };

@@ -7,11 +7,11 @@ use crate::lexer::Literals;
 use crate::msql::packet::MAX_SENT_BYTES;
 use crate::msql::{packet, refusal};
 use crate::null::{ResultSize, Statement};
-use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
+use crate::{ErrorClass, PIECE_BYTES, Result, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct MsqlServer {
-    admission: Result<u32, SystemError>,
+    admission: Result<u32>,
     phase: Phase,
     statement: Option<Statement>,
     /// The head of the current answer has been sent; rows follow.
@@ -28,8 +28,7 @@ enum Phase {
 
 impl MsqlServer {
     /// `admission` is the session's number, or the error that refuses it.
-    #[must_use]
-    pub fn new(admission: Result<u32, SystemError>) -> Self {
+    pub fn new(admission: Result<u32>) -> Self {
         Self {
             admission,
             phase: Phase::Greeted,
@@ -39,7 +38,7 @@ impl MsqlServer {
     }
 
     /// Takes one packet; returns whether it holds a statement.
-    fn packet(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<bool, SystemError> {
+    fn packet(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         if text.len() > MAX_SENT_BYTES {
             let found = format_args!("one of {} bytes", text.len());
             return Err(SystemError::protocol("a packet of at most 32 KiB", found).of_client());
@@ -104,7 +103,7 @@ impl WireServer for MsqlServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>)> {
         let mut used = 0;
         let mut has_statement = false;
         while self.phase != Phase::Over && !has_statement {

@@ -5,7 +5,7 @@
 use crate::mysql::constants::{IN_TRANSACTION, command};
 use crate::mysql::refusal;
 use crate::scan::Scan;
-use crate::{SystemError, TransactionStatus};
+use crate::{Result, SystemError, TransactionStatus};
 
 /// A packet with a payload this long is followed by another packet of the same message.
 pub(crate) const FULL: usize = 0xFF_FFFF;
@@ -129,10 +129,7 @@ impl Packets {
 
     /// Reads one message; returns how many bytes of `input` it used, and the payload once the message is
     /// complete. The parts of a long message are buffered here, so bytes are used before that.
-    pub(crate) fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-    ) -> Result<(usize, Option<Payload<'a>>), SystemError> {
+    pub(crate) fn read<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Option<Payload<'a>>)> {
         let mut used = 0;
         loop {
             let rest = &input[used..];

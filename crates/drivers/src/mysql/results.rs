@@ -11,7 +11,7 @@ use crate::mysql::refusal;
 use crate::mysql::refusal::Moment;
 use crate::mysql::rows::{Column, binary_row, text_row};
 use crate::scan::Scan;
-use crate::{Answer, SystemError, TransactionStatus};
+use crate::{Answer, Result, SystemError, TransactionStatus};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -109,7 +109,7 @@ impl Results {
         columns: &mut Vec<Column>,
         text: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Step, SystemError> {
+    ) -> Result<Step> {
         if let Stage::Row = self.stage {
             return self.row(payload, agreement, columns, text, answer);
         }
@@ -134,7 +134,7 @@ impl Results {
         agreement: Agreement,
         columns: &mut Vec<Column>,
         answer: &mut Answer,
-    ) -> Result<Step, SystemError> {
+    ) -> Result<Step> {
         match payload.first() {
             Some(&head::OK) => return self.ended(payload, answer),
             Some(&head::LOCAL_FILE) => return Ok(Step::WantsFile),
@@ -200,7 +200,7 @@ impl Results {
         columns: &[Column],
         text: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Step, SystemError> {
+    ) -> Result<Step> {
         match payload.first() {
             Some(&head::ERROR) => return failed(payload, answer),
             // A row whose first cell has 16 MiB or more begins with the same byte.
@@ -225,7 +225,7 @@ impl Results {
             .ok_or_else(|| SystemError::malformed("a row", payload))
     }
 
-    fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
+    fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step> {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| SystemError::malformed("the end of a result", payload))?;
         answer.affected = answer.affected.saturating_add(ok.affected);
@@ -238,7 +238,7 @@ impl Results {
     }
 
     /// The EOF packet of servers without `DEPRECATE_EOF`: warnings, then status.
-    fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
+    fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step> {
         let mut scan = Scan(&payload[1..]);
         let (Some(_warnings), Some(status)) = (scan.u16_le(), scan.u16_le()) else {
             return Err(SystemError::malformed("the end of the rows", payload));
@@ -279,7 +279,7 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
 
 /// Puts the statement's error into the answer; returns one that ends the session. The packet has no
 /// status: some errors roll the transaction back, most do not.
-fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
+fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step> {
     let error = refusal::read(payload, Moment::Statement).of_statement()?;
     answer.is_unprepared = refusal::is_unprepared(&error.code);
     if !answer.is_unprepared {

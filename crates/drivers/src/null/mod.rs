@@ -24,7 +24,7 @@ use crate::lexer::Literals;
 use crate::null::model::caused_by_option;
 use crate::request::ById;
 use crate::{
-    Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
+    Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, Result, SystemError,
     TransactionStatus,
 };
 
@@ -41,7 +41,7 @@ impl NullConnection {
 
     /// # Errors
     /// Where an option is invalid, or the deployment has reached its limit of sessions.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         Ok(Self {
             session: LocalSession::open(deployment)?,
             prepared: ById::default(),
@@ -49,7 +49,7 @@ impl NullConnection {
         })
     }
 
-    fn execute(&mut self, statement: &Statement, answer: &mut Answer) -> Result<(), SystemError> {
+    fn execute(&mut self, statement: &Statement, answer: &mut Answer) -> Result<()> {
         let transaction = &mut self.transaction;
         self.session.execute(statement, answer, |given, answer| {
             *transaction = statement.meaning.after(*transaction);
@@ -85,7 +85,7 @@ fn write_rows(statement: &Statement, given: ResultSize, answer: &mut Answer) {
 }
 
 impl Blocking for NullConnection {
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         match *request {
             Request::Text(text) => self.execute(&Statement::of(text, Literals::Doubled), answer),
             Request::Direct { pieces, .. } => self.execute(&statement_of(pieces), answer),
@@ -118,11 +118,11 @@ impl Blocking for NullConnection {
         }
     }
 
-    fn bulk_row(&mut self, _row: &Row) -> Result<(), SystemError> {
+    fn bulk_row(&mut self, _row: &Row) -> Result<()> {
         self.session.bulk_row()
     }
 
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         self.session.bulk_end(abort, answer)
     }
 
@@ -150,7 +150,7 @@ struct Bulk {
 impl LocalSession {
     /// # Errors
     /// Where an option is invalid, or the deployment has reached its limit of sessions.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         Ok(Self {
             model: ServerModel::shared(deployment.options)?.open_session()?,
             bulk: None,
@@ -167,7 +167,7 @@ impl LocalSession {
         statement: &Statement,
         answer: &mut Answer,
         write_rows: impl FnOnce(ResultSize, &mut Answer),
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         self.is_cancelled.store(false, Ordering::Relaxed);
         let began = Instant::now();
         let PlannedReply::Answered { after, error } = self.model.plan_reply(statement, began)
@@ -196,7 +196,7 @@ impl LocalSession {
 
     /// # Errors
     /// Where no bulk load is open.
-    pub fn bulk_row(&mut self) -> Result<(), SystemError> {
+    pub fn bulk_row(&mut self) -> Result<()> {
         match &mut self.bulk {
             Some(bulk) => bulk.rows += 1,
             None => return Err(SystemError::protocol("an open bulk load", "a row")),
@@ -206,11 +206,7 @@ impl LocalSession {
 
     /// # Errors
     /// Where no bulk load is open.
-    pub fn bulk_end(
-        &mut self,
-        abort: Option<&str>,
-        answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    pub fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         let Some(bulk) = self.bulk.take() else {
             return Err(SystemError::protocol("an open bulk load", "its end"));
         };

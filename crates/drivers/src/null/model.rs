@@ -11,7 +11,7 @@ use assay_values::Random;
 
 use crate::null::options::Options;
 use crate::null::statement::{Meaning, Statement};
-use crate::{Certainty, ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, Result, SystemError};
 
 /// Deployments of this process, by their options: sessions with equal options share a deployment.
 static DEPLOYMENTS: LazyLock<Mutex<Deployments>> = LazyLock::new(Mutex::default);
@@ -50,7 +50,7 @@ impl Deployment {
     ///
     /// # Errors
     /// Where the deployment has reached its limit of sessions.
-    pub(super) fn enter(&self, most: Option<u64>) -> Result<SessionPlace, SystemError> {
+    pub(super) fn enter(&self, most: Option<u64>) -> Result<SessionPlace> {
         let mut sessions = locked(&self.sessions);
         if let Some(most) = most.filter(|&most| sessions.open >= most) {
             return Err(SystemError::new(
@@ -132,7 +132,7 @@ pub struct SessionModel {
     options: Options,
     deployment: Arc<Deployment>,
     /// The session's number among all ever opened, from 1.
-    ordinal: u64,
+    pub ordinal: u64,
     /// When the first of the deployment's open sessions was opened.
     since: Instant,
     random: Random,
@@ -168,7 +168,7 @@ pub struct ResultSize {
 impl ServerModel {
     /// # Errors
     /// Where an option is unknown or its value invalid.
-    pub fn new(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub fn new(options: &BTreeMap<String, String>) -> Result<Self> {
         Ok(Self {
             options: Options::parse(options)?,
             deployment: Arc::default(),
@@ -179,7 +179,7 @@ impl ServerModel {
     ///
     /// # Errors
     /// As [`ServerModel::new`].
-    pub(super) fn shared(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub(super) fn shared(options: &BTreeMap<String, String>) -> Result<Self> {
         Ok(Self {
             options: Options::parse(options)?,
             deployment: Deployment::shared(options),
@@ -190,7 +190,7 @@ impl ServerModel {
     ///
     /// # Errors
     /// Where the deployment has reached its limit of sessions.
-    pub fn open_session(&self) -> Result<SessionModel, SystemError> {
+    pub fn open_session(&self) -> Result<SessionModel> {
         let SessionPlace { ordinal, since } = self.deployment.enter(self.options.refuse_after)?;
         Ok(SessionModel {
             options: self.options.clone(),
@@ -204,12 +204,6 @@ impl ServerModel {
 }
 
 impl SessionModel {
-    /// The session's number among all ever opened, from 1.
-    #[must_use]
-    pub fn ordinal(&self) -> u64 {
-        self.ordinal
-    }
-
     /// The reply to a statement that arrives at `now`.
     pub fn plan_reply(&mut self, statement: &Statement, now: Instant) -> PlannedReply {
         let at_once = PlannedReply::Answered {
@@ -263,7 +257,6 @@ impl SessionModel {
     }
 
     /// Executes the statement and returns its result.
-    #[must_use]
     pub fn answer(&self, statement: &Statement) -> ResultSize {
         let rows = |rows, first| ResultSize {
             rows,

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use assay_values::{Distribution, Random, duration};
 
-use crate::{Certainty, ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, Result, SystemError};
 
 #[derive(Clone, Debug)]
 pub(super) struct Options {
@@ -78,7 +78,7 @@ impl Options {
 
     /// # Errors
     /// Where an option is unknown or its value invalid.
-    pub(super) fn parse(given: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub(super) fn parse(given: &BTreeMap<String, String>) -> Result<Self> {
         let mut options = Self {
             delay: Distribution::ZERO,
             stalls: Vec::new(),

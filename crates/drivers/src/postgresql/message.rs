@@ -5,7 +5,7 @@
 //! soon as they arrive, so that a server with another protocol is an error and not a hang.
 
 use crate::scan::Scan;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
@@ -78,7 +78,7 @@ impl Message<'_> {
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
 #[inline]
-pub(crate) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
+pub(crate) fn first(input: &[u8]) -> Result<Option<Message<'_>>> {
     first_among(&IS_TAG, input)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
 pub(crate) fn first_among<'a>(
     is_tag: &[bool; 256],
     input: &'a [u8],
-) -> Result<Option<Message<'a>>, SystemError> {
+) -> Result<Option<Message<'a>>> {
     let Some((head, rest)) = input.split_first_chunk::<5>() else {
         return match input.first() {
             Some(&tag) if !is_tag[usize::from(tag)] => Err(not_a_message(input)),
@@ -118,7 +118,7 @@ fn not_a_message(input: &[u8]) -> SystemError {
 ///
 /// # Errors
 /// Where the message would exceed the server's limit, or the text holds a zero byte.
-pub(crate) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
+pub(crate) fn length_of(text: &str, around_bytes: usize) -> Result<u32> {
     let length = text.len() + around_bytes;
     if length > LARGEST_BYTES {
         return Err(too_large(length));
@@ -141,7 +141,7 @@ pub(crate) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
-    fn read<T>(&mut self, read: impl FnOnce(&mut Scan<'a>) -> Option<T>) -> Result<T, SystemError> {
+    fn read<T>(&mut self, read: impl FnOnce(&mut Scan<'a>) -> Option<T>) -> Result<T> {
         let mut scan = Scan(self.0);
         let field = read(&mut scan).ok_or_else(too_short)?;
         self.0 = scan.0;
@@ -149,32 +149,32 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SystemError> {
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         self.read(|scan| scan.take(count))
     }
 
-    pub fn byte(&mut self) -> Result<u8, SystemError> {
+    pub fn byte(&mut self) -> Result<u8> {
         self.read(Scan::u8)
     }
 
     #[inline]
-    pub fn int16(&mut self) -> Result<i16, SystemError> {
+    pub fn int16(&mut self) -> Result<i16> {
         self.read(Scan::array).map(i16::from_be_bytes)
     }
 
     #[inline]
-    pub fn int32(&mut self) -> Result<i32, SystemError> {
+    pub fn int32(&mut self) -> Result<i32> {
         self.read(Scan::i32_be)
     }
 
     /// A count, which has 16 bits in the protocol.
-    pub fn count(&mut self) -> Result<usize, SystemError> {
+    pub fn count(&mut self) -> Result<usize> {
         // Counts are declared Int16 and used as unsigned (a statement can have 65,535 parameters).
         self.int16().map(|count| usize::from(count.cast_unsigned()))
     }
 
     /// Text up to its zero byte.
-    pub fn text(&mut self) -> Result<&'a [u8], SystemError> {
+    pub fn text(&mut self) -> Result<&'a [u8]> {
         self.read(Scan::until_zero)
     }
 }
@@ -186,7 +186,7 @@ fn too_short() -> SystemError {
 
 /// Appends a simple query.
 #[inline]
-pub(crate) fn query(text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+pub(crate) fn query(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let length = length_of(text, 5)?;
     out.push(b'Q');
     out.extend_from_slice(&length.to_be_bytes());
@@ -205,7 +205,7 @@ pub(crate) fn copy_fail(reason: &str, out: &mut Vec<u8>) {
 pub(crate) fn cold(
     out: &mut Vec<u8>,
     build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
-) -> Result<(), SystemError> {
+) -> Result<()> {
     let mut buffer = BytesMut::new();
     build(&mut buffer).map_err(|error| {
         SystemError::new(

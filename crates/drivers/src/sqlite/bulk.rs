@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection};
 use crate::lexer::columns_of;
 use crate::sqlite::refusal;
 use crate::sqlite::refusal::Failure;
-use crate::{Answer, ErrorClass, SystemError};
+use crate::{Answer, ErrorClass, Result, SystemError};
 
 /// Rows per batch: enough to make the statement cache lookup cheap, few enough to stay in the CPU cache.
 const BATCH_ROWS: usize = 64;
@@ -89,7 +89,7 @@ impl Bulk {
         self.gathered = 0;
     }
 
-    fn insert_gathered(&mut self, connection: &Connection) -> Result<(), SystemError> {
+    fn insert_gathered(&mut self, connection: &Connection) -> Result<()> {
         let library = |error| refusal::of(&error, true, !connection.is_autocommit());
         let mut statement = connection.prepare_cached(&self.text).map_err(library)?;
         for row in &self.rows[..self.gathered] {

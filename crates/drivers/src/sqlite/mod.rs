@@ -22,8 +22,8 @@ use crate::sqlite::bulk::Bulk;
 use crate::sqlite::opening::{BusyHandler, Options, confine};
 use crate::sqlite::refusal::Failure;
 use crate::{
-    Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, SystemError, TransactionStatus,
-    run_session_statements,
+    Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, Result, SystemError,
+    TransactionStatus, run_session_statements,
 };
 
 /// One session with a database file.
@@ -47,7 +47,7 @@ impl SqliteConnection {
     ///
     /// # Errors
     /// Where no file is given, it cannot be opened or is not a database, or a session statement fails.
-    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self> {
         let path = Path::new(deployment.database_file()?);
         let options = Options::parse(deployment.options)?;
         let mode = if options.read_only {
@@ -132,7 +132,7 @@ impl SqliteConnection {
 }
 
 impl Blocking for SqliteConnection {
-    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
         self.busy_handler.begin();
         let done = match *request {
             Request::Text(text) => self
@@ -181,7 +181,7 @@ impl Blocking for SqliteConnection {
         Ok(())
     }
 
-    fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+    fn bulk_row(&mut self, row: &Row) -> Result<()> {
         match &mut self.bulk {
             Some(bulk) => {
                 self.busy_handler.begin();
@@ -192,7 +192,7 @@ impl Blocking for SqliteConnection {
         Ok(())
     }
 
-    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
         match self.bulk.take() {
             Some(bulk) => {
                 self.busy_handler.begin();

@@ -17,7 +17,7 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ffi};
 
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// Settings of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Options {
     ///
     /// # Errors
     /// Where a key or a value is invalid.
-    pub fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub fn parse(options: &BTreeMap<String, String>) -> Result<Self> {
         let mut parsed = Self::default();
         for (key, value) in options {
             match (key.as_str(), value.as_str()) {

@@ -13,7 +13,7 @@ use assay_drivers::{
 use assay_values::{Piece, Row, Value};
 
 use crate::fuzz::wire::{server_of, wire_of};
-use crate::support::{named, native, pieces};
+use crate::support::{named, native, pieces, sent};
 
 /// Both sides of one session, and the bytes in transit.
 pub struct Session {
@@ -124,9 +124,7 @@ impl Session {
 
     pub fn ask(&mut self, request: &Request<'_>) -> Answer {
         let mut answer = Answer::new(Keep::Rows);
-        self.wire
-            .request(request, &mut self.to_server)
-            .expect("the protocol can express it");
+        self.to_server.extend(sent(&mut self.wire, request));
         let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::Ready);
         answer
@@ -136,11 +134,8 @@ impl Session {
         self.ask(&Request::Text(text))
     }
 
-    fn load(&mut self, text: &str, rows: i64) -> Answer {
-        let request = native(text);
-        self.wire
-            .request(&request, &mut self.to_server)
-            .expect("the protocol can express it");
+    pub fn load(&mut self, text: &str, rows: i64) -> Answer {
+        self.to_server.extend(sent(&mut self.wire, &native(text)));
         let mut answer = Answer::new(Keep::Rows);
         let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::BulkReady);
@@ -151,6 +146,14 @@ impl Session {
             row.push_null();
             let taken = self.wire.bulk_row(&row, &mut self.to_server);
             assert!(taken.is_continue(), "the protocol can express the row");
+            while self.wire.bulk_is_full() {
+                self.serve().expect("well formed");
+                let (used, progress) = (self.wire)
+                    .receive(&self.to_client, &mut self.to_server, &mut answer)
+                    .expect("well formed");
+                self.to_client.drain(..used);
+                assert_eq!(progress, Progress::NeedMore);
+            }
         }
         self.wire.bulk_end(None, &mut self.to_server);
         let progress = self.exchange(&mut answer).expect("the session stays open");
@@ -295,7 +298,7 @@ fn a_statement_error_leaves_the_session_open() {
 
 #[test]
 fn a_refused_client_receives_the_reason() {
-    for protocol in protocols() {
+    for protocol in crate::fuzz::wire::protocols() {
         let mut wire = wire_of(protocol);
         let full = SystemError::new(ErrorClass::TooManyConnections, "", "100 are enough");
         let mut server = server_of(protocol, Err(full));
@@ -334,10 +337,7 @@ fn an_answer_of_many_rows_comes_in_pieces() {
         let server_model = server_model(&[("rows", "100000")]);
         let mut session = Session::open(protocol, &server_model, 1 << 16);
         let mut answer = Answer::new(Keep::Count);
-        session
-            .wire
-            .request(&Request::Text("SELECT a FROM t"), &mut session.to_server)
-            .expect("the protocol can express it");
+        session.to_server = sent(&mut session.wire, &Request::Text("SELECT a FROM t"));
         session
             .exchange(&mut answer)
             .expect("the session stays open");

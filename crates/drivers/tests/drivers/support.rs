@@ -127,6 +127,18 @@ pub fn rows(answer: &Answer, null: &str) -> Vec<String> {
     answer.kept.iter().map(row).collect()
 }
 
+/// What the driver sends for a request.
+pub fn sent(wire: &mut impl Wire, request: &Request<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    wire.request(request, &mut out)
+        .expect("it can be expressed");
+    out
+}
+
+pub fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
 /// The driver waits for an answer, and receives this: why the session is over.
 pub fn refused(wire: &mut impl Wire, bytes: &[u8]) -> SystemError {
     let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
@@ -463,7 +475,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
+pub fn bytes(hex: &str) -> Vec<u8> {
     let pairs = hex.as_bytes().chunks_exact(2);
     let byte = |pair: &[u8]| {
         let pair = std::str::from_utf8(pair).expect("digits");

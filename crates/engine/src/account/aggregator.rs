@@ -28,7 +28,6 @@ struct OfType {
 }
 
 impl Aggregator {
-    #[must_use]
     pub fn new(layout: Layout) -> Self {
         let groups = layout.groups.len();
         Self {
@@ -97,7 +96,6 @@ impl Aggregator {
     }
 
     /// The outcomes of all transaction types.
-    #[must_use]
     pub fn outcomes(&self) -> Outcomes {
         let mut all = Outcomes::default();
         for account in &self.by_type {
@@ -107,31 +105,26 @@ impl Aggregator {
     }
 
     /// The outcomes of one transaction type.
-    #[must_use]
     pub fn outcomes_of(&self, transaction_type: usize) -> Outcomes {
         self.by_type[transaction_type].outcomes
     }
 
     /// The pass times of one group.
-    #[must_use]
     pub fn passes(&self, group: usize) -> &LatencyHistogram {
         &self.passes[group]
     }
 
     /// Of the groups that keep the times of single passes: those that ended first.
-    #[must_use]
     pub fn pass_times(&self) -> Vec<PassTime> {
         self.pass_times.finish()
     }
 
     /// The histograms of one type's transactions with this outcome, if there were any.
-    #[must_use]
     pub fn durations(&self, transaction_type: usize, outcome: Outcome) -> Option<&Durations> {
         self.by_type[transaction_type].durations[outcome as usize].as_deref()
     }
 
     /// The service times of one statement, if they are recorded and it was executed.
-    #[must_use]
     pub fn statement(&self, statement: usize) -> Option<&LatencyHistogram> {
         self.statements[statement].as_deref()
     }
@@ -177,7 +170,6 @@ pub struct PassTimes {
 
 impl PassTimes {
     /// With room for all that will be kept.
-    #[must_use]
     pub fn new(are_kept: bool) -> Self {
         let kept = Vec::with_capacity(if are_kept { MOST } else { 0 });
         Self { kept }
@@ -195,7 +187,6 @@ impl PassTimes {
     }
 
     /// In the order of their ends.
-    #[must_use]
     pub fn finish(&self) -> Vec<PassTime> {
         let mut times = self.kept.clone();
         times.sort_unstable_by_key(|time| (time.end_ns, time.client));

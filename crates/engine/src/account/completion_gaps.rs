@@ -15,13 +15,11 @@ pub struct TimeSpan {
 }
 
 impl TimeSpan {
-    #[must_use]
     pub fn length_ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
 
     /// The overlap of both, if any.
-    #[must_use]
     pub fn common(&self, other: &Self) -> Option<Self> {
         let common = Self {
             from_ns: self.from_ns.max(other.from_ns),
@@ -31,7 +29,6 @@ impl TimeSpan {
     }
 
     /// What remains before and after `part`.
-    #[must_use]
     pub fn without(&self, part: &Self) -> [Self; 2] {
         let inside_ns = |at_ns: u64| at_ns.clamp(self.from_ns, self.to_ns);
         [
@@ -124,7 +121,6 @@ impl CompletionGaps {
     }
 
     /// All gaps of a measurement of this length.
-    #[must_use]
     pub fn finish(mut self, elapsed_ns: u64) -> Vec<TimeSpan> {
         self.until(elapsed_ns);
         self.found
@@ -144,7 +140,6 @@ impl CompletionGaps {
 /// The gaps in which transactions were started: after the stop (`stop_ns` after the start) no transaction
 /// begins, and a long one causes no gap for the others. A gap that was long enough at the stop counts in
 /// full.
-#[must_use]
 pub fn before_stop(gaps: Vec<TimeSpan>, stop_ns: u64) -> Vec<TimeSpan> {
     let before_stop_ns = |gap: &TimeSpan| stop_ns.saturating_sub(gap.from_ns);
     let mut kept = gaps;

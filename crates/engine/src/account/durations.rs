@@ -26,7 +26,6 @@ struct OfOpenLoop {
 }
 
 impl Durations {
-    #[must_use]
     pub fn new(is_open_loop: bool) -> Self {
         Self {
             latency: LatencyHistogram::new(),
@@ -85,22 +84,18 @@ impl Durations {
     }
 
     /// `None` if there is none.
-    #[must_use]
     pub fn first(&self) -> Option<First> {
         self.first
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.latency.count()
     }
 
-    #[must_use]
     pub fn latency(&self) -> &LatencyHistogram {
         &self.latency
     }
 
-    #[must_use]
     pub fn service(&self) -> &LatencyHistogram {
         self.open
             .as_ref()
@@ -108,7 +103,6 @@ impl Durations {
     }
 
     /// `None` in a closed loop.
-    #[must_use]
     pub fn lag(&self) -> Option<&LatencyHistogram> {
         self.open.as_ref().map(|open| &open.lag)
     }

@@ -96,7 +96,6 @@ impl ErrorLog {
 
     /// The selected kinds, in the order of their first occurrence; times count from `began_ns`. `is_selected`
     /// gets the transaction type. Kinds with the same name, class, code and certainty are merged.
-    #[must_use]
     pub fn report(
         &self,
         name_of: impl Fn(u32) -> String,

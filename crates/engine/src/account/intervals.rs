@@ -24,7 +24,6 @@ pub struct OpenSeconds {
 }
 
 impl OpenSeconds {
-    #[must_use]
     pub fn new(groups: usize) -> Self {
         Self {
             groups,
@@ -75,7 +74,6 @@ pub struct Series {
 }
 
 impl Series {
-    #[must_use]
     pub fn new(layout: &Layout) -> Self {
         let names = layout.groups.iter().map(|group| group.name.clone());
         Self {
@@ -156,7 +154,6 @@ impl Series {
 
     /// All intervals of a measurement of this length, up to the second in which the last transaction ended;
     /// and the times in which none ended.
-    #[must_use]
     pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<TimeSpan>) {
         let last = self
             .handed_over

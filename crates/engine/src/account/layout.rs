@@ -39,7 +39,6 @@ pub struct GroupLayout {
 
 impl Layout {
     /// The number of the group that this client belongs to.
-    #[must_use]
     pub fn group_of(&self, client: u32) -> usize {
         let is_its = |group: &GroupLayout| group.client_numbers.contains(&client);
         let group = self.groups.iter().position(is_its);

@@ -24,7 +24,6 @@ struct OfGroup {
 }
 
 impl Outages {
-    #[must_use]
     pub fn new(layout: &Layout) -> Self {
         let groups = layout.groups.iter().map(|group| OfGroup {
             clients: group.clients,
@@ -40,7 +39,6 @@ impl Outages {
     }
 
     /// Clients of each group that have a session, or had one when they ended.
-    #[must_use]
     pub fn connected(&self) -> Vec<u32> {
         let of_group = |group: &OfGroup| group.clients - group.reconnecting - group.gone;
         self.groups.iter().map(of_group).collect()
@@ -84,7 +82,6 @@ impl Outages {
 
     /// All outages of a measurement between these instants, counted from its start. An outage that has not
     /// ended lasts to the end.
-    #[must_use]
     pub fn between(&self, began_ns: u64, ended_ns: u64) -> Vec<Outage> {
         let not_ended = self.since_ns.map(|from_ns| Outage {
             from_ns,

@@ -37,7 +37,6 @@ pub struct Agreement {
 }
 
 impl ResultLog {
-    #[must_use]
     pub fn new(statements: usize) -> Self {
         Self {
             statements: vec![Answers::default(); statements],

@@ -47,7 +47,6 @@ pub struct SampleBuffer {
 }
 
 impl SampleBuffer {
-    #[must_use]
     pub fn new() -> Self {
         Self {
             statements: LiveCount::default(),
@@ -99,7 +98,6 @@ impl LiveCount {
         self.0.store(number, Ordering::Relaxed);
     }
 
-    #[must_use]
     #[inline]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -112,7 +110,6 @@ pub struct ClientCounts(Mutex<BTreeMap<u32, Arc<LiveCount>>>);
 
 impl ClientCounts {
     /// That of a client that begins.
-    #[must_use]
     pub fn begun(&self, client: u32) -> Arc<LiveCount> {
         self.each().entry(client).or_default().clone()
     }

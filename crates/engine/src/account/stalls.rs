@@ -16,7 +16,6 @@ pub struct Waits {
 }
 
 impl Waits {
-    #[must_use]
     pub fn new(types: usize) -> Self {
         Self {
             by_type: vec![Vec::new(); types],
@@ -50,7 +49,6 @@ impl Waits {
     /// The stalls among `gaps` of a measurement that began at `began_ns`; `median_ns` returns the median
     /// latency of a type. Times in which this process was suspended (`suspensions`) are not stalls of the
     /// system.
-    #[must_use]
     pub fn stalls(
         self,
         gaps: &[TimeSpan],

@@ -71,7 +71,6 @@ impl Completed {
     }
 
     /// How many there are up to a stage.
-    #[must_use]
     pub fn until(&self, stage: usize) -> u64 {
         self.0[..=stage].iter().sum()
     }
@@ -126,7 +125,6 @@ impl StatementAnswers {
     }
 
     /// What the transactions up to a stage were answered.
-    #[must_use]
     pub fn until(&self, stage: usize) -> FirstAnswers {
         let mut sum = FirstAnswers::default();
         for part in &self.first[..=stage] {
@@ -159,7 +157,6 @@ impl PartialEq for FirstAnswers {
 
 /// The rows that were returned, or else changed.
 #[inline]
-#[must_use]
 pub fn rows_of(answer: &Answer) -> u64 {
     if answer.rows > 0 {
         answer.rows

@@ -58,7 +58,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    #[must_use]
     pub fn new(layout: &Layout) -> Self {
         Self {
             begun: vec![Outcomes::default(); layout.types.len()],
@@ -155,7 +154,6 @@ pub enum EndState {
 }
 
 impl ThreadRecorder {
-    #[must_use]
     pub fn new(
         layout: &Layout,
         statement_log: ThreadStatements,
@@ -289,7 +287,6 @@ pub enum ThreadStatements {
 }
 
 impl StatementLog {
-    #[must_use]
     pub fn new(layout: &Layout) -> Self {
         Self {
             results: ResultLog::new(layout.statements),
@@ -348,7 +345,6 @@ impl SessionServers {
         }
     }
 
-    #[must_use]
     pub fn report(self) -> Vec<ServerReport> {
         let reports = self.0.into_iter().map(|(server, sessions)| ServerReport {
             version: server.version,
@@ -387,7 +383,6 @@ pub struct RunningTransaction {
 
 impl Worktime {
     /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
-    #[must_use]
     pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
         Self {
             measure_ns,
@@ -427,7 +422,6 @@ impl Worktime {
     }
 
     /// The client has ended, between two transactions.
-    #[must_use]
     pub fn finish(&mut self, now_ns: u64) -> Self {
         self.free_until(now_ns);
         *self

@@ -65,7 +65,6 @@ impl TransactionLog {
     }
 
     /// The part of one more thread.
-    #[must_use]
     pub fn of_thread(&self) -> ThreadLog {
         ThreadLog {
             batch: Vec::with_capacity(BATCH_ROWS),
@@ -81,7 +80,6 @@ impl TransactionLog {
         let _ = self.shared.began_unix_ns.set(unix_ns);
     }
 
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.shared.has_failed()
     }

@@ -24,7 +24,6 @@ pub struct RelayedConnection {
 impl RelayedConnection {
     /// A connection that takes as long to open as one over this distance: the client can send one round trip
     /// after it began, and the server half a round trip later.
-    #[must_use]
     pub fn new(client: Socket, one_way_ns: u64, now_ns: u64) -> Self {
         Self {
             client,
@@ -145,7 +144,6 @@ pub struct Direction {
 }
 
 impl Direction {
-    #[must_use]
     pub fn new(delay_ns: u64, not_before_ns: u64) -> Self {
         Self {
             delay_ns,

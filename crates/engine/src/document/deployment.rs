@@ -68,7 +68,6 @@ pub struct DeploymentDocument {
 
 impl DeploymentDocument {
     /// The endpoints; the deployment itself if it has none.
-    #[must_use]
     pub fn at_endpoints(&self) -> Vec<Self> {
         if self.endpoints.is_empty() {
             return vec![self.clone()];
@@ -77,7 +76,6 @@ impl DeploymentDocument {
     }
 
     /// As it is called in an observation.
-    #[must_use]
     pub fn endpoint_name(&self) -> String {
         let host = || match self.host.as_deref().unwrap_or_default() {
             host if host.contains(':') => format!("[{host}]"),
@@ -112,13 +110,11 @@ impl DeploymentDocument {
     }
 
     /// How long opening one session may take.
-    #[must_use]
     pub fn connect_timeout(&self) -> Duration {
         self.connect_timeout_s.0
     }
 
     /// How long a [`crate::Session`] waits for one answer; `None`: no limit.
-    #[must_use]
     pub fn answer_timeout(&self) -> Option<Duration> {
         self.answer_timeout_s
     }

@@ -159,7 +159,6 @@ impl DriveDocument {
     }
 
     /// The groups of clients; one without a name if the document has no `groups`.
-    #[must_use]
     pub fn groups(&self) -> Cow<'_, [GroupDocument]> {
         match &self.groups {
             Some(groups) => Cow::Borrowed(groups),
@@ -168,7 +167,6 @@ impl DriveDocument {
     }
 
     /// The clients of all groups in this process.
-    #[must_use]
     pub fn all_clients(&self) -> u32 {
         self.groups().iter().map(|group| group.work.count()).sum()
     }
@@ -255,7 +253,6 @@ impl From<Reached> for SharedNumbersDocument {
 
 impl SharedNumbersDocument {
     /// The same for the program.
-    #[must_use]
     pub fn reached(&self) -> Reached {
         Reached {
             name: self.name.clone(),

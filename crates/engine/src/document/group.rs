@@ -60,20 +60,17 @@ pub struct ClientsDocument {
 
 impl ClientsDocument {
     /// Clients in this process.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.clients.unwrap_or_default()
     }
 
     /// The clients of all processes together.
-    #[must_use]
     pub fn of_clients(&self) -> u32 {
         let least = self.first_client.saturating_add(self.count());
         self.of_clients.unwrap_or(least)
     }
 
     /// The order in which they run the scripts.
-    #[must_use]
     pub fn order(&self) -> Order {
         self.order.unwrap_or_default()
     }
@@ -129,13 +126,11 @@ pub struct GroupDocument {
 
 impl GroupDocument {
     /// Whether its clients run what scripts of other groups queue.
-    #[must_use]
     pub fn is_deferred(&self) -> bool {
         self.work.arrival == ArrivalDocument::Deferred
     }
 
     /// The weight of a script in a mix.
-    #[must_use]
     pub fn weight(&self, name: &str, own: u32) -> u32 {
         self.weights.get(name).copied().unwrap_or(own)
     }
@@ -177,7 +172,6 @@ pub enum Read {
 
 impl Read {
     /// Whether these statements use an endpoint.
-    #[must_use]
     pub fn uses(self, is_replica: bool) -> bool {
         match self {
             Self::Primary => !is_replica,
@@ -214,7 +208,6 @@ impl ReadDocument {
     }
 
     /// Where the script with this name is sent.
-    #[must_use]
     pub fn of(&self, script: &str) -> Read {
         match self {
             Self::Same(read) => *read,

@@ -56,7 +56,6 @@ pub struct RateStep {
 
 impl OfferedRate {
     /// At least one; an even rate is one step.
-    #[must_use]
     pub fn steps(&self) -> Vec<RateStep> {
         match self {
             Self::Steps(steps) => steps.clone(),
@@ -71,7 +70,6 @@ impl OfferedRate {
 
 impl ArrivalDocument {
     /// The rate of an open loop, over all clients.
-    #[must_use]
     pub fn offered_rate(&self) -> Option<&OfferedRate> {
         match self {
             Self::Closed | Self::Deferred => None,
@@ -82,7 +80,6 @@ impl ArrivalDocument {
     }
 
     /// The same, if it is one number.
-    #[must_use]
     pub fn offered_rate_per_s(&self) -> Option<f64> {
         match self.offered_rate()? {
             OfferedRate::Even(per_s) => Some(*per_s),

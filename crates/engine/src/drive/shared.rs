@@ -71,7 +71,6 @@ struct Queue {
 
 impl Shared {
     /// To be called on the thread that will supervise.
-    #[must_use]
     pub fn new(
         plan: Plan,
         transaction_log: Option<TransactionLog>,
@@ -114,7 +113,6 @@ impl Shared {
         }
     }
 
-    #[must_use]
     pub fn recorder(&self, thread: usize) -> ThreadRecorder {
         let aggregator = &self.aggregators[thread % self.aggregators.len()];
         let layout = self.plan.layout();
@@ -189,7 +187,6 @@ impl Shared {
 
     /// The number of the next transaction of the list that a group's clients share; those of the warm-up are
     /// numbered after the list. `None`: the list is empty.
-    #[must_use]
     pub fn take_number(&self, group: &Group, is_measured: bool) -> Option<u64> {
         let queue = &self.queues[group.number as usize];
         let end = group.work.stop.queue.unwrap_or(0);
@@ -202,7 +199,6 @@ impl Shared {
     }
 
     /// Whether all transactions of the list have been taken.
-    #[must_use]
     pub fn is_queue_empty(&self, group: &Group) -> bool {
         let taken = self.queues[group.number as usize]
             .taken
@@ -242,14 +238,12 @@ impl Shared {
     }
 
     /// Whether the group with which this one ends has ended.
-    #[must_use]
     pub fn must_end_with_another(&self, group: &Group) -> bool {
         group
             .ends_with
             .is_some_and(|other| self.clients_left[other as usize].load(Ordering::Relaxed) == 0)
     }
 
-    #[must_use]
     pub fn threads_left(&self) -> usize {
         self.threads_left.load(Ordering::Acquire)
     }
@@ -261,7 +255,6 @@ impl Shared {
     }
 
     /// To be held by each thread while it runs.
-    #[must_use]
     pub fn presence(&self) -> Presence<'_> {
         let thread = cost::thread_id();
         self.at_work().push(thread);
@@ -269,7 +262,6 @@ impl Shared {
     }
 
     /// How long all client threads so far were ready to run and had no processor.
-    #[must_use]
     pub fn waited_for_processor_ns(&self) -> u64 {
         // The lock keeps a thread from being counted twice.
         let at_work = self.at_work();
@@ -323,7 +315,6 @@ pub struct FailuresOfAll {
 }
 
 impl FailuresOfAll {
-    #[must_use]
     pub fn new(clients: u32, types: usize) -> Self {
         Self {
             clients_left: AtomicU32::new(clients),

@@ -21,7 +21,6 @@ pub struct Need {
 
 impl Need {
     /// Clients of a server: each has a socket, and each event loop has a poll, a timer and a waker.
-    #[must_use]
     pub fn of_sockets(clients: u32, threads: u32) -> Self {
         Self {
             by: Consumer::Clients(clients.into()),
@@ -31,7 +30,6 @@ impl Need {
     }
 
     /// Clients of a library whose sessions each open this many files: each has a thread.
-    #[must_use]
     pub fn of_library(clients: u32, files_each: u32) -> Self {
         Self {
             by: Consumer::Clients(clients.into()),
@@ -41,7 +39,6 @@ impl Need {
     }
 
     /// Sessions of a load: each has a thread, and a socket or a file with its poll.
-    #[must_use]
     pub fn of_load(sessions: usize) -> Self {
         let sessions = sessions as u64;
         Self {

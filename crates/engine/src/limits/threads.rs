@@ -37,13 +37,11 @@ enum Fix {
 }
 
 impl Limit {
-    #[must_use]
     pub fn left(&self) -> u64 {
         self.most.saturating_sub(self.in_use + OTHER_THREADS)
     }
 
     /// How to allow `threads` more.
-    #[must_use]
     pub fn fix(&self, threads: u64) -> String {
         let enough = threads + self.in_use + OTHER_THREADS;
         match self.fix {
@@ -70,7 +68,6 @@ impl fmt::Display for Limit {
 }
 
 /// The limit that leaves room for the fewest threads; `None` if nothing is limited.
-#[must_use]
 pub fn narrowest() -> Option<Limit> {
     let all = [of_user(), of_address_space(), of_mappings()];
     let files = ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"];
@@ -165,7 +162,6 @@ pub fn start<'scope, T: Send + 'scope>(
 }
 
 /// The error of a run or a load if thread `number` of `threads` cannot be started.
-#[must_use]
 pub fn refused(by: Consumer, number: usize, threads: usize, error: &io::Error) -> EngineError {
     let limit = narrowest().map_or_else(String::new, |limit| format!("; {limit}"));
     let fewer = match by {

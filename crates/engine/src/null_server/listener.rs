@@ -60,7 +60,6 @@ impl Listener {
     }
 
     /// Its address; the caller adds the protocol and the limit.
-    #[must_use]
     pub fn address(&self) -> Listening {
         let (unix, tcp) = match self {
             Self::Unix(_, path) => (Some(path.display().to_string()), None),
@@ -157,7 +156,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    #[must_use]
     pub fn total(&self) -> Served {
         Served {
             sessions: self.sessions.load(Ordering::Relaxed),
@@ -204,7 +202,6 @@ impl<'a> Acceptor<'a> {
         })
     }
 
-    #[must_use]
     pub fn address(&self) -> Listening {
         self.listener.address()
     }

@@ -34,13 +34,11 @@ use crate::{EngineError, limits};
 const MOST_THREADS: usize = 4;
 
 /// The names of the protocols that [`serve`] speaks.
-#[must_use]
 pub fn null_protocols() -> Vec<&'static str> {
     SERVERS.iter().map(|known| known.name).collect()
 }
 
 /// Those whose statements are in the language: `sql` or `json`.
-#[must_use]
 pub fn null_protocols_in(language: &str) -> Vec<&'static str> {
     let speaks = |known: &&NullProtocol| known.language == language;
     let found = SERVERS.iter().filter(speaks);

@@ -51,11 +51,10 @@ enum PendingAnswer {
 }
 
 impl NullSession {
-    #[must_use]
     pub fn new(new_client: NewClient, new_server: NewServer) -> Self {
         let (model, admission) = match new_client.model {
             Ok(model) => {
-                let low = model.ordinal() & u64::from(u32::MAX);
+                let low = model.ordinal & u64::from(u32::MAX);
                 (Some(model), Ok(u32::try_from(low).expect("it has 32 bits")))
             }
             Err(refusal) => (None, Err(refusal)),

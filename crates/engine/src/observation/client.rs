@@ -38,7 +38,6 @@ pub enum ClientState {
 
 impl ClientState {
     /// The word of records and reports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -69,7 +68,6 @@ pub enum EndedBy {
 
 impl EndedBy {
     /// The word of records and reports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Stop => "stop",

@@ -34,7 +34,6 @@ pub enum ArrivalKind {
 
 impl ArrivalKind {
     /// The word of documents, records and reports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Closed => "closed",

@@ -160,7 +160,6 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The JSON Schema of an [`Observation`]. The structs of this module are its only source.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     settings

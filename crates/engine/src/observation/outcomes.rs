@@ -22,7 +22,6 @@ impl Outcome {
     pub const ALL: [Self; 4] = [Self::Ok, Self::Aborted, Self::Failed, Self::Unknown];
 
     /// The word of records and reports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -107,7 +106,6 @@ impl Outcomes {
     }
 
     /// All transactions that were started and have ended, with any outcome.
-    #[must_use]
     pub fn ended(&self) -> u64 {
         self.ok + self.aborted + self.failed + self.unknown
     }

@@ -24,7 +24,8 @@ pub struct BlockingConnection {
     poll: Poll,
     events: Events,
     scratch: Scratch,
-    bytes_sent: u64,
+    /// Bytes of bulk messages sent so far.
+    pub bytes_sent: u64,
     /// The answer to the current request or bulk load.
     answer: Answer,
     /// How long to wait for each answer, and the error if it does not arrive.
@@ -190,18 +191,10 @@ impl BlockingConnection {
         Ok(std::mem::take(&mut self.answer))
     }
 
-    /// Bytes of bulk messages sent so far.
-    #[must_use]
-    pub fn bytes_sent(&self) -> u64 {
-        self.bytes_sent
-    }
-
-    #[must_use]
     pub fn server_version(&self) -> &str {
         self.connection.server_version()
     }
 
-    #[must_use]
     pub fn session_id(&self) -> u64 {
         self.connection.session_id()
     }

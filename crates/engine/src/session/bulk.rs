@@ -128,7 +128,7 @@ impl Session {
     /// Bytes of bulk messages sent so far; 0 for a system in this process.
     pub(crate) fn bulk_bytes_sent(&self) -> u64 {
         match &self.channel {
-            Channel::Server(connection) => connection.bytes_sent(),
+            Channel::Server(connection) => connection.bytes_sent,
             Channel::Library(_) => 0,
         }
     }

@@ -35,7 +35,7 @@ pub struct Connection {
     /// An answer of a pipeline was parsed, and the next may already be in `partial`.
     more_to_take: bool,
     /// The socket may hold more than was read: no event will say so.
-    has_unread: bool,
+    pub has_unread: bool,
     /// The bytes that were received before the session was open; `None` once it is.
     opening: Option<Box<HandshakeBytes>>,
     /// Why nothing more can be sent: what the server sent before is read first.
@@ -50,7 +50,7 @@ pub struct Connection {
     taken: usize,
     registered: Option<Interest>,
     /// The index of the address it is connected to.
-    place: usize,
+    pub place: usize,
 }
 
 impl Connection {
@@ -80,24 +80,15 @@ impl Connection {
         })
     }
 
-    #[must_use]
     pub fn is_connected(&self) -> bool {
         self.is_connected
     }
 
-    #[must_use]
     pub fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
     }
 
-    /// A server sends faster than it is read: [`Connection::watch`] makes sure that reading goes on.
-    #[must_use]
-    pub fn has_unread(&self) -> bool {
-        self.has_unread
-    }
-
     /// The error of a session that is not open in time.
-    #[must_use]
     pub fn timed_out(&self, deployment: &WireDeployment) -> SystemError {
         match &self.opening {
             Some(opening) if self.is_connected => {
@@ -110,30 +101,20 @@ impl Connection {
     }
 
     /// The driver, for bulk rows.
-    #[must_use]
     pub fn wire(&mut self) -> &mut AnyWire {
         &mut self.wire
     }
 
     /// How to cancel what the server runs for this session.
-    #[must_use]
     pub fn cancel(&self) -> Option<Cancel> {
         self.wire.cancel()
     }
 
-    /// The index of the deployment's address it is connected to.
-    #[must_use]
-    pub fn place(&self) -> usize {
-        self.place
-    }
-
-    #[must_use]
     pub fn server_version(&self) -> &str {
         self.wire.server_version()
     }
 
     /// The id of this session that the server gave at login; 0 where there is none.
-    #[must_use]
     pub fn session_id(&self) -> u64 {
         self.wire.session_id()
     }
@@ -266,7 +247,6 @@ impl Connection {
     }
 
     /// Whether several requests may be sent before the first answer.
-    #[must_use]
     pub fn pipelines(&self) -> bool {
         self.wire.pipelines()
     }
@@ -369,7 +349,6 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    #[must_use]
     pub fn new() -> Self {
         Self {
             input: vec![0; INPUT_BYTES].into_boxed_slice(),

@@ -153,7 +153,6 @@ impl WireDeployment {
     }
 
     /// A driver for a new session.
-    #[must_use]
     pub fn driver(&self) -> AnyWire {
         (self.begin)(self.options.clone())
     }
@@ -174,13 +173,11 @@ impl LocalDeployment {
 }
 
 /// The name of every driver, in the order of the registry.
-#[must_use]
 pub fn driver_names() -> Vec<&'static str> {
     DRIVERS.iter().map(|driver| driver.name).collect()
 }
 
 /// The drivers whose scripts may begin transactions.
-#[must_use]
 pub fn drivers_with_transactions() -> Vec<&'static str> {
     let found = DRIVERS.iter().filter(|driver| driver.has_transactions);
     found.map(|driver| driver.name).collect()

@@ -220,7 +220,6 @@ impl Session {
     }
 
     /// The system's name and version, as the server reported them.
-    #[must_use]
     pub fn server_version(&self) -> &str {
         match &self.channel {
             Channel::Server(connection) => connection.server_version(),
@@ -229,7 +228,6 @@ impl Session {
     }
 
     /// The id of this session that the server gave at login; 0 where there is none.
-    #[must_use]
     pub fn session_id(&self) -> u64 {
         match &self.channel {
             Channel::Server(connection) => connection.session_id(),

@@ -13,19 +13,16 @@ pub enum Security {
 }
 
 impl Security {
-    #[must_use]
     pub fn new(offer: Option<&TlsOffer>) -> Self {
         offer.cloned().map_or(Self::Clear, Self::Offered)
     }
 
     /// Whether the deployment asks for TLS, and it is not known yet whether it begins.
-    #[must_use]
     pub fn is_offered(&self) -> bool {
         matches!(self, Self::Offered(_))
     }
 
     /// Whether TLS has begun.
-    #[must_use]
     pub fn is_tls(&self) -> bool {
         matches!(self, Self::Handshake(_) | Self::Encrypted(_))
     }

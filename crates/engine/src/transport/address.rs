@@ -55,7 +55,6 @@ impl Address {
     }
 
     /// How many addresses there are to try.
-    #[must_use]
     pub fn place_count(&self) -> usize {
         match self {
             Self::Unix(_) => 1,
@@ -64,7 +63,6 @@ impl Address {
     }
 
     /// Whether TLS is used here in this mode.
-    #[must_use]
     pub fn wants_tls(&self, mode: TlsMode) -> bool {
         matches!(self, Self::Tcp { .. }) && mode != TlsMode::Off
     }

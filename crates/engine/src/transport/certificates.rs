@@ -188,7 +188,6 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    #[must_use]
     pub fn new(trust: Trust, provider: Arc<CryptoProvider>) -> Self {
         Self { trust, provider }
     }

@@ -134,14 +134,12 @@ pub struct Unsent {
 }
 
 impl Unsent {
-    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// The bytes to send next.
-    #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.sent..]

@@ -23,7 +23,6 @@ impl TlsLayer {
             .map_err(|error| refused(&error))
     }
 
-    #[must_use]
     pub fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }

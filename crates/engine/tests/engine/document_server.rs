@@ -1,14 +1,11 @@
 //! A protocol whose statements are documents, with transactions that begin with their first statement: requests
 //! that need no server are answered at once, and cost neither a round trip nor a wait.
 
-use std::ops::ControlFlow;
-
-use assay_engine::{DeploymentDocument, LoadDocument, Session, load};
 use serde_json::{Value, json};
 
 use crate::serve::served;
-use crate::support::rows::Counting;
-use crate::support::{document, observe, outcomes, the_error};
+use crate::support::rows::loaded;
+use crate::support::{document, observe, outcomes, session, the_error};
 
 const PROTOCOL: &str = "mongodb";
 const TRANSACTION: &str = r#"
@@ -60,15 +57,10 @@ fn a_transaction_that_failed_is_rolled_back_and_tried_again() {
 #[test]
 fn rows_are_loaded_by_inserts_of_many_documents() {
     let served = served(PROTOCOL, json!({}), |deployment| {
-        let parsed = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-        let mut session = Session::open(&parsed).unwrap();
+        let mut session = session(&deployment);
         session.execute(r#"{"create": "t"}"#).unwrap();
         let bulk = r#"{"insert": "t", "fields": ["n", "t"]}"#;
-        let table = json!({ "name": "t", "bulk": bulk, "form": "native" });
-        let document = json!({ "deployment": deployment, "tables": [table] }).to_string();
-        let document = LoadDocument::parse(&document).unwrap();
-        let mut source = Counting::new(1, 100_000);
-        let report = load(&document, &mut source, &mut |_| ControlFlow::Continue(())).unwrap();
+        let report = loaded(&deployment, "t", bulk, 100_000).unwrap();
         let table = &report.tables[0];
         assert_eq!((table.rows, table.affected), (100_000, 100_000));
         let answer = session.execute(r#"{"count": "t"}"#).unwrap();

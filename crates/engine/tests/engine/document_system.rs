@@ -1,9 +1,9 @@
 //! A system with documents instead of SQL and without transactions, behind the same contract.
 
-use assay_engine::{Certainty, DeploymentDocument, EngineError, Session};
+use assay_engine::{Certainty, EngineError};
 use serde_json::{Value, json};
 
-use crate::support::{document, observe, outcomes, refused, the_error};
+use crate::support::{document, observe, outcomes, refused, session, the_error};
 
 fn deployment(name: &str, options: Value) -> Value {
     let mut options = options;
@@ -34,8 +34,7 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
     for (number, protocol) in ["simple", "extended", "prepared"].into_iter().enumerate() {
         let name = format!("documents {protocol}");
         let deployment = deployment(&name, json!({ "rows": "1" }));
-        let mut session =
-            Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap();
+        let mut session = session(&deployment);
         session.execute(r#"{"create": "it's \"b\""}"#).unwrap();
         let found =
             r#"{"asked":{"find":"it's \"b\"","where":{"id":42,"name":"it's \"so\""}},"n":1}"#;

@@ -1,15 +1,9 @@
 //! An invalid document is rejected with the name of the wrong key.
 
-use assay_engine::{DeploymentDocument, DriveDocument, LoadDocument, Session};
+use assay_engine::{LoadDocument, Session};
 use serde_json::{Value, json};
 
-use crate::support::{document, null_deployment};
-
-fn message(document: &Value) -> String {
-    DriveDocument::parse(&document.to_string())
-        .unwrap_err()
-        .to_string()
-}
+use crate::support::{deployed, document, null_deployment, refused_document};
 
 #[test]
 fn the_error_names_the_wrong_key() {
@@ -22,7 +16,7 @@ fn the_error_names_the_wrong_key() {
         let mut wrong = good.clone();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         wrong.pointer_mut(parent).unwrap()[key] = value;
-        message(&wrong)
+        refused_document(&wrong)
     };
     for (pointer, value, expected) in [
         ("/clients", json!("eight"), "clients"),
@@ -56,7 +50,7 @@ fn null_equals_an_absent_key() {
         "password": null, "database": null, "tls": null, "ca_file": null,
         "session_statements": null, "connect_timeout_s": null, "options": null,
     });
-    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    let deployment = deployed(&deployment);
     assert_eq!(deployment.connect_timeout().as_secs(), 30);
     let load = json!({ "deployment": { "driver": "null" }, "tables": [], "before": null, "on_error": null });
     LoadDocument::parse(&load.to_string()).unwrap();
@@ -65,13 +59,13 @@ fn null_equals_an_absent_key() {
 #[test]
 fn a_password_is_not_printed() {
     let deployment = json!({ "driver": "null", "password": "hunter2" });
-    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    let deployment = deployed(&deployment);
     assert!(!format!("{deployment:?}").contains("hunter2"));
 }
 
 #[test]
 fn an_unknown_driver_is_reported_with_the_known_ones() {
-    let deployment = DeploymentDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
+    let deployment = deployed(&json!({ "driver": "dbase" }));
     let message = Session::open(&deployment).err().unwrap().to_string();
     assert!(
         message.contains("`dbase`") && message.contains("null"),

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::serve::served;
 use crate::support::{
-    document, driven, ended, null_deployment, observe, outcomes, refused, the_error, watched,
+    deployed, document, driven, ended, null_deployment, observe, outcomes, refused, the_error,
+    watched,
 };
 
 #[test]
@@ -174,10 +175,7 @@ fn with_one_client_refused_nothing_is_driven() {
 
 #[test]
 fn a_probe_finds_the_first_session_that_is_refused() {
-    let deployment = |name: &str, options| {
-        assay_engine::DeploymentDocument::parse(&null_deployment(name, options).to_string())
-            .unwrap()
-    };
+    let deployment = |name: &str, options| deployed(&null_deployment(name, options));
     let found = probe(
         &deployment("probe", json!({ "refuse_after": "7" })),
         20,

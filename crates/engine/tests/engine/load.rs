@@ -3,17 +3,14 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 use std::time::Duration;
 
-use assay_engine::{
-    DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load, load_parts,
-};
+use assay_engine::{EngineError, LoadDocument, LoadReport, load_parts};
 use assay_values::{Row, RowSource, SourceError};
 use serde_json::{Value, json};
 
-use crate::support::null_deployment;
-use crate::support::rows::Counting;
+use crate::support::rows::{Counting, loaded, loaded_by};
+use crate::support::{null_deployment, of_system, session};
 
 /// A database file with two empty tables `a` and `b`.
 struct Database {
@@ -35,12 +32,7 @@ impl Database {
     }
 
     fn execute(&self, statement: &str) -> Vec<Vec<Option<Box<[u8]>>>> {
-        let deployment = DeploymentDocument::parse(&self.deployment.to_string()).unwrap();
-        Session::open(&deployment)
-            .unwrap()
-            .execute(statement)
-            .unwrap()
-            .kept
+        session(&self.deployment).execute(statement).unwrap().kept
     }
 
     fn counts(&self) -> (String, String) {
@@ -50,7 +42,7 @@ impl Database {
         (text(&row[0]), text(&row[1]))
     }
 
-    fn load(&self, mut source: Counting, breaks_at: u64) -> Result<LoadReport, EngineError> {
+    fn load(&self, source: Counting, breaks_at: u64) -> Result<LoadReport, EngineError> {
         let table = |name: &str| {
             let bulk = format!("INSERT INTO {name} VALUES (?, ?)");
             json!({ "name": name, "bulk": bulk, "form": "native" })
@@ -62,15 +54,7 @@ impl Database {
             "after": ["COMMIT"],
             "on_error": ["ROLLBACK"],
         });
-        let document = LoadDocument::parse(&document.to_string()).unwrap();
-        load(
-            &document,
-            &mut source,
-            &mut |progress| match progress.rows < breaks_at {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            },
-        )
+        loaded_by(&document, source, breaks_at)
     }
 }
 
@@ -95,9 +79,7 @@ fn a_row_that_the_system_rejects_leaves_nothing() {
     let mut source = Counting::new(2, 1000);
     source.wrong_at = Some(500);
     let error = database.load(source, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let (error, context) = of_system(error);
     assert_eq!(error.class.word(), "constraint");
     assert!(context.contains("table b"), "{context}");
     assert_eq!(database.counts(), ("0".into(), "0".into()));
@@ -194,10 +176,9 @@ fn an_error_in_two_pieces_is_one_error() {
     let listener = UnixListener::bind(&path).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| play(listener.accept().unwrap().0));
-        let error = try_load(&path);
-        let EngineError::System(error, _) = error else {
-            panic!("{error:?}")
-        };
+        let deployment = json!({ "driver": "postgresql", "unix": path, "user": "test" });
+        let loaded = loaded(&deployment, "t", "COPY t FROM STDIN", 100_000_000);
+        let (error, _) = of_system(loaded.unwrap_err());
         assert_eq!(
             (error.class.word(), error.message.as_str()),
             ("data", "invalid syntax")
@@ -227,17 +208,4 @@ fn play(mut stream: UnixStream) {
     std::thread::sleep(Duration::from_millis(10));
     stream.write_all(READY).unwrap();
     std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
-}
-
-fn try_load(socket: &Path) -> EngineError {
-    let document = json!({
-        "deployment": { "driver": "postgresql", "unix": socket, "user": "test" },
-        "tables": [{ "name": "t", "bulk": "COPY t FROM STDIN", "form": "native" }],
-    });
-    let document = LoadDocument::parse(&document.to_string()).unwrap();
-    let mut source = Counting::new(1, 100_000_000);
-    load(&document, &mut source, &mut |_| {
-        std::ops::ControlFlow::Continue(())
-    })
-    .unwrap_err()
 }

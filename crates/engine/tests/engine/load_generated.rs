@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use assay_engine::{DeploymentDocument, EngineError, Session};
+use assay_engine::EngineError;
 use serde_json::json;
 
 use crate::support::generated::{COLUMNS, Loading, checksum, dataset, digest, types};
 use crate::support::server::Server;
+use crate::support::{of_system, session};
 
 fn names() -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|&(name, _, _)| name).collect();
@@ -21,8 +22,7 @@ fn a_library_returns_the_generated_rows() {
         .iter()
         .map(|(name, of, _)| format!("{name} {of}"))
         .collect();
-    let mut session =
-        Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap();
+    let mut session = session(&deployment);
     session
         .execute(&format!("CREATE TABLE t ({})", columns.join(", ")))
         .unwrap();
@@ -157,9 +157,7 @@ fn a_row_that_the_server_rejects_leaves_nothing(server: &Server) {
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let (error, context) = of_system(error);
     assert_eq!(error.class.word(), "constraint");
     assert!(context.contains("in session 3"), "{context}");
     assert_empty(server);
@@ -176,9 +174,7 @@ fn a_value_that_cannot_be_sent_leaves_nothing(server: &Server) {
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "smallint"]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let (error, context) = of_system(error);
     assert_eq!(error.class.word(), "data");
     assert!(
         error.message.contains("column 2: expected smallint, found"),
@@ -202,9 +198,7 @@ fn an_address_without_a_server_is_reported(server: &Server) {
     loading.deployment = json!({ "driver": "postgresql", "unix": "/nowhere/at/all" });
     let rows = dataset("3", &[("id", "int", ":row"), ("n", "int", "1")]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let (error, context) = of_system(error);
     assert_eq!(error.class.word(), "connection refused");
     assert_eq!(context, "opening a session");
 }

@@ -1,14 +1,12 @@
 //! Several requests before the first answer if the protocol has pipelines; one by one otherwise.
 
-use std::ops::ControlFlow;
-
-use assay_engine::{EngineError, LoadDocument, LoadReport, Observation, load};
-use serde_json::{Value, json};
+use assay_engine::{EngineError, Observation};
+use serde_json::json;
 
 use crate::serve::served;
-use crate::support::rows::Counting;
+use crate::support::rows::loaded;
 use crate::support::server::Server;
-use crate::support::{driven, null_deployment, outcomes, the_error};
+use crate::support::{driven, null_deployment, of_system, outcomes, the_error};
 
 const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\nSELECT count(*) FROM t;\nCOMMIT;\n\\endpipeline\n";
 
@@ -146,20 +144,13 @@ fn a_pipeline_whose_commit_fails_is_no_ok_transaction() {
 
 const PROTOCOL: &str = "cassandra";
 
-fn try_load(deployment: &Value, rows: u64) -> Result<LoadReport, EngineError> {
-    let bulk = "INSERT INTO t (n, t) VALUES (?, ?)";
-    let table = json!({ "name": "t", "bulk": bulk, "form": "native" });
-    let document = json!({ "deployment": deployment, "tables": [table] }).to_string();
-    let document = LoadDocument::parse(&document).unwrap();
-    let mut source = Counting::new(1, rows);
-    load(&document, &mut source, &mut |_| ControlFlow::Continue(()))
-}
+const BULK: &str = "INSERT INTO t (n, t) VALUES (?, ?)";
 
 /// Far more rows than can be under way: the load waits for answers.
 #[test]
 fn every_row_of_a_load_is_acknowledged() {
     let served = served(PROTOCOL, json!({}), |deployment| {
-        let report = try_load(&deployment, 100_000).unwrap();
+        let report = loaded(&deployment, "t", BULK, 100_000).unwrap();
         let table = &report.tables[0];
         assert_eq!((table.rows, table.affected), (100_000, 100_000));
     });
@@ -172,10 +163,8 @@ fn a_row_that_fails_ends_the_load_early() {
         PROTOCOL,
         json!({ "fail": "resources@#5000" }),
         |deployment| {
-            let error = try_load(&deployment, 1_000_000).unwrap_err();
-            let EngineError::System(error, _) = error else {
-                panic!("{error:?}")
-            };
+            let error = loaded(&deployment, "t", BULK, 1_000_000).unwrap_err();
+            let (error, _) = of_system(error);
             assert_eq!(error.class.word(), "resources");
         },
     );
@@ -201,7 +190,7 @@ fn a_pipeline_is_answered_in_order_and_page_by_page() {
 fn an_option_that_the_driver_does_not_have_is_refused_before_any_session() {
     let deployment = json!({ "driver": PROTOCOL, "host": "127.0.0.1", "port": 1,
                        "options": { "consistency": "most" } });
-    let error = try_load(&deployment, 1).unwrap_err();
+    let error = loaded(&deployment, "t", BULK, 1).unwrap_err();
     let EngineError::Document(message) = error else {
         panic!("{error:?}")
     };

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_engine::{DeploymentDocument, ServeDocument, Served, Session, null_protocols_in, serve};
+use assay_engine::{ServeDocument, Served, null_protocols_in, serve};
 use serde_json::{Value, json};
 
-use crate::support::{driven, outcomes};
+use crate::support::{driven, outcomes, session};
 
 /// Ends the server also when a test fails, which waits for its thread.
 struct EndOnDrop<'a>(&'a AtomicBool);
@@ -79,8 +79,7 @@ fn every_statement_of_many_clients_is_answered() {
 fn a_large_answer_is_sent_as_fast_as_it_is_read() {
     for protocol in null_protocols_in("sql") {
         served(protocol, json!({ "rows": "500000" }), |deployment| {
-            let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-            let mut session = Session::open(&deployment).unwrap();
+            let mut session = session(&deployment);
             for _ in 0..2 {
                 let answer = session.execute("SELECT a, b FROM t").unwrap();
                 assert_eq!(answer.rows, 500_000, "{protocol}");
@@ -96,8 +95,7 @@ fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
     let mut sent = 0;
     for protocol in null_protocols_in("sql") {
         served(protocol, json!({}), |deployment| {
-            let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-            let mut session = Session::open(&deployment).unwrap();
+            let mut session = session(&deployment);
             let statement = format!("SELECT '{}'", "x".repeat(200_000_000));
             let begun = Instant::now();
             match session.execute(&statement) {

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{DeploymentDocument, Session, probe};
+use assay_engine::{Session, probe};
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{document, driven, ended, the_error, watched};
+use crate::support::{deployed, document, driven, ended, the_error, watched};
 
 #[test]
 fn a_server_that_crashes_ends_the_run_as_lost() {
@@ -64,7 +64,7 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
     assert!((20..=25).contains(&error.count), "{error:?}");
 
     // Sessions of the previous run may still be closing.
-    let deployment = DeploymentDocument::parse(&server.deployment().to_string()).unwrap();
+    let deployment = deployed(&server.deployment());
     let found = std::iter::repeat_with(|| {
         probe(&deployment, 40, &mut || ControlFlow::Continue(())).unwrap()
     })
@@ -86,8 +86,10 @@ fn an_address_without_a_server_is_reported() {
     assert_eq!(error.class, "connection refused");
     assert!(error.message.contains("socket"), "{error:?}");
 
-    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-    let message = Session::open(&deployment).err().unwrap().to_string();
+    let message = Session::open(&deployed(&deployment))
+        .err()
+        .unwrap()
+        .to_string();
     assert!(
         message.contains("opening a session") && message.contains("socket"),
         "{message}"

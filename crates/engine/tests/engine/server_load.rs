@@ -1,11 +1,10 @@
 //! Loading over a socket: rows are sent while errors may arrive.
 
-use std::ops::ControlFlow;
-
-use assay_engine::{EngineError, LoadDocument, LoadReport, load};
+use assay_engine::{EngineError, LoadReport};
 use serde_json::json;
 
-use crate::support::rows::Counting;
+use crate::support::of_system;
+use crate::support::rows::{Counting, loaded_by};
 use crate::support::server::Server;
 
 #[test]
@@ -31,7 +30,7 @@ fn a_server_is_loaded_by_copy() {
 
 fn try_load(
     server: &Server,
-    mut source: Counting,
+    source: Counting,
     after: &str,
     breaks_at: u64,
 ) -> Result<LoadReport, EngineError> {
@@ -43,15 +42,7 @@ fn try_load(
         "after": [after],
         "on_error": ["ROLLBACK"],
     });
-    let document = LoadDocument::parse(&document.to_string()).unwrap();
-    load(
-        &document,
-        &mut source,
-        &mut |progress| match progress.rows < breaks_at {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        },
-    )
+    loaded_by(&document, source, breaks_at)
 }
 
 fn counts(server: &Server) -> String {
@@ -89,9 +80,7 @@ fn a_wrong_row_leaves_nothing(server: &Server) {
     let mut source = Counting::new(2, 1_000_000);
     source.wrong_at = Some(1000);
     let error = try_load(server, source, "COMMIT", u64::MAX).unwrap_err();
-    let EngineError::System(error, context) = error else {
-        panic!("{error:?}")
-    };
+    let (error, context) = of_system(error);
     assert_eq!(error.class.word(), "data");
     assert!(context.contains("table b"), "{context}");
     assert!(
@@ -130,9 +119,7 @@ fn a_failing_end_leaves_nothing(server: &Server) {
 fn a_closed_session_is_reported(server: &Server) {
     let after = "SELECT pg_terminate_backend(pg_backend_pid())";
     let error = try_load(server, Counting::new(2, 10), after, u64::MAX).unwrap_err();
-    let EngineError::System(error, _) = error else {
-        panic!("{error:?}")
-    };
+    let (error, _) = of_system(error);
     assert_eq!(
         (error.class.word(), error.code.as_str()),
         ("lost connection", "57P01")

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_engine::{DeploymentDocument, EngineError, Session};
+use assay_engine::{EngineError, Session};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::server::{Server, give_to_server};
-use crate::support::{driven, outcomes};
+use crate::support::{deployed, driven, of_system, outcomes};
 
 #[test]
 fn sessions_are_encrypted_as_requested() {
@@ -72,9 +72,7 @@ fn sessions_are_encrypted_as_requested() {
         deployment("verify-ca", None, "localhost"),
     ] {
         let error = is_encrypted(&wrong).unwrap_err();
-        let EngineError::System(error, _) = error else {
-            panic!("{error:?}")
-        };
+        let (error, _) = of_system(error);
         assert_eq!(error.class.word(), "authentication", "{error}");
         assert!(error.message.contains("certificate"), "{error}");
     }
@@ -138,8 +136,10 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
                 run.errors
             );
             let refused = |deployment: Value| {
-                let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-                Session::open(&deployment).err().unwrap().to_string()
+                Session::open(&deployed(&deployment))
+                    .err()
+                    .unwrap()
+                    .to_string()
             };
             let message = refused(deployment("verify", "127.0.0.1", port));
             assert!(
@@ -233,7 +233,7 @@ fn exchange(client: &mut (impl Read + Write), mut server: UnixStream) {
 }
 
 fn is_encrypted(deployment: &Value) -> Result<String, EngineError> {
-    let mut session = Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap())?;
+    let mut session = Session::open(&deployed(deployment))?;
     let text = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let answer = session.execute(text)?;
     Ok(String::from_utf8(answer.kept[0][0].as_deref().unwrap().to_vec()).unwrap())

@@ -2,12 +2,12 @@
 //! when needed, and only then.
 
 use assay_drivers::registry::DRIVERS;
-use assay_engine::{Certainty, DeploymentDocument, Session, null_protocols_in};
+use assay_engine::{Certainty, null_protocols_in};
 use serde_json::{Value, json};
 
 use crate::serve::served;
 use crate::support::server::Server;
-use crate::support::{document, driven, null_deployment, observe, outcomes, the_error};
+use crate::support::{document, driven, null_deployment, observe, outcomes, session, the_error};
 
 /// Statements that look like the end of a transaction and are not.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
@@ -58,10 +58,6 @@ fn is_rolled_back(deployment: &Value, statement: &str) {
     assert_eq!(the_error(&run).class, "constraint", "{statement}");
     assert_eq!(count(deployment, "t"), "0", "{statement}");
     assert_eq!(count(deployment, "u"), "3", "{statement}");
-}
-
-fn session(deployment: &Value) -> Session {
-    Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap()
 }
 
 fn execute(deployment: &Value, statement: &str) {

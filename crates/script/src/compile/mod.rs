@@ -156,7 +156,6 @@ fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result
 
 impl Program {
     /// Whether any script queues others.
-    #[must_use]
     pub fn has_deferrals(&self) -> bool {
         !self.deferrals.is_empty()
     }

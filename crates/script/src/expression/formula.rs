@@ -124,13 +124,11 @@ impl Formula {
     }
 
     /// Whether its value depends on the random stream.
-    #[must_use]
     pub fn is_random(&self) -> bool {
         self.is_random
     }
 
     /// Whether it uses the variable at this position.
-    #[must_use]
     pub fn uses(&self, index: usize) -> bool {
         self.uses.get(index).copied().unwrap_or(false)
     }

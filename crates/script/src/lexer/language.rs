@@ -230,7 +230,6 @@ impl Lexer {
     ];
 
     /// The language of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|&(_, lexer)| lexer)

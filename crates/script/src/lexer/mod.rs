@@ -45,7 +45,6 @@ impl Lexer {
     }
 
     /// What a statement does, by its first words.
-    #[must_use]
     pub fn kind(self, text: &str) -> StatementKind {
         match self {
             Self::Sql(_) => kind::of_sql(text, self),

@@ -234,7 +234,6 @@ fn ranges(text: &str, style: TextStyle) -> Result<Vec<(usize, usize)>, Defect> {
 /// The text in pieces, which joined are the text: those with an odd index are names with their quotes, as
 /// `"year"`. Literals, comments and the lines of meta commands hold none. A text that does not compile may
 /// be one piece: the compiler says why.
-#[must_use]
 pub fn cut_at_names(text: &str, style: TextStyle) -> Vec<&str> {
     pieces(text, Lexer::Sql(style)).unwrap_or_else(|_| vec![text])
 }

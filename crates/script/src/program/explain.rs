@@ -12,7 +12,6 @@ const WIDEST_OPERANDS: usize = 24;
 impl Program {
     /// Lists every script with its instructions, one per line (number, place, opcode, operands, meaning), and
     /// the text of its statements as they are sent.
-    #[must_use]
     pub fn explain(&self) -> String {
         let mut out = String::new();
         for (index, script) in self.scripts.iter().enumerate() {

@@ -195,7 +195,6 @@ pub(crate) struct Gather {
 
 impl Program {
     /// Whether a script runs commands of the client machine.
-    #[must_use]
     pub fn runs_commands(&self) -> bool {
         !self.shells.is_empty()
     }
@@ -224,7 +223,6 @@ impl Program {
     }
 
     /// What a system says of a statement that it does not understand, with the statement and its place.
-    #[must_use]
     pub fn said_of_statement(&self, statement: u32, message: &str) -> String {
         let Statement {
             script, line, text, ..

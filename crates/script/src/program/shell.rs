@@ -88,7 +88,6 @@ impl<'a> Words<'a> {
 
 impl ShellCommand {
     /// Runs it to its end.
-    #[must_use]
     pub fn run(&self, children: &Children) -> ShellResult {
         match children.run(&self.line, self.into.is_some()) {
             Ok((status, _)) if !status.success() => ShellResult(Err(Fault::of(format!(
@@ -101,7 +100,6 @@ impl ShellCommand {
     }
 
     /// It could not be started.
-    #[must_use]
     pub fn not_started(&self, error: &io::Error) -> ShellResult {
         let message = format!("cannot run {}: {error}", self.line);
         ShellResult(Err(Fault::of(message)))

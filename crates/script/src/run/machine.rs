@@ -81,7 +81,6 @@ pub enum Step<'a> {
 impl Machine {
     /// A client between transactions. Its random stream derives from (`seed`, `client`), so each client has its
     /// own.
-    #[must_use]
     pub fn new(program: Arc<Program>, seed: u64, client: u32) -> Self {
         let registers = Registers::new(&program, seed, client);
         Self {
@@ -332,7 +331,6 @@ impl Machine {
     }
 
     /// Which parts of its answer the current statement needs.
-    #[must_use]
     pub fn keep(&self) -> Need {
         match self.state {
             State::Waiting(statement) => self.program.statements[statement as usize].need,

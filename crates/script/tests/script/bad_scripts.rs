@@ -1,6 +1,6 @@
 //! Every kind of mistake in a script is reported with its line, its column, what was expected, and the
 //! fix where there is one.
-use crate::support::try_compile;
+use crate::support::{source, try_compile};
 
 /// Script, place, part of the message, part of the hint.
 #[rustfmt::skip]
@@ -221,19 +221,9 @@ fn a_deeply_nested_expression_is_refused_and_does_not_overflow_the_stack() {
 
 #[test]
 fn an_error_names_the_script_it_is_in() {
-    use assay_script::{Options, Source, compile};
-    let good = Source {
-        name: "good",
-        path: "good.sql",
-        text: "\\set a 1\nSELECT :a;",
-        is_plain: false,
-    };
-    let bad = Source {
-        name: "bad",
-        path: "bad.sql",
-        text: "SELECT :a, :b;",
-        is_plain: false,
-    };
+    use assay_script::{Options, compile};
+    let good = source("good.sql", "\\set a 1\nSELECT :a;");
+    let bad = source("bad.sql", "SELECT :a, :b;");
     let error = compile(&[good, bad], &Options::default()).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,25 +1,19 @@
 //! Scripts whose statements are JSON documents.
-use crate::support::lists;
+use crate::support::{lists, source};
 use assay_script::{
-    Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Source, Step, Values, compile,
+    Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Step, Values, compile,
 };
 use assay_values::{Piece, Value};
 use std::sync::Arc;
 
 fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
-    let source = Source {
-        name: "documents",
-        path: "documents.json",
-        text,
-        is_plain: false,
-    };
     let options = Options {
         lexer: Lexer::Json,
         values,
         identifiers: &lists(&[("table", &["a", "b \"x\""]), ("other", &["c", "d"])]),
         ..Options::default()
     };
-    compile(&[source], &options)
+    compile(&[source("documents.json", text)], &options)
 }
 
 const TEXT: &str = r#"

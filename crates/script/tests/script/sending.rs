@@ -1,37 +1,9 @@
 //! How statements are sent: in pipelines, combined, chosen by identifiers, with isolation levels.
-use crate::support::{Client, compiled, one_row_reply, try_compile};
-use assay_script::{Ending, Need, Reply, StatementKind};
+use crate::support::{
+    Client, compiled, failed, one_row, one_row_reply, refused, source, try_compile,
+};
+use assay_script::{Ending, Need, Options, Reply, StatementKind, compile};
 use assay_values::{CellType, Value};
-
-fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
-    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells: Vec<Option<Box<[u8]>>> = cells
-        .iter()
-        .map(|cell| Some(cell.as_bytes().into()))
-        .collect();
-    let cells = &*cells.leak();
-    Reply {
-        rows: 1,
-        columns: columns.leak(),
-        first_row: Some(cells),
-        last_row: Some(cells),
-        ..Reply::default()
-    }
-}
-
-fn error(class: &'static str) -> Reply<'static> {
-    Reply {
-        error: Some((class, "no")),
-        ..Reply::default()
-    }
-}
-
-fn failed(ending: Ending) -> (&'static str, String) {
-    match ending {
-        Ending::Failed { class, message } => (class, message),
-        other => panic!("{other:?}"),
-    }
-}
 
 #[test]
 fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
@@ -56,7 +28,11 @@ fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
 #[test]
 fn the_first_error_of_a_pipeline_ends_the_transaction_with_its_place() {
     let text = "\\startpipeline\nA;\n B;\nC;\n\\endpipeline\nD;";
-    let answers = [one_row_reply(), error("deadlock"), error("other")];
+    let answers = [
+        one_row_reply(),
+        refused("deadlock", "no"),
+        refused("other", "no"),
+    ];
     let (seen, ending) = Client::of(text).run_with(|number| answers[number]);
     assert_eq!(seen.len(), 4, "{seen:?}");
     let expected = ("deadlock", "test.sql:3:2: no".to_owned());
@@ -75,7 +51,7 @@ fn combined_statements_are_sent_together() {
 
 #[test]
 fn gset_applies_to_the_last_of_combined_statements_and_aset_to_all() {
-    let answers = [row(&["a"], &["1"]), row(&["b"], &["2"])];
+    let answers = [one_row(&["a"], &[Some("1")]), one_row(&["b"], &[Some("2")])];
     let reply = |number: usize| answers.get(number).copied().unwrap_or(one_row_reply());
     let text = "\\set g_a 0\nA \\; B \\gset g_\nC :g_a, :g_b;";
     assert_eq!(Client::of(text).run_with(reply).0[3], "C ?, ? [0, 2]");
@@ -100,8 +76,8 @@ fn gset_applies_to_the_last_of_combined_statements_and_aset_to_all() {
 fn aset_stores_the_last_row_and_changes_nothing_without_rows() {
     let several = Reply {
         rows: 2,
-        first_row: row(&["a"], &["1"]).first_row,
-        ..row(&["a"], &["2"])
+        first_row: one_row(&["a"], &[Some("1")]).first_row,
+        ..one_row(&["a"], &[Some("2")])
     };
     let text = "\\set p_a 9\nA \\aset p_\nB :p_a;";
     assert_eq!(Client::of(text).run_with(|_| several).0[1], "B ? [2]");
@@ -122,14 +98,14 @@ fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statemen
         "\\commit []",
         "sync",
     ];
-    let refused = |number| {
+    let second = |number| {
         if number == 2 {
-            error("serialization")
+            refused("serialization", "no")
         } else {
             one_row_reply()
         }
     };
-    let (seen, ending) = Client::of(text).run_with(refused);
+    let (seen, ending) = Client::of(text).run_with(second);
     assert_eq!(
         (seen.as_slice(), ending),
         (expected.map(str::to_owned).as_slice(), Ending::Aborted)
@@ -195,7 +171,9 @@ fn every_choice_is_a_separate_statement() {
         ("C c", 5, false),
     ];
     assert_eq!(shown, expected);
-    let seen = Client::of(text).run_with(|_| row(&["a"], &["1"])).0;
+    let seen = Client::of(text)
+        .run_with(|_| one_row(&["a"], &[Some("1")]))
+        .0;
     assert_eq!(seen, ["A []", "B b []", "C b []", "sync"]);
 }
 
@@ -243,13 +221,8 @@ fn shell_commands_take_variables_and_may_set_one() {
 
 #[test]
 fn shell_commands_need_permission() {
-    let source = assay_script::Source {
-        name: "s",
-        path: "s.sql",
-        text: "A;\n\\shell rm x",
-        is_plain: false,
-    };
-    let error = assay_script::compile(&[source], &assay_script::Options::default()).unwrap_err();
+    let source = source("s.sql", "A;\n\\shell rm x");
+    let error = compile(&[source], &Options::default()).unwrap_err();
     assert_eq!((error.line, error.column), (2, 1));
     assert!(error.hint.unwrap().contains("--allow-shell"));
 }
@@ -288,18 +261,19 @@ fn gset_path_stores_a_value_of_a_document() {
     let text = "A\n\\gset path $.id n_id\n\\gset path $.who.name name\n\\gset path $.who.at[0] half\n\\gset path $.who.at all\n\
                 \\gset path $.who.at[2] deep\n\\gset path $.\"a b\" spaced\n\\gset path $.nothing[9] none\n\
                 B :n_id, :name, :half, :all, :deep, :spaced, :none;";
-    let (seen, ending) = Client::of(text).run_with(|_| row(&["d"], &[document]));
+    let (seen, ending) = Client::of(text).run_with(|_| one_row(&["d"], &[Some(document)]));
     assert_eq!(ending, Ending::Done);
     assert_eq!(
         seen[1],
         "B ?, ?, ?, ?, ?, ?, ? [7, 'it's', 1.5, '[1.5,null,{\"x\":true}]', '{\"x\":true}', 1, NULL]"
     );
     // `path` alone is a prefix, as in pgbench.
-    let (seen, _) = Client::of("A \\gset path\nB :pathd;").run_with(|_| row(&["d"], &["5"]));
+    let (seen, _) =
+        Client::of("A \\gset path\nB :pathd;").run_with(|_| one_row(&["d"], &[Some("5")]));
     assert_eq!(seen[1], "B ? [5]");
     let (class, message) = failed(
         Client::of("A\n\\gset path $.a x")
-            .run_with(|_| row(&["d"], &["no"]))
+            .run_with(|_| one_row(&["d"], &[Some("no")]))
             .1,
     );
     assert_eq!(class, "expectation");
@@ -328,7 +302,7 @@ fn gset_gives_a_variable_the_type_of_its_column() {
     let cells = ["2011-03-04", "1.50", "ab", "007"];
     let reply = |_| Reply {
         types,
-        ..row(&["d", "n", "b", "t"], &cells)
+        ..one_row(&["d", "n", "b", "t"], &cells.map(Some))
     };
     let text = "A \\gset\n\\set next date(:d + 1)\nB :next, :n, :b, :t;";
     let seen = Client::of(text).run_with(reply).0;

@@ -1,6 +1,6 @@
 //! How the statements of a script are sent, and where a plain file is split.
-use crate::support::{compiled, marked, try_compile_with};
-use assay_script::{Lexer, Options, Source, TextStyle, compile, split_statements};
+use crate::support::{compiled, marked, source, try_compile_with};
+use assay_script::{Lexer, Options, TextStyle, compile, split_statements};
 use assay_values::Value;
 
 /// The texts of the statements of a script that may use `:a` and `:b`.
@@ -125,13 +125,8 @@ fn a_statement_knows_its_place() {
 }
 
 fn split(text: &str, style: TextStyle) -> Vec<(String, u32, u32)> {
-    let source = Source {
-        name: "plain",
-        path: "plain.sql",
-        text,
-        is_plain: false,
-    };
-    let found = split_statements(&source, style).unwrap_or_else(|error| panic!("{error}"));
+    let found = split_statements(&source("plain.sql", text), style)
+        .unwrap_or_else(|error| panic!("{error}"));
     found
         .into_iter()
         .map(|statement| (statement.text, statement.line, statement.column))
@@ -226,12 +221,7 @@ fn a_script_has_the_literals_and_comments_of_its_system() {
         lexer: Lexer::default().with_style(style),
         ..Options::default()
     };
-    let source = Source {
-        name: "a",
-        path: "a.sql",
-        text,
-        is_plain: false,
-    };
+    let source = source("a.sql", text);
     let program = compile(&[source], &options(TextStyle::BACKSLASH)).unwrap();
     let texts: Vec<_> = program.statements.iter().map(marked).collect();
     assert_eq!(texts, ["SELECT 'it\\'s; :not'", "SELECT 5--3, ?"]);
@@ -251,12 +241,7 @@ fn without_transactions_none_begins() {
         (Lexer::Cql, "BEGIN; SELECT a FROM t; COMMIT;", (1, 1)),
         (Lexer::Json, "{\"find\": \"a\"}\n\\commit\n", (2, 1)),
     ] {
-        let source = Source {
-            name: "a",
-            path: "a",
-            text,
-            is_plain: false,
-        };
+        let source = source("a", text);
         let options = |has_transactions| Options {
             lexer,
             has_transactions,
@@ -286,13 +271,8 @@ fn a_transaction_that_a_branch_leaves_out_is_not_refused() {
         ),
         (format!("{}COMMIT;", text("\\if :client_id = 1")), true),
     ] {
-        let source = Source {
-            name: "a",
-            path: "a",
-            text: &text,
-            is_plain: false,
-        };
-        assert_eq!(compile(&[source], &options).is_err(), is_refused, "{text}");
+        let found = compile(&[source("a", &text)], &options);
+        assert_eq!(found.is_err(), is_refused, "{text}");
     }
 }
 
@@ -305,12 +285,7 @@ fn places_on_a_very_long_line_are_counted_in_linear_time() {
 
 #[test]
 fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
-    let source = Source {
-        name: "plain",
-        path: "plain.sql",
-        text: "SELECT 1;\n SELECT 'x\\';",
-        is_plain: false,
-    };
+    let source = source("plain.sql", "SELECT 1;\n SELECT 'x\\';");
     assert!(split_statements(&source, TextStyle::STANDARD).is_ok());
     let error = split_statements(&source, TextStyle::BACKSLASH).unwrap_err();
     assert_eq!(

@@ -1,34 +1,9 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
 //! Long because each command that moves a client on has its steps here.
-use crate::support::{Client, compiled, try_compile_as};
-use assay_script::{
-    Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, Values, compile,
-};
+use crate::support::{Client, compiled, failed, fails, one_row, refused, source, try_compile_as};
+use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Step, Values, compile};
 use assay_values::{CellType, Random, Value};
 use std::sync::Arc;
-
-/// An answer of one row with these columns.
-fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {
-    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells: Vec<Option<Box<[u8]>>> = cells
-        .iter()
-        .map(|cell| cell.map(|text| text.as_bytes().into()))
-        .collect();
-    // The machine borrows its answers; a test may leak a few bytes.
-    Reply {
-        rows: 1,
-        columns: columns.leak(),
-        first_row: Some(cells.leak()),
-        ..Reply::default()
-    }
-}
-
-fn failed(ending: Ending) -> (&'static str, String) {
-    match ending {
-        Ending::Failed { class, message } => (class, message),
-        other => panic!("expected a failure, found {other:?}"),
-    }
-}
 
 #[test]
 fn one_branch_of_a_condition_is_taken() {
@@ -73,11 +48,10 @@ fn loops_repeat_for_both_bounds_and_nest() {
 #[test]
 fn a_loop_without_statements_is_ended() {
     let text = "\\for i in 1..9223372036854775807\n\\endfor\nA;";
-    let (class, message) = failed(Client::of(text).run().1);
-    assert_eq!(class, "script");
-    assert!(
-        message.contains("test.sql:2:1: 10000000 repetitions without a statement"),
-        "{message}"
+    fails(
+        Client::of(text).run().1,
+        "script",
+        "test.sql:2:1: 10000000 repetitions without a statement",
     );
 }
 
@@ -153,8 +127,8 @@ fn expected_rows_are_those_returned_or_changed() {
         (class, &*message),
         ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
     );
-    let (_, message) = failed(ending(Value::Int(3), answer(0, 1)));
-    assert!(message.contains("found 1 row changed"), "{message}");
+    let changed = ending(Value::Int(3), answer(0, 1));
+    fails(changed, "expectation", "found 1 row changed");
 }
 
 #[test]
@@ -212,18 +186,10 @@ fn an_expected_value_is_compared_by_its_type() {
         ("'abc'", Some("ABC"), "expected 'abc', found 'ABC'"),
         ("TRUE", Some("0"), "expected TRUE, found '0'"),
     ] {
-        let (class, message) = failed(ends(expected, cell));
-        assert!(
-            class == "expectation" && message.contains(found),
-            "{message}"
-        );
+        fails(ends(expected, cell), "expectation", found);
     }
-    let (_, message) = failed(
-        Client::of("S;\n\\expect value 1")
-            .run_with(|_| Reply::default())
-            .1,
-    );
-    assert!(message.contains("expected 1, found no row"), "{message}");
+    let none = Client::of("S;\n\\expect value 1").run_with(|_| Reply::default());
+    fails(none.1, "expectation", "expected 1, found no row");
 }
 
 #[test]
@@ -248,21 +214,14 @@ fn the_amounts_of_a_transfer_are_compared_exactly() {
             "10000000000000000000000",
         ];
         assert_eq!(ending(large), Ending::Done);
-        let (_, message) = failed(ending([
-            "123456789012345678.02",
-            "0.01",
-            "123456789012345678",
-        ]));
-        assert!(message.contains(":a - :b = :c"), "{message}");
+        let differ = ["123456789012345678.02", "0.01", "123456789012345678"];
+        fails(ending(differ), "expectation", ":a - :b = :c");
     }
 }
 
 #[test]
 fn an_error_ends_the_transaction_unless_it_is_expected() {
-    let constraint = Reply {
-        error: Some(("constraint", "duplicate key")),
-        ..Reply::default()
-    };
+    let constraint = refused("constraint", "duplicate key");
     let (seen, ending) = Client::of("A;\n\\expect rows 1\nB;").run_with(|_| constraint);
     assert_eq!(seen, ["A []"]);
     let (class, message) = failed(ending);
@@ -282,19 +241,18 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
     let (seen, ending) = Client::of(text).run_with(first_only);
     assert_eq!((seen.len(), ending), (2, Ending::Done));
 
-    let (class, message) = failed(Client::of(text).run_with(|_| Reply::default()).1);
-    assert_eq!(class, "expectation");
-    assert!(
-        message.contains("2:1: expected an error of the class constraint, the statement succeeded")
+    fails(
+        Client::of(text).run_with(|_| Reply::default()).1,
+        "expectation",
+        "2:1: expected an error of the class constraint, the statement succeeded",
     );
 
-    let deadlock = Reply {
-        error: Some(("deadlock", "try again")),
-        ..Reply::default()
-    };
-    let (_, message) = failed(Client::of(text).run_with(|_| deadlock).1);
-    assert!(
-        message.contains("expected an error of the class constraint, found deadlock: try again")
+    let deadlock = refused("deadlock", "try again");
+    let expected = "expected an error of the class constraint, found deadlock: try again";
+    fails(
+        Client::of(text).run_with(|_| deadlock).1,
+        "expectation",
+        expected,
     );
 }
 
@@ -318,20 +276,15 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
             rows,
             ..one_row(&["n"], &[Some("5")])
         };
-        let (class, message) = failed(Client::of(text).run_with(|_| reply).1);
-        assert_eq!(class, "expectation");
-        assert!(
-            message.contains(&format!("2:1: \\gset expects one row, found {rows}")),
-            "{message}"
+        fails(
+            Client::of(text).run_with(|_| reply).1,
+            "expectation",
+            &format!("2:1: \\gset expects one row, found {rows}"),
         );
     }
     let missing = one_row(&["m"], &[Some("5")]);
-    let (class, message) = failed(Client::of("S \\gset\nA :n;").run_with(|_| missing).1);
-    assert_eq!(class, "script");
-    assert!(
-        message.contains("2:1: the variable :n has no value"),
-        "{message}"
-    );
+    let ending = Client::of("S \\gset\nA :n;").run_with(|_| missing).1;
+    fails(ending, "script", "2:1: the variable :n has no value");
 }
 
 #[test]
@@ -399,15 +352,8 @@ fn pauses_have_units() {
         ]
     );
     for bad in ["-1", "1e300", "NULL", "'soon'"] {
-        let (class, message) = failed(
-            Client::of(&format!("\\set bad {bad}\n\\sleep :bad"))
-                .run()
-                .1,
-        );
-        assert!(
-            class == "script" && message.contains("expected a "),
-            "{message}"
-        );
+        let text = format!("\\set bad {bad}\n\\sleep :bad");
+        fails(Client::of(&text).run().1, "script", "expected a ");
     }
 }
 
@@ -573,12 +519,6 @@ fn clients_share_numbers_and_see_which_are_acknowledged() {
 
 #[test]
 fn a_deferred_script_begins_with_the_values_that_it_was_given_also_when_it_is_retried() {
-    let source = |name, text| Source {
-        name,
-        path: name,
-        text,
-        is_plain: false,
-    };
     let sources = [
         source(
             "order",
@@ -621,13 +561,6 @@ const SCRIPT: &str = "\
 SELECT :drawn, :sum, :transaction_number;
 ";
 
-fn values(machine: &mut Machine) -> Vec<Value> {
-    match machine.step() {
-        Step::Execute { parameters, .. } => parameters.to_vec(),
-        step => panic!("{step:?}"),
-    }
-}
-
 #[test]
 fn values_depend_on_the_number_and_not_on_the_client() {
     let given = [("sum", Value::Int(0))];
@@ -635,7 +568,7 @@ fn values_depend_on_the_number_and_not_on_the_client() {
     let program = Arc::new(program);
     let begun = |machine: &mut Machine, number: u64| {
         machine.begin_numbered(0, Random::stream(9, number), number);
-        values(machine)
+        asked(machine)
     };
     let mut first_client = Machine::new(program.clone(), 1, 0);
     let first: Vec<_> = (0..5)
@@ -649,7 +582,7 @@ fn values_depend_on_the_number_and_not_on_the_client() {
         assert_eq!(expected[0], expected[1], "the sum starts again");
         assert_eq!(expected[2], Value::Int(number.cast_signed()));
         second_client.rewind();
-        assert_eq!(&values(&mut second_client), expected);
+        assert_eq!(&asked(&mut second_client), expected);
     }
     assert_ne!(first[0], first[1]);
 }

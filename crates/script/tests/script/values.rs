@@ -1,7 +1,7 @@
 //! How the value of a `:name` is sent with its statement: substituted into the text as in pgbench's `simple`, or
 //! bound.
-use crate::support::{compiled, marked, one_row_reply, try_compile_as};
-use assay_script::{Ending, Machine, Options, Reply, Source, Step, Values, compile};
+use crate::support::{compiled, marked, one_row_reply, source, try_compile_as, warnings};
+use assay_script::{Ending, Machine, Options, Reply, Step, Values, compile};
 use assay_values::Value;
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
         marked(&program.statements[0]),
         text[9..text.len() - 1].replacen(":x", "?", 1)
     );
-    let warnings: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
+    let warnings = warnings(&program);
     let message = |name: &str| {
         format!(":{name} is within quotes: it is sent as written, no value is bound there")
     };
@@ -157,7 +157,7 @@ fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
 #[test]
 fn a_script_that_sends_nothing_is_a_warning() {
     let idle = compiled("\\set x 1 + :client_id\n\\sleep 1 ms");
-    let warnings: Vec<_> = idle.warnings.iter().map(ToString::to_string).collect();
+    let warnings = warnings(&idle);
     let expected =
         "test.sql:1:1: the script sends no statement: its rate is that of the client alone";
     assert_eq!(warnings, [expected]);
@@ -170,12 +170,7 @@ fn a_script_that_sends_nothing_is_a_warning() {
 fn a_step_that_a_system_does_not_need_may_send_nothing() {
     let warned = |texts: &[&str], is_sequence| {
         let sources: Vec<_> = (texts.iter().zip(["a", "b"]))
-            .map(|(text, name)| Source {
-                name,
-                path: name,
-                text,
-                is_plain: false,
-            })
+            .map(|(text, name)| source(name, text))
             .collect();
         let options = Options {
             is_sequence,
@@ -193,11 +188,7 @@ fn a_step_that_a_system_does_not_need_may_send_nothing() {
 #[test]
 fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
-    let warnings: Vec<_> = compiled(some)
-        .warnings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let warnings = warnings(&compiled(some));
     let expected =
         "test.sql:2:1: the transaction that begins here is not ended on every branch of the script";
     assert_eq!(warnings, [expected]);

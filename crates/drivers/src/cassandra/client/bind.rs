@@ -17,7 +17,7 @@ use crate::cassandra::client::varint::{
 use crate::cassandra::cql_type::{Column, CqlType};
 use crate::cassandra::notation::write_length;
 use crate::scan::write_measured;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// A value of either source.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ pub(crate) fn write_all<'a>(
     columns: &[Column],
     values: impl ExactSizeIterator<Item = Bound<'a>>,
     out: &mut Vec<u8>,
-) -> Result<(), SystemError> {
+) -> Result<()> {
     if values.len() != columns.len() {
         return Err(SystemError::wrong_count(columns.len(), values.len()));
     }

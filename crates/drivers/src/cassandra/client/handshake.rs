@@ -10,7 +10,7 @@ use crate::cassandra::notation::{Version, opcode, write_bytes, write_string};
 use crate::cassandra::refusal;
 use crate::cassandra::refusal::Moment;
 use crate::scan::Scan;
-use crate::{ConnectOptions, ErrorClass, SystemError};
+use crate::{ConnectOptions, ErrorClass, Result, SystemError};
 
 /// Where the opening stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) enum Step {
 const CQL_VERSION: &str = "3.0.0";
 
 /// The version and the compression that both sides can.
-pub(crate) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version, SystemError> {
+pub(crate) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version> {
     let malformed = || SystemError::malformed("what the server supports", body);
     let mut scan = Scan(body);
     let (mut has_v4, mut has_v5, mut has_lz4) = (false, false, false);
@@ -103,7 +103,7 @@ pub(crate) fn authenticate(
 }
 
 /// Reads what answers STARTUP or the password.
-pub(crate) fn step(opening: Handshake, code: u8, body: &[u8]) -> Result<Step, SystemError> {
+pub(crate) fn step(opening: Handshake, code: u8, body: &[u8]) -> Result<Step> {
     match (opening, code) {
         (_, opcode::ERROR) => Err(refusal::read(body, Moment::Connecting)),
         (Handshake::Starting, opcode::AUTHENTICATE) => Ok(Step::Started),

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use assay_values::Value;
 
-use crate::SystemError;
 use crate::cassandra::client::rows::Prepared;
 use crate::cassandra::client::settings::FlagsAt;
+use crate::{Result, SystemError};
 
 /// Streams are numbered by two bytes with a sign.
 pub(crate) const MAX_STREAMS: usize = 1 << 15;
@@ -127,7 +127,7 @@ impl InFlight {
     }
 
     /// Keeps an answer until its turn.
-    pub(crate) fn keep(&mut self, stream: i16, opcode: u8, body: &[u8]) -> Result<(), SystemError> {
+    pub(crate) fn keep(&mut self, stream: i16, opcode: u8, body: &[u8]) -> Result<()> {
         let is_second = self.early.iter().any(|early| early.stream == stream);
         self.early_bytes += body.len();
         if is_second || self.early_bytes > MAX_EARLY_BYTES {

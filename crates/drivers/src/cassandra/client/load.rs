@@ -14,7 +14,7 @@ use crate::cassandra::frame_writer::FrameWriter;
 use crate::cassandra::notation::{opcode, query_flag, write_short_bytes};
 use crate::cassandra::refusal;
 use crate::cassandra::refusal::Moment;
-use crate::{Answer, SystemError};
+use crate::{Answer, Result, SystemError};
 
 /// Rows that are sent before the first of them is answered. More gain nothing (measured), and let each wait
 /// longer on the server, which gives up after two seconds.
@@ -26,7 +26,7 @@ pub(crate) struct Load {
     is_busy: Vec<bool>,
     free: Vec<i16>,
     unanswered: usize,
-    is_full: bool,
+    pub(crate) is_full: bool,
     stored: u64,
     error: Option<SystemError>,
     is_over: bool,
@@ -46,10 +46,6 @@ impl Load {
             is_over: false,
             parameters: Vec::new(),
         }
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
     }
 
     #[inline]
@@ -79,7 +75,7 @@ impl Load {
         settings: &Settings,
         frame_writer: &mut FrameWriter,
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let is_v5 = frame_writer.is_v5();
         let (prepared, written) = (&self.prepared, &mut self.parameters);
         written.clear();
@@ -102,7 +98,7 @@ impl Load {
     }
 
     /// A stream that no answer is owed on.
-    fn stream(&mut self) -> Result<i16, SystemError> {
+    fn stream(&mut self) -> Result<i16> {
         if let Some(stream) = self.free.pop() {
             return Ok(stream);
         }
@@ -159,7 +155,7 @@ impl Load {
         code: u8,
         body: &[u8],
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let place = usize::try_from(stream).ok();
         match place.and_then(|at| self.is_busy.get_mut(at)) {
             Some(is_busy) if *is_busy => *is_busy = false,

@@ -27,8 +27,8 @@ use crate::cassandra::refusal::Moment;
 use crate::cassandra::{frame_reader, refusal};
 use crate::scan::Scan;
 use crate::{
-    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, Sender, SystemError,
-    Wire, WrongOption,
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, Result, Sender,
+    SystemError, Wire, WrongOption,
 };
 
 /// One session with a Cassandra server, or with anything that speaks its protocol.
@@ -39,7 +39,6 @@ pub struct CassandraWire {
 
 impl CassandraWire {
     /// Options that [`Wire::check_options`] refuses are left out.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         let settings = Settings::of(&options.options).unwrap_or_default();
         Self {
@@ -59,7 +58,7 @@ impl CassandraWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         if let Some(progress) = self.side.resume(out, answer)? {
             return Ok((0, progress));
         }
@@ -103,7 +102,7 @@ impl Wire for CassandraWire {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         let side = &mut self.side;
         side.begin()?;
         let session = &mut side.session;
@@ -149,7 +148,7 @@ impl Wire for CassandraWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let received = self.receive_messages(input, out, answer);
         if received.is_err() {
             self.side.phase = Phase::Over;
@@ -163,7 +162,7 @@ impl Wire for CassandraWire {
 
     /// The server executes the requests of a pipeline in any order, and all of them, whatever becomes of the
     /// others.
-    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         let side = &mut self.side;
         if !matches!(side.phase, Phase::Queue) {
             side.begin()?;
@@ -206,7 +205,7 @@ impl Wire for CassandraWire {
     }
 
     fn bulk_is_full(&self) -> bool {
-        matches!(&self.side.phase, Phase::Load(load) if load.is_full())
+        matches!(&self.side.phase, Phase::Load(load) if load.is_full)
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
@@ -221,11 +220,6 @@ impl Wire for CassandraWire {
 
     fn server_version(&self) -> &str {
         &self.side.server_version
-    }
-
-    /// The protocol does not number sessions.
-    fn session_id(&self) -> u64 {
-        0
     }
 }
 
@@ -279,7 +273,7 @@ impl ClientSide {
         message: &Message<'_>,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Outcome, SystemError> {
+    ) -> Result<Outcome> {
         if message.version & RESPONSE == 0 {
             return Err(SystemError::protocol(
                 "an answer of the CQL protocol",
@@ -322,7 +316,7 @@ impl ClientSide {
         body: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Outcome, SystemError> {
+    ) -> Result<Outcome> {
         match self.session.in_flight.is_next(stream) {
             Some(true) => {}
             Some(false) => {
@@ -353,7 +347,7 @@ impl ClientSide {
         body: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         if matches!(self.phase, Phase::Pipeline { is_failed: true }) {
             self.session.in_flight.pop();
             return Ok(None);
@@ -393,7 +387,7 @@ impl ClientSide {
         &mut self,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         if !matches!(self.phase, Phase::Pipeline { .. }) {
             return Ok(None);
         }
@@ -415,7 +409,7 @@ impl ClientSide {
         code: u8,
         body: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Outcome, SystemError> {
+    ) -> Result<Outcome> {
         match opening {
             Handshake::Silent => Err(unasked(code, body)),
             Handshake::OptionsAsked if code == opcode::SUPPORTED => {
@@ -478,7 +472,7 @@ impl ClientSide {
     }
 
     /// Sends the driver's own request of this index; the session is open where there are no more.
-    fn own_request(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Outcome, SystemError> {
+    fn own_request(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Outcome> {
         let Some(text) = handshake::own_request(index, &self.options) else {
             self.phase = Phase::Idle;
             return Ok(Outcome::Progress(Progress::Ready));
@@ -493,7 +487,7 @@ impl ClientSide {
         Ok(Outcome::More)
     }
 
-    fn own_answered(&mut self, index: usize, answer: &Answer) -> Result<(), SystemError> {
+    fn own_answered(&mut self, index: usize, answer: &Answer) -> Result<()> {
         if let Some(error) = &answer.error {
             let text = handshake::own_request(index, &self.options).unwrap_or_default();
             let message = match index {
@@ -515,7 +509,7 @@ impl ClientSide {
 
     /// # Errors
     /// Where another request is under way.
-    pub(crate) fn begin(&mut self) -> Result<(), SystemError> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         match self.phase {
             Phase::Idle => Ok(()),
             Phase::Queue => {

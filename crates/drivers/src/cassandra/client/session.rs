@@ -17,7 +17,7 @@ use crate::cassandra::refusal;
 use crate::cassandra::refusal::Moment;
 use crate::request::ById;
 use crate::scan::Scan;
-use crate::{Answer, SystemError};
+use crate::{Answer, Result, SystemError};
 
 pub(crate) struct Session {
     pub(crate) settings: Settings,
@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// Sends a text, to be executed at once.
-    pub(crate) fn query(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    pub(crate) fn query(&mut self, text: &str, out: &mut Vec<u8>) -> Result<()> {
         let start = self.in_flight.sent.len();
         let sent = &mut self.in_flight.sent;
         write_bytes(text.as_bytes(), sent);
@@ -62,12 +62,7 @@ impl Session {
     }
 
     /// Prepares a statement under an id.
-    pub(crate) fn prepare(
-        &mut self,
-        id: u32,
-        pieces: &[Piece],
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn prepare(&mut self, id: u32, pieces: &[Piece], out: &mut Vec<u8>) -> Result<()> {
         *self.statements.place(id) = None;
         let text = marked(pieces);
         let ask = Ask::Prepare { id, text };
@@ -80,7 +75,7 @@ impl Session {
         pieces: &[Piece],
         values: &[Value],
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let text = marked(pieces);
         if values.is_empty() {
             return self.query(&text, out);
@@ -90,11 +85,7 @@ impl Session {
     }
 
     /// Prepares the statement of a load.
-    pub(crate) fn prepare_load(
-        &mut self,
-        text: &str,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn prepare_load(&mut self, text: &str, out: &mut Vec<u8>) -> Result<()> {
         self.load = None;
         let text = text.into();
         self.begin(Ask::PrepareLoad { text }, out)
@@ -108,7 +99,7 @@ impl Session {
     }
 
     /// Sends a request that keeps nothing but what it asks for.
-    fn begin(&mut self, ask: Ask, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn begin(&mut self, ask: Ask, out: &mut Vec<u8>) -> Result<()> {
         let start = self.in_flight.sent.len();
         self.in_flight.push(ask, start, 0);
         let place = self.in_flight.requests.len() - 1;
@@ -116,12 +107,7 @@ impl Session {
     }
 
     #[inline]
-    pub(crate) fn execute(
-        &mut self,
-        id: u32,
-        values: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn execute(&mut self, id: u32, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
         let statement = self.statements.known(id)?;
         let is_v5 = self.frame_writer.is_v5();
         let sent = &mut self.in_flight.sent;
@@ -143,12 +129,7 @@ impl Session {
 
     /// Sends what a request asks for now; it is forgotten if that cannot be expressed.
     #[inline]
-    fn send(
-        &mut self,
-        place: usize,
-        paging_state: Option<&[u8]>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    fn send(&mut self, place: usize, paging_state: Option<&[u8]>, out: &mut Vec<u8>) -> Result<()> {
         let request = &self.in_flight.requests[place];
         let written = &self.in_flight.sent[request.start..request.end];
         let (settings, flags_at, stream) = (&self.settings, request.flags_at, request.stream);
@@ -210,7 +191,7 @@ impl Session {
         moment: Moment,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         match code {
             opcode::RESULT => self.result(body, out, answer),
             opcode::ERROR => self.failed(body, moment, out, answer),
@@ -232,12 +213,7 @@ impl Session {
     }
 
     #[inline]
-    fn result(
-        &mut self,
-        body: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    fn result(&mut self, body: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Result<bool> {
         let mut scan = Scan(body);
         let malformed = || SystemError::malformed("a result", body);
         match (scan.i32_be(), self.oldest()) {
@@ -272,7 +248,7 @@ impl Session {
         mut scan: Scan<'_>,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let malformed = || SystemError::malformed("rows", body);
         let request = self.in_flight.requests.front_mut().ok_or_else(malformed)?;
         let statement = match (&request.ask, &mut request.own) {
@@ -302,7 +278,7 @@ impl Session {
         prepared: Prepared,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let Some(request) = self.in_flight.requests.front_mut() else {
             return Ok(true);
         };
@@ -365,7 +341,7 @@ impl Session {
         moment: Moment,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         if refusal::code_of(body) == Some(error_code::UNPREPARED)
             && let Some(request) = self.in_flight.requests.front_mut()
             && let Ask::Execute {
@@ -390,7 +366,7 @@ fn write_values(
     prepared: &Prepared,
     values: &[Value],
     out: &mut Vec<u8>,
-) -> Result<usize, SystemError> {
+) -> Result<usize> {
     let mut flags = query_flag::VALUES;
     if is_v5 && !prepared.columns.is_empty() {
         flags |= query_flag::SKIP_METADATA;

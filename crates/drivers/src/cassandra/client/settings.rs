@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use crate::cassandra::notation::{Version, query_flag as flag, write_bytes};
-use crate::{SystemError, WrongOption};
+use crate::{Result, WrongOption};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -91,8 +91,8 @@ pub(crate) fn write_parameters(
     is_v5: bool,
     more_flags: u8,
     out: &mut Vec<u8>,
-    values: impl FnOnce(&mut Vec<u8>) -> Result<(), SystemError>,
-) -> Result<FlagsAt, SystemError> {
+    values: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<FlagsAt> {
     out.extend_from_slice(&settings.consistency.to_be_bytes());
     // The serial consistency stands behind the paging state, which comes last where there is none.
     let flags = more_flags | flag::PAGE_SIZE;

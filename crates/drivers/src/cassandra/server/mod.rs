@@ -15,7 +15,7 @@ use crate::cassandra::notation::{RESPONSE, Version, opcode};
 use crate::cassandra::server::reply::Page;
 use crate::cassandra::server::request::{Asked, Parameters};
 use crate::null::{ResultSize, Statement};
-use crate::{ErrorClass, ServerEvent, SystemError, WireServer};
+use crate::{ErrorClass, Result, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct CassandraServer {
@@ -25,7 +25,7 @@ pub struct CassandraServer {
 
 /// Everything but the bytes not read yet.
 struct ServerSide {
-    admission: Result<u32, SystemError>,
+    admission: Result<u32>,
     frame_writer: FrameWriter,
     phase: Phase,
     /// By their ids, which count from 0.
@@ -63,8 +63,7 @@ enum Step {
 
 impl CassandraServer {
     /// `admission` is the session's number, or why it is turned away.
-    #[must_use]
-    pub fn new(admission: Result<u32, SystemError>) -> Self {
+    pub fn new(admission: Result<u32>) -> Self {
         Self {
             frame_reader: FrameReader::default(),
             side: ServerSide {
@@ -82,7 +81,7 @@ impl CassandraServer {
 
 impl ServerSide {
     #[inline]
-    fn message(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
+    fn message(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<Step> {
         self.stream = message.stream;
         let malformed = || SystemError::malformed("a request", message.body).of_client();
         if message.version & RESPONSE != 0 {
@@ -138,7 +137,7 @@ impl ServerSide {
         Ok(Step::Go)
     }
 
-    fn opening(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
+    fn opening(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<Step> {
         let version = match message.version {
             4 => Version::V4,
             5 => Version::V5,
@@ -252,15 +251,12 @@ impl ServerSide {
 }
 
 impl WireServer for CassandraServer {
-    /// The client speaks first, unless it is turned away.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     #[inline]
     fn receive<'a>(
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>)> {
         let mut used = 0;
         loop {
             if self.side.phase == Phase::Over {

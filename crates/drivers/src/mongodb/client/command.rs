@@ -8,7 +8,7 @@ use crate::mongodb::client::{bind, extended};
 use crate::mongodb::scan::kind;
 use crate::mongodb::settings::Settings;
 use crate::mongodb::write;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// What the answer of a command holds, and what belongs to its envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,13 +167,13 @@ pub(crate) const LOAD_FIELDS: &str = "fields";
 impl Command {
     /// # Errors
     /// Where the text is not a command as JSON.
-    pub(crate) fn compile(pieces: &[Piece], settings: &Settings) -> Result<Self, SystemError> {
+    pub(crate) fn compile(pieces: &[Piece], settings: &Settings) -> Result<Self> {
         let mut fields = extended::read_command(pieces)?;
         complete(&mut fields, settings);
         Self::of_fields(&fields)
     }
 
-    pub(crate) fn of_fields(fields: &[(Box<str>, Json)]) -> Result<Self, SystemError> {
+    pub(crate) fn of_fields(fields: &[(Box<str>, Json)]) -> Result<Self> {
         let has = |name: &str| fields.iter().any(|(known, _)| &**known == name);
         let is_unordered = (fields.iter())
             .any(|(name, value)| &**name == "ordered" && *value == Json::Bool(false));
@@ -280,7 +280,7 @@ impl Command {
         values: &[Value],
         open: &mut Vec<usize>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         if values.len() != self.slots {
             return Err(SystemError::wrong_count(self.slots, values.len()));
         }

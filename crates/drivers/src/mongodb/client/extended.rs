@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 use crate::mongodb::scan::kind;
 use crate::mongodb::{decimal128, write};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// A JSON value, or the place of a value that is bound later.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl Json {
 
 /// # Errors
 /// Where the statement is not one JSON object.
-pub(crate) fn read_command(pieces: &[Piece]) -> Result<Vec<(Box<str>, Json)>, SystemError> {
+pub(crate) fn read_command(pieces: &[Piece]) -> Result<Vec<(Box<str>, Json)>> {
     let (mut text, mut slots) = (Vec::new(), 0_usize);
     for piece in pieces {
         match piece {

@@ -6,7 +6,7 @@ use crate::mongodb::client::session::Session;
 use crate::mongodb::scan::{Element, Elements, Malformed, kind, subtype};
 use crate::mongodb::settings::Mechanism;
 use crate::mongodb::write;
-use crate::{ConnectOptions, ErrorClass, SystemError};
+use crate::{ConnectOptions, ErrorClass, Result, SystemError};
 
 /// Where the opening stands.
 pub(crate) enum Handshake {
@@ -83,7 +83,7 @@ impl Hello {
     ///
     /// # Errors
     /// Where the server is too old.
-    pub(crate) fn apply(&self, session: &mut Session) -> Result<(), SystemError> {
+    pub(crate) fn apply(&self, session: &mut Session) -> Result<()> {
         if self.max_wire_version < MIN_WIRE_VERSION {
             let found = format_args!("one of version {}", self.max_wire_version);
             return Err(SystemError::protocol(
@@ -104,7 +104,7 @@ impl Hello {
     }
 
     /// How the password is sent.
-    fn mechanism(&self, asked: Option<Mechanism>) -> Result<Mechanism, SystemError> {
+    fn mechanism(&self, asked: Option<Mechanism>) -> Result<Mechanism> {
         if let Some(mechanism) = asked {
             return Ok(mechanism);
         }
@@ -178,7 +178,7 @@ pub(crate) fn authenticate(
     options: &ConnectOptions,
     session: &mut Session,
     out: &mut Vec<u8>,
-) -> Result<Handshake, SystemError> {
+) -> Result<Handshake> {
     let Some(password) = options
         .password
         .as_deref()
@@ -219,7 +219,7 @@ pub(crate) fn step(
     document: &[u8],
     session: &mut Session,
     out: &mut Vec<u8>,
-) -> Result<bool, SystemError> {
+) -> Result<bool> {
     let malformed = |_| crate::mongodb::client::reply::malformed(document);
     let (mut payload, mut conversation, mut is_done) = (&b""[..], 1, false);
     for element in Elements::of(document).map_err(malformed)? {
@@ -232,7 +232,7 @@ pub(crate) fn step(
         }
     }
     let answer = scram.answer(payload)?;
-    if is_done && scram.is_proven() {
+    if is_done && scram.is_proven {
         return Ok(true);
     }
     if is_done {
@@ -282,7 +282,7 @@ fn version_field(elements: Elements<'_>) -> Result<String, Malformed> {
 }
 
 /// A UUID of version 4.
-fn random_id() -> Result<[u8; 16], SystemError> {
+fn random_id() -> Result<[u8; 16]> {
     let mut id = [0; 16];
     fill(&mut id)?;
     id[6] = id[6] & 0x0F | 0x40;
@@ -290,13 +290,13 @@ fn random_id() -> Result<[u8; 16], SystemError> {
     Ok(id)
 }
 
-fn nonce() -> Result<String, SystemError> {
+fn nonce() -> Result<String> {
     let mut bytes = [0; 24];
     fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn fill(bytes: &mut [u8]) -> Result<(), SystemError> {
+fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
         let message = format!("the operating system has no random bytes: {error}");
         SystemError::new(ErrorClass::Other, "", message)

@@ -12,7 +12,7 @@ use crate::mongodb::client::reply::Reply;
 use crate::mongodb::client::session::Session;
 use crate::mongodb::client::{bind, extended, reply};
 use crate::mongodb::{message, write};
-use crate::{Answer, ErrorClass, SystemError};
+use crate::{Answer, ErrorClass, Result, SystemError};
 
 /// Documents of one insert: larger ones gain nothing.
 const BATCH_BYTES: usize = 256 * 1024;
@@ -41,7 +41,7 @@ impl Load {
     ///
     /// # Errors
     /// Where the text is another command, or does not name the fields.
-    pub(crate) fn new(text: &str, types: &[ColumnType]) -> Result<Self, SystemError> {
+    pub(crate) fn new(text: &str, types: &[ColumnType]) -> Result<Self> {
         let mut fields = extended::read_command(&[Piece::Text(text.into())])?;
         let place = fields.iter().position(|(name, _)| &**name == LOAD_FIELDS);
         let names = match place.map(|place| fields.remove(place).1) {
@@ -92,12 +92,7 @@ impl Load {
     }
 
     #[inline]
-    fn add(
-        &mut self,
-        row: &Row,
-        session: &mut Session,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    fn add(&mut self, row: &Row, session: &mut Session, out: &mut Vec<u8>) -> Result<()> {
         if row.len() != self.names.len() {
             return Err(wrong_count(self.names.len(), row.len()));
         }
@@ -125,7 +120,7 @@ impl Load {
     }
 
     /// Sends the documents that were collected.
-    fn send(&mut self, session: &mut Session, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn send(&mut self, session: &mut Session, out: &mut Vec<u8>) -> Result<()> {
         let start = session.begin_message(0, out);
         self.command.write(&[], &mut Vec::new(), out)?;
         session.envelope(
@@ -136,7 +131,7 @@ impl Load {
         message::end_body(start, out);
         message::add_documents("documents", &self.batch, out);
         session.end_message(start, out)?;
-        self.unanswered.push_back(session.last_request());
+        self.unanswered.push_back(session.last_request);
         self.batch.clear();
         self.batch_rows = 0;
         Ok(())
@@ -160,7 +155,7 @@ impl Load {
         // The caller waits for an answer.
         if self.unanswered.is_empty() {
             ping(session, out);
-            self.unanswered.push_back(session.last_request());
+            self.unanswered.push_back(session.last_request);
         }
     }
 
@@ -171,7 +166,7 @@ impl Load {
         document: &[u8],
         session: &mut Session,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         if self.unanswered.pop_front() != Some(response_to) {
             return Err(SystemError::protocol(
                 "the answer to an insert",

@@ -30,7 +30,7 @@ use crate::mongodb::scan::kind;
 use crate::mongodb::settings::Settings;
 use crate::request::ById;
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Keep, Progress, Request, Sender,
+    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Keep, Progress, Request, Result, Sender,
     SystemError, Wire, WrongOption,
 };
 
@@ -42,7 +42,6 @@ pub struct MongodbWire {
 
 impl MongodbWire {
     /// Options that [`Wire::check_options`] refuses are left out.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         let settings = Settings::of(&options.options).unwrap_or_default();
         let session = Session::new(settings, &options.database);
@@ -60,17 +59,12 @@ impl MongodbWire {
     }
 
     /// Compiles a command and executes it once.
-    fn direct(
-        &mut self,
-        pieces: &[Piece],
-        values: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<Phase, SystemError> {
+    fn direct(&mut self, pieces: &[Piece], values: &[Value], out: &mut Vec<u8>) -> Result<Phase> {
         let command = Command::compile(pieces, &self.side.session.settings)?;
         execute(&mut self.side.session, &command, values, out)
     }
 
-    fn prepare(&mut self, id: u32, pieces: &[Piece]) -> Result<(), SystemError> {
+    fn prepare(&mut self, id: u32, pieces: &[Piece]) -> Result<()> {
         *self.commands.place(id) = None;
         let command = Command::compile(pieces, &self.side.session.settings)?;
         *self.commands.place(id) = Some(command);
@@ -82,7 +76,7 @@ impl MongodbWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         if let Some(progress) = self.side.answer_without_server(answer) {
             return Ok((0, progress));
         }
@@ -107,7 +101,7 @@ fn execute(
     command: &Command,
     values: &[Value],
     out: &mut Vec<u8>,
-) -> Result<Phase, SystemError> {
+) -> Result<Phase> {
     match command.kind {
         CommandKind::Begin => session.begin().map(|()| Phase::Local),
         CommandKind::Commit | CommandKind::Abort => end(session, command.kind, out),
@@ -118,7 +112,7 @@ fn execute(
     }
 }
 
-fn end(session: &mut Session, kind: CommandKind, out: &mut Vec<u8>) -> Result<Phase, SystemError> {
+fn end(session: &mut Session, kind: CommandKind, out: &mut Vec<u8>) -> Result<Phase> {
     Ok(match session.end(kind, out)? {
         true => Phase::Request(kind),
         false => Phase::Local,
@@ -149,7 +143,7 @@ impl Wire for MongodbWire {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         self.side.begin()?;
         let session = &mut self.side.session;
         let phase = match *request {
@@ -189,7 +183,7 @@ impl Wire for MongodbWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let received = self.receive_messages(input, out, answer);
         if received.is_err() {
             self.side.phase = Phase::Over;
@@ -272,7 +266,7 @@ impl ClientSide {
         message: &Message<'_>,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
+    ) -> Result<Progress> {
         if message.flags & flag::MORE_TO_COME != 0 {
             let found = "a message that announces another";
             return Err(SystemError::protocol("one answer to a request", found));
@@ -290,7 +284,7 @@ impl ClientSide {
         if matches!(self.phase, Phase::Idle | Phase::Over) {
             return Err(unasked(body));
         }
-        if message.response_to != self.session.last_request() {
+        if message.response_to != self.session.last_request {
             return Err(SystemError::protocol(
                 "the answer to the last request",
                 format_args!("an answer to request {}", message.response_to),
@@ -350,7 +344,7 @@ impl ClientSide {
         body: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let malformed = |_| reply::malformed(body);
         let reply = Reply::read(body).map_err(malformed)?;
         let count = u64::try_from(reply.count.unwrap_or(0)).unwrap_or(0);
@@ -411,7 +405,7 @@ impl ClientSide {
         opening: Handshake,
         body: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Handshake>, SystemError> {
+    ) -> Result<Option<Handshake>> {
         const COMMAND_NOT_FOUND: i64 = 59;
         let malformed = |_| reply::malformed(body);
         let reply = Reply::read(body).map_err(malformed)?;
@@ -462,11 +456,7 @@ impl ClientSide {
     }
 
     /// Sends the session's own statement of this index; the session is open where there are no more.
-    fn own_statement(
-        &mut self,
-        index: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Handshake>, SystemError> {
+    fn own_statement(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Option<Handshake>> {
         let Some(text) = self.options.session_statements.get(index) else {
             return Ok(None);
         };
@@ -491,7 +481,7 @@ impl ClientSide {
 
     /// # Errors
     /// Where another request is under way.
-    pub(crate) fn begin(&mut self) -> Result<(), SystemError> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         match self.phase {
             Phase::Idle => {
                 self.rows.begin();

@@ -8,9 +8,9 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-use crate::SystemError;
 use crate::mongodb::settings::Mechanism;
 use crate::pbkdf2::pbkdf2;
+use crate::{Result, SystemError};
 
 /// Where the conversation stands.
 pub(crate) struct Scram {
@@ -20,7 +20,8 @@ pub(crate) struct Scram {
     client_first: String,
     nonce: String,
     expected_proof: Vec<u8>,
-    is_proven: bool,
+    /// Whether the server has proved that it knows the password.
+    pub(crate) is_proven: bool,
 }
 
 /// Servers ask for 10 000 or 15 000 rounds: more than this would only keep the client busy.
@@ -77,7 +78,7 @@ impl Scram {
         user: &str,
         password: &str,
         nonce: String,
-    ) -> Result<(Self, Vec<u8>), SystemError> {
+    ) -> Result<(Self, Vec<u8>)> {
         let (hash, secret) = match mechanism {
             Mechanism::ScramSha1 => {
                 let digest = Md5::digest(format!("{user}:mongo:{password}").as_bytes());
@@ -107,16 +108,11 @@ impl Scram {
         Ok((scram, message))
     }
 
-    /// Whether the server has proved that it knows the password.
-    pub(crate) fn is_proven(&self) -> bool {
-        self.is_proven
-    }
-
     /// Takes the server's next message; gives the client's answer.
     ///
     /// # Errors
     /// Where the server does not follow the protocol, or does not know the password.
-    pub(crate) fn answer(&mut self, payload: &[u8]) -> Result<Vec<u8>, SystemError> {
+    pub(crate) fn answer(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let text = std::str::from_utf8(payload).map_err(|_| not_proven("no text"))?;
         if self.expected_proof.is_empty() {
             return self.prove(text);
@@ -136,7 +132,7 @@ impl Scram {
         Ok(Vec::new())
     }
 
-    fn prove(&mut self, server_first: &str) -> Result<Vec<u8>, SystemError> {
+    fn prove(&mut self, server_first: &str) -> Result<Vec<u8>> {
         let field = |name: &str| {
             let found = server_first
                 .split(',')
@@ -200,11 +196,11 @@ mod tests {
                 .expect("the password is plain");
             let found = scram.answer(first.as_bytes()).expect("well formed");
             assert_eq!(String::from_utf8_lossy(&found), answer);
-            assert!(!scram.is_proven());
+            assert!(!scram.is_proven);
             let other = scram.answer(b"v=AAAA").expect_err("another proof");
             assert_eq!(other.class, ErrorClass::Authentication);
             scram.answer(last.as_bytes()).expect("the right proof");
-            assert!(scram.is_proven());
+            assert!(scram.is_proven);
         }
     }
 

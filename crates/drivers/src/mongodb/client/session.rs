@@ -9,7 +9,7 @@ use crate::mongodb::message::{MAX_MESSAGE_BYTES, flag};
 use crate::mongodb::scan::{kind, subtype};
 use crate::mongodb::settings::Settings;
 use crate::mongodb::{message, write};
-use crate::{ErrorClass, SystemError, TransactionStatus};
+use crate::{ErrorClass, Result, SystemError, TransactionStatus};
 
 pub(crate) struct Session {
     pub(crate) settings: Settings,
@@ -21,7 +21,8 @@ pub(crate) struct Session {
     /// The field `lsid`; empty where the server has no sessions.
     session_field: Vec<u8>,
     session_id: Option<[u8; 16]>,
-    last_request: i32,
+    /// Of the request that was sent last: answers name it.
+    pub(crate) last_request: i32,
     transaction: Transaction,
     transaction_number: i64,
     /// What servers read at most in one message, and take at most in one insert.
@@ -80,11 +81,6 @@ impl Session {
         self.session_id
     }
 
-    /// Of the request that was sent last: answers name it.
-    pub(crate) fn last_request(&self) -> i32 {
-        self.last_request
-    }
-
     pub(crate) fn status(&self) -> TransactionStatus {
         match self.transaction {
             Transaction::None => TransactionStatus::None,
@@ -115,7 +111,7 @@ impl Session {
         command: &Command,
         values: &[Value],
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let mut open = std::mem::take(&mut self.open);
         let sent = self.send(command.kind, command.has, out, |out| {
             command.write(values, &mut open, out)
@@ -131,8 +127,8 @@ impl Session {
         kind: CommandKind,
         has: Envelope,
         out: &mut Vec<u8>,
-        fields: impl FnOnce(&mut Vec<u8>) -> Result<(), SystemError>,
-    ) -> Result<(), SystemError> {
+        fields: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
         let start = self.begin_message(0, out);
         let written = fields(out);
         if let Err(error) = written {
@@ -169,11 +165,7 @@ impl Session {
     /// # Errors
     /// Where the message is longer than the server reads: nothing of it stays.
     #[inline]
-    pub(crate) fn end_message(
-        &mut self,
-        start: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn end_message(&mut self, start: usize, out: &mut Vec<u8>) -> Result<()> {
         let bytes = out.len() - start;
         if bytes > self.max_message_bytes {
             out.truncate(start);
@@ -221,7 +213,7 @@ impl Session {
         cursor: i64,
         namespace: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let namespace = String::from_utf8_lossy(namespace);
         let (database, collection) = namespace
             .split_once('.')
@@ -248,7 +240,7 @@ impl Session {
     ///
     /// # Errors
     /// Where the server has none, or one is open.
-    pub(crate) fn begin(&mut self) -> Result<(), SystemError> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         if self.session_id.is_none() {
             let message = "the server has no sessions, and so no transactions";
             return Err(SystemError::new(ErrorClass::Syntax, "", message));
@@ -263,11 +255,7 @@ impl Session {
     }
 
     /// Ends the transaction; says whether the server must hear of it.
-    pub(crate) fn end(
-        &mut self,
-        kind: CommandKind,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    pub(crate) fn end(&mut self, kind: CommandKind, out: &mut Vec<u8>) -> Result<bool> {
         if matches!(self.transaction, Transaction::None | Transaction::Begun) {
             self.transaction = Transaction::None;
             return Ok(false);

@@ -11,11 +11,11 @@ use crate::mongodb::message;
 use crate::mongodb::message::flag;
 use crate::mongodb::server::request::{Asked, Form};
 use crate::null::{ResultSize, Statement};
-use crate::{ErrorClass, ServerEvent, SystemError, WireServer};
+use crate::{ErrorClass, Result, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
 pub struct MongodbServer {
-    admission: Result<u32, SystemError>,
+    admission: Result<u32>,
     is_over: bool,
     /// The statement under way, and the form of its answer.
     running: Option<(Statement, Form)>,
@@ -36,8 +36,7 @@ const NO_PASSWORDS: &str = "the null server knows no passwords, and SCRAM needs 
 
 impl MongodbServer {
     /// `admission` is the session's number, or the reason for which it is refused.
-    #[must_use]
-    pub fn new(admission: Result<u32, SystemError>) -> Self {
+    pub fn new(admission: Result<u32>) -> Self {
         Self {
             admission,
             is_over: false,
@@ -52,11 +51,7 @@ impl MongodbServer {
 
     /// Takes one message; says whether a statement is to be executed.
     #[inline]
-    fn message(
-        &mut self,
-        message: &message::Message<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    fn message(&mut self, message: &message::Message<'_>, out: &mut Vec<u8>) -> Result<bool> {
         let command = request::read(message).map_err(reply::malformed)?;
         self.response_to = message.id;
         if let Err(refusal) = self.admission.clone() {
@@ -140,15 +135,12 @@ impl MongodbServer {
 }
 
 impl WireServer for MongodbServer {
-    /// The client speaks first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     #[inline]
     fn receive<'a>(
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>)> {
         let mut used = 0;
         let mut executes = false;
         while !executes {

@@ -5,7 +5,7 @@ use crate::msql::client::reply::{Reply, Results};
 use crate::msql::packet::{MAX_SENT_BYTES, command};
 use crate::msql::refusal::Moment;
 use crate::msql::{packet, refusal};
-use crate::{Answer, ConnectOptions, ErrorClass, Keep, Sender, SystemError};
+use crate::{Answer, ConnectOptions, ErrorClass, Keep, Result, Sender, SystemError};
 
 /// Protocol versions before this one have other packets.
 const LEAST_PROTOCOL: i64 = 4;
@@ -30,7 +30,7 @@ impl Handshake {
         options: &ConnectOptions,
         version: &mut String,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         match self {
             Self::Greeting => {
                 *version = greeting(text)?;
@@ -75,7 +75,7 @@ impl Handshake {
         statement: usize,
         options: &ConnectOptions,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let Some(text) = options.session_statements.get(statement) else {
             return Ok(true);
         };
@@ -103,7 +103,7 @@ fn line(name: &str) -> String {
     name.replace(['\0', '\n', '\r'], "\u{fffd}")
 }
 
-fn greeting(text: &[u8]) -> Result<String, SystemError> {
+fn greeting(text: &[u8]) -> Result<String> {
     match Reply::read(text) {
         Reply::Greeting { protocol, version } if protocol >= LEAST_PROTOCOL => {
             Ok(format!("mSQL {}", String::from_utf8_lossy(version).trim()))
@@ -130,7 +130,7 @@ pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
     })
 }
 
-fn accepted(text: &[u8]) -> Result<(), SystemError> {
+fn accepted(text: &[u8]) -> Result<()> {
     match Reply::read(text) {
         Reply::Done => Ok(()),
         Reply::Error(message) => {

@@ -9,7 +9,7 @@ use crate::msql::client::reply::Reply;
 use crate::msql::client::statement;
 use crate::msql::refusal;
 use crate::msql::refusal::Moment;
-use crate::{Answer, SystemError};
+use crate::{Answer, Result, SystemError};
 
 /// Rows that are sent before the first of them is answered.
 const WINDOW: usize = 64;
@@ -18,7 +18,7 @@ pub(crate) struct Load {
     /// `INSERT INTO t (a, b) VALUES`
     head: Box<str>,
     unanswered: usize,
-    is_full: bool,
+    pub(crate) is_full: bool,
     stored: u64,
     error: Option<SystemError>,
     is_over: bool,
@@ -30,7 +30,7 @@ impl Load {
     ///
     /// # Errors
     /// Where it is something else.
-    pub(crate) fn new(text: &str) -> Result<Self, SystemError> {
+    pub(crate) fn new(text: &str) -> Result<Self> {
         let Some(head) = head_of(text.trim_end()) else {
             return Err(SystemError::refused(
                 "mSQL loads rows by INSERT statements alone; expected one that ends in VALUES",
@@ -44,10 +44,6 @@ impl Load {
             error: None,
             is_over: false,
         })
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full
     }
 
     pub(crate) fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<Ping> {
@@ -90,7 +86,7 @@ impl Load {
     }
 
     /// Takes the reply to one row; returns whether the load is over, and then `answer` is complete.
-    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool, SystemError> {
+    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool> {
         // Without a row under way, it is the reply to a ping.
         let is_row = self.unanswered > 0;
         match Reply::read(text) {

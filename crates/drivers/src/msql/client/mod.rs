@@ -15,7 +15,9 @@ use crate::msql::client::reply::{Reply, Results};
 use crate::msql::packet::command;
 use crate::msql::{packet, refusal};
 use crate::request::ById;
-use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError, Wire};
+use crate::{
+    Answer, ConnectOptions, ErrorClass, Progress, Request, Result, Sender, SystemError, Wire,
+};
 
 /// One session with an mSQL server.
 pub struct MsqlWire {
@@ -41,7 +43,6 @@ enum Phase {
 
 impl MsqlWire {
     /// A session that has not been connected yet.
-    #[must_use]
     pub fn new(options: ConnectOptions) -> Self {
         Self {
             options,
@@ -56,12 +57,7 @@ impl MsqlWire {
     }
 
     #[inline]
-    fn packet(
-        &mut self,
-        text: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
+    fn packet(&mut self, text: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Result<Progress> {
         let is_complete = match &mut self.phase {
             Phase::Results(results) => results.packet(text, answer)?,
             Phase::Handshake(opening) => {
@@ -80,7 +76,7 @@ impl MsqlWire {
         Ok(Progress::Ready)
     }
 
-    fn begin_load(&mut self, text: &[u8], answer: &mut Answer) -> Result<Progress, SystemError> {
+    fn begin_load(&mut self, text: &[u8], answer: &mut Answer) -> Result<Progress> {
         let is_complete = Results::Head.packet(text, answer)?;
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         match phase {
@@ -98,7 +94,7 @@ impl MsqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let mut used = 0;
         while let Some((size, text)) = packet::read(&input[used..])? {
             used += size;
@@ -125,14 +121,11 @@ impl Wire for MsqlWire {
         handshake::sender_of(first)
     }
 
-    /// The server speaks first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     /// The protocol has no TLS.
     fn secured(&mut self, _out: &mut Vec<u8>) {}
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         if !matches!(self.phase, Phase::Idle) {
             return Err(SystemError::refused(
                 "a request was made before the session was ready",
@@ -182,7 +175,7 @@ impl Wire for MsqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let received = self.receive_packets(input, out, answer);
         if received.is_err() {
             self.phase = Phase::Over;
@@ -208,7 +201,7 @@ impl Wire for MsqlWire {
     }
 
     fn bulk_is_full(&self) -> bool {
-        matches!(&self.phase, Phase::Load(load) if load.is_full())
+        matches!(&self.phase, Phase::Load(load) if load.is_full)
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
@@ -228,10 +221,5 @@ impl Wire for MsqlWire {
 
     fn server_version(&self) -> &str {
         &self.version
-    }
-
-    /// The protocol does not number sessions.
-    fn session_id(&self) -> u64 {
-        0
     }
 }

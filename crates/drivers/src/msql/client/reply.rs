@@ -6,7 +6,7 @@
 use crate::msql::packet::{Fields, number};
 use crate::msql::refusal;
 use crate::msql::refusal::Moment;
-use crate::{Answer, SystemError};
+use crate::{Answer, Result};
 
 /// What a server says.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(crate) enum Results {
 impl Results {
     /// Takes one packet; returns whether the answer is complete.
     #[inline]
-    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool, SystemError> {
+    pub(crate) fn packet(&mut self, text: &[u8], answer: &mut Answer) -> Result<bool> {
         let reply = Reply::read(text);
         if let Reply::Error(message) = reply {
             answer.error = Some(refusal::read(message, Moment::Statement).of_statement()?);
@@ -108,7 +108,7 @@ impl Results {
 }
 
 #[inline]
-fn row(text: &[u8], fields: usize, answer: &mut Answer) -> Result<(), SystemError> {
+fn row(text: &[u8], fields: usize, answer: &mut Answer) -> Result<()> {
     if !answer.wants_cells() {
         answer.pass_row();
         return Ok(());
@@ -126,7 +126,7 @@ fn row(text: &[u8], fields: usize, answer: &mut Answer) -> Result<(), SystemErro
     Ok(())
 }
 
-fn describe(text: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+fn describe(text: &[u8], answer: &mut Answer) -> Result<()> {
     let mut values = Fields(text);
     let mut described = [None; DESCRIPTION_VALUES];
     for value in &mut described {

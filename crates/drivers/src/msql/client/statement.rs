@@ -6,21 +6,17 @@
 
 use assay_values::{Cell, LiteralStyle, Piece, Value};
 
-use crate::SystemError;
 use crate::msql::packet;
 use crate::msql::packet::{MAX_SENT_BYTES, command};
 use crate::msql::refusal::unsendable;
+use crate::{Result, SystemError};
 
 /// Appends the statement as a packet, or nothing.
 ///
 /// # Errors
 /// Where mSQL cannot hold a value, or the packet is too long.
 #[inline]
-pub(crate) fn send(
-    pieces: &[Piece],
-    parameters: &[Value],
-    out: &mut Vec<u8>,
-) -> Result<(), SystemError> {
+pub(crate) fn send(pieces: &[Piece], parameters: &[Value], out: &mut Vec<u8>) -> Result<()> {
     let expected = Piece::count_values(pieces);
     if expected != parameters.len() {
         return Err(SystemError::wrong_count(expected, parameters.len()));
@@ -50,8 +46,8 @@ pub(crate) fn send(
 #[inline]
 pub(crate) fn send_with(
     out: &mut Vec<u8>,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), SystemError>,
-) -> Result<(), SystemError> {
+    write: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
     let start = out.len();
     let mut written = Ok(());
     packet::write(out, |out| {
@@ -65,7 +61,7 @@ pub(crate) fn send_with(
     checked
 }
 
-fn check(packet: &[u8]) -> Result<(), SystemError> {
+fn check(packet: &[u8]) -> Result<()> {
     if packet.len() > MAX_SENT_BYTES {
         return Err(unsendable(format!(
             "the statement has {} bytes, mSQL takes at most {MAX_SENT_BYTES}",
@@ -88,7 +84,7 @@ fn separate(next: Option<&u8>, out: &mut Vec<u8>) {
     }
 }
 
-fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), SystemError> {
+fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Bool(truth) => out.push(b'0' + u8::from(*truth)),
@@ -110,7 +106,7 @@ fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), SystemError> {
 ///
 /// # Errors
 /// Where mSQL cannot hold it.
-pub(crate) fn write_cell(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+pub(crate) fn write_cell(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<()> {
     match cell {
         Cell::Null => out.extend_from_slice(b"NULL"),
         Cell::Bool(truth) => out.push(b'0' + u8::from(truth)),
@@ -121,7 +117,7 @@ pub(crate) fn write_cell(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), System
     Ok(())
 }
 
-fn write_int(number: i64, out: &mut Vec<u8>) -> Result<(), SystemError> {
+fn write_int(number: i64, out: &mut Vec<u8>) -> Result<()> {
     if i32::try_from(number).is_err() {
         return Err(unsendable(format!(
             "{number} is out of range: mSQL has whole numbers of 32 bits"
@@ -131,7 +127,7 @@ fn write_int(number: i64, out: &mut Vec<u8>) -> Result<(), SystemError> {
     Ok(())
 }
 
-fn write_double(number: f64, out: &mut Vec<u8>) -> Result<(), SystemError> {
+fn write_double(number: f64, out: &mut Vec<u8>) -> Result<()> {
     if !number.is_finite() {
         return Err(unsendable(format!("mSQL has no number {number}")));
     }
@@ -143,7 +139,7 @@ fn write_double(number: f64, out: &mut Vec<u8>) -> Result<(), SystemError> {
 mod tests {
     use super::*;
 
-    fn sent(pieces: &[Piece], parameters: &[Value]) -> Result<String, SystemError> {
+    fn sent(pieces: &[Piece], parameters: &[Value]) -> Result<String> {
         let mut out = b"before".to_vec();
         let sent = send(pieces, parameters, &mut out);
         if sent.is_err() {

@@ -4,11 +4,11 @@
 //! needs it over another connection gets it encrypted with the server's RSA key, never with
 //! `mysql_clear_password`, which any impostor could request.
 
-use crate::SystemError;
 use crate::mysql::client::proof;
 use crate::mysql::client::proof::ExtendedSalt;
 use crate::mysql::constants::head;
 use crate::scan::Scan;
+use crate::{Result, SystemError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
@@ -88,7 +88,7 @@ impl Authentication {
     }
 
     /// Takes a packet that is neither OK nor an error; returns what to send, if anything.
-    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, SystemError> {
+    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut scan = Scan(payload);
         match scan.u8() {
             Some(head::END) => self.switch(scan).map(Some),
@@ -107,7 +107,7 @@ impl Authentication {
     }
 
     /// The proof of `parsec`, with the salt that was asked for.
-    fn signed(&self, data: &[u8]) -> Result<Vec<u8>, SystemError> {
+    fn signed(&self, data: &[u8]) -> Result<Vec<u8>> {
         let salt = ExtendedSalt::read(data)
             .ok_or_else(|| SystemError::malformed("the salt of an account with parsec", data))?;
         let mut scramble = [0; proof::SCRAMBLE_BYTES];
@@ -116,7 +116,7 @@ impl Authentication {
         Ok(proof::parsec(&self.password, &salt, &self.nonce, scramble))
     }
 
-    fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>, SystemError> {
+    fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>> {
         // A packet of one byte requests the method of MySQL 4.0, which is not secure.
         let name = scan.until_zero().unwrap_or(b"mysql_old_password");
         let Some(method) = Method::named(name) else {
@@ -143,7 +143,7 @@ impl Authentication {
         Ok(self.first_proof())
     }
 
-    fn more(&mut self, data: &[u8]) -> Result<Option<Vec<u8>>, SystemError> {
+    fn more(&mut self, data: &[u8]) -> Result<Option<Vec<u8>>> {
         if self.waits_for_key {
             self.waits_for_key = false;
             return self.encrypted_password(data).map(Some);
@@ -166,7 +166,7 @@ impl Authentication {
         [&self.password[..], &[0]].concat()
     }
 
-    fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, SystemError> {
+    fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>> {
         let Some(key) = proof::key_from_pem(pem) else {
             return Err(SystemError::malformed("an RSA public key", pem));
         };

@@ -21,7 +21,7 @@ use crate::mysql::refusal;
 use crate::mysql::refusal::Moment;
 use crate::mysql::results::{Format, Results, Step};
 use crate::mysql::rows::Column;
-use crate::{Answer, ErrorClass, Keep, Progress, SystemError, TransactionStatus};
+use crate::{Answer, ErrorClass, Keep, Progress, Result, SystemError, TransactionStatus};
 
 /// The caller sends a buffer that has grown beyond this; a packet that may have been sent is not
 /// extended.
@@ -98,7 +98,7 @@ impl FileLoad {
         packets: &mut Packets,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         if let FileStage::Warned { count, info, query } = &mut self.stage {
             let quoted = query.packet(payload, agreement, packets, out)?;
             let warning = quoted.map(|quoted| warning(*count, info, quoted));
@@ -134,7 +134,7 @@ impl FileLoad {
         packets: &mut Packets,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| SystemError::malformed("the end of a load", payload))?;
         self.affected = ok.affected;
@@ -243,7 +243,7 @@ impl OwnStatement {
         agreement: Agreement,
         packets: &mut Packets,
         out: &mut Vec<u8>,
-    ) -> Result<Option<&mut Answer>, SystemError> {
+    ) -> Result<Option<&mut Answer>> {
         let Self {
             results,
             columns,
@@ -344,7 +344,7 @@ impl InsertLoad {
         payload: &[u8],
         packets: &mut Packets,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         match payload.first() {
             Some(&head::OK) => {
                 let ok = ServerOk::read(payload)

@@ -21,7 +21,7 @@ use crate::mysql::results::{Format, Results, Skim, Step};
 use crate::mysql::rows::Column;
 use crate::mysql::{greeting, refusal};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Sender, SystemError,
+    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Result, Sender, SystemError,
     TransactionStatus, Wire,
 };
 
@@ -65,7 +65,6 @@ pub(crate) enum Phase {
 
 impl MysqlWire {
     /// A session that has not been connected yet.
-    #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
         // A zero byte ends a name in the protocol. It is replaced by U+FFFD, so that the server
         // reports the name as unknown.
@@ -98,9 +97,6 @@ impl Wire for MysqlWire {
         greeting::sender_of(first)
     }
 
-    /// The server sends first.
-    fn connected(&mut self, _out: &mut Vec<u8>) {}
-
     fn secured(&mut self, out: &mut Vec<u8>) {
         if let Phase::Opening(opening) = &mut self.phase {
             opening.secured(&self.options, &self.server, &mut self.packets, out);
@@ -108,7 +104,7 @@ impl Wire for MysqlWire {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         if !matches!(self.phase, Phase::Idle) {
             return Err(SystemError::refused(
                 "a request was made before the session was ready",
@@ -161,7 +157,7 @@ impl Wire for MysqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let (skimmed, is_complete) = self.skim(input, out, answer);
         if is_complete {
             return Ok((skimmed, Progress::Ready));
@@ -219,7 +215,7 @@ impl MysqlWire {
         payload: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let agreement = self.server.agreement;
         let packets = &mut self.packets;
         let progress = match &mut self.phase {
@@ -318,7 +314,7 @@ impl MysqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let mut used = 0;
         loop {
             let (size, payload) = self.packets.read(&input[used..])?;
@@ -366,7 +362,7 @@ impl MysqlWire {
         payload: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
             Phase::PrepareSent {
                 id,

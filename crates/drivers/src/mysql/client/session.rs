@@ -8,7 +8,7 @@ use crate::mysql::greeting::{Agreement, Greeting};
 use crate::mysql::packet::Packets;
 use crate::mysql::refusal::Moment;
 use crate::mysql::{greeting, refusal};
-use crate::{ConnectOptions, ErrorClass, Keep, Progress, SystemError};
+use crate::{ConnectOptions, ErrorClass, Keep, Progress, Result, SystemError};
 
 /// What is known about the server from its greeting.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Opening {
         server: &mut Server,
         packets: &mut Packets,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         match self {
             Self::AwaitingGreeting => self.greeted(payload, options, server, packets, out),
             Self::TlsRequested(_) => Err(SystemError::protocol(
@@ -84,7 +84,7 @@ impl Opening {
         server: &mut Server,
         packets: &mut Packets,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         if payload.first() == Some(&head::ERROR) {
             return Err(refusal::read(payload, Moment::Connecting));
         }

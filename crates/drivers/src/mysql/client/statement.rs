@@ -11,7 +11,7 @@ use crate::mysql::results::Format;
 use crate::mysql::rows::Column;
 use crate::request::ById;
 use crate::scan::Scan;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// How a statement for which Prepare was requested is executed.
 pub(crate) enum Statement {
@@ -21,7 +21,7 @@ pub(crate) enum Statement {
 }
 
 pub(crate) struct Prepared {
-    server_id: u32,
+    pub(crate) server_id: u32,
     parameter_count: usize,
     /// Parameter types sent with the last execution, two bytes each; empty before the first.
     bound: Vec<u8>,
@@ -39,7 +39,7 @@ impl Statement {
         parameters: &[Value],
         packets: &mut Packets,
         out: &mut Vec<u8>,
-    ) -> Result<Format, SystemError> {
+    ) -> Result<Format> {
         let expected = match self {
             Self::Prepared(prepared) => prepared.parameter_count,
             Self::Text(_) => 0,
@@ -70,10 +70,6 @@ impl Statement {
 }
 
 impl Prepared {
-    pub(crate) fn server_id(&self) -> u32 {
-        self.server_id
-    }
-
     /// Appends the payload of an execution; the number of parameters must match the server's. Types
     /// are sent only if the server does not know them yet; a NULL does not change its parameter's type.
     fn write(&mut self, parameters: &[Value], out: &mut Vec<u8>) {
@@ -238,7 +234,7 @@ impl Preparation {
     }
 
     /// Takes one of the packets that follow.
-    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<(), SystemError> {
+    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<()> {
         if self.to_skip > 0 {
             self.to_skip -= 1;
         } else if self.columns > 0 {
@@ -300,7 +296,7 @@ impl Statements {
             return;
         };
         packets.begin_command();
-        let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
+        let close = [&[command::STMT_CLOSE], &old.server_id.to_le_bytes()[..]].concat();
         packets.append(out, &close);
         if id == DIRECT {
             self.direct = None;

@@ -19,11 +19,11 @@ use crate::mysql::results::Format;
 use crate::mysql::server::reply::malformed;
 use crate::null::{Lines, Meaning, ResultSize, Statement, parameters_in, statements_in};
 use crate::scan::Scan;
-use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
+use crate::{ErrorClass, PIECE_BYTES, Result, ServerEvent, SystemError, WireServer};
 
 /// The server side of one session.
 pub struct MysqlServer {
-    admission: Result<u32, SystemError>,
+    admission: Result<u32>,
     pub(crate) phase: Phase,
     pub(crate) agreement: Agreement,
     pub(crate) packets: Packets,
@@ -67,8 +67,7 @@ pub(crate) enum Step {
 
 impl MysqlServer {
     /// `admission` is the session's number, or the error that refuses it.
-    #[must_use]
-    pub fn new(admission: Result<u32, SystemError>) -> Self {
+    pub fn new(admission: Result<u32>) -> Self {
         Self {
             admission,
             phase: Phase::Greeted,
@@ -85,7 +84,7 @@ impl MysqlServer {
         }
     }
 
-    fn packet(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<Step, SystemError> {
+    fn packet(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<Step> {
         match &mut self.phase {
             Phase::Open => self.command(payload, out),
             Phase::Greeted => {
@@ -143,7 +142,7 @@ impl MysqlServer {
         reply::error(&error, false, &mut self.packets, out);
     }
 
-    fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, Step), SystemError> {
+    fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, Step)> {
         let mut used = 0;
         loop {
             if !matches!(self.phase, Phase::Rows(..))
@@ -215,7 +214,7 @@ impl WireServer for MysqlServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>)> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
             Step::Continue if matches!(self.phase, Phase::Over) => ServerEvent::Over,
@@ -298,11 +297,7 @@ impl WireServer for MysqlServer {
 const LITERALS: Literals = Literals::Backslash;
 
 impl MysqlServer {
-    pub(crate) fn command(
-        &mut self,
-        payload: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<Step, SystemError> {
+    pub(crate) fn command(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<Step> {
         let mut scan = Scan(payload);
         match scan.u8().ok_or_else(|| malformed("a command", payload))? {
             command::STMT_EXECUTE => {

@@ -7,7 +7,7 @@ use assay_values::{Cell, ColumnType, Row, braced_of_json, write_hex};
 
 use crate::postgresql::client::copy_binary;
 use crate::postgresql::client::copy_binary::BinaryRow;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// Below this size the caller does not send, so an open message can still be extended.
 const SEND_AT_BYTES: usize = 64 * 1024;
@@ -49,7 +49,7 @@ impl CopyData {
     /// # Errors
     /// Where a column's type cannot hold its value; then nothing of the row is in `out`.
     #[inline]
-    pub fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    pub fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<()> {
         let start = match self.open {
             Some((start, end)) if end == out.len() && end < SEND_AT_BYTES => start,
             _ => {

@@ -7,7 +7,7 @@ use crate::postgresql::client::parameter::ParameterType;
 use crate::postgresql::client::statement;
 use crate::postgresql::message;
 use crate::postgresql::message::{LARGEST_BYTES, query, too_large};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// The end of Bind, without result format codes (all text); then Describe and Execute of the unnamed portal,
 /// without a row limit.
@@ -21,11 +21,7 @@ const TAIL_IN_BIND_BYTES: usize = 2;
 /// # Errors
 /// Where the number of values differs from the number of placeholders, or a message would exceed the
 /// server's limit; `out` is then unchanged.
-pub(crate) fn write(
-    pieces: &[Piece],
-    parameters: &[Value],
-    out: &mut Vec<u8>,
-) -> Result<(), SystemError> {
+pub(crate) fn write(pieces: &[Piece], parameters: &[Value], out: &mut Vec<u8>) -> Result<()> {
     let (text, count) = statement::spelled(pieces);
     write_text(&text, count, parameters, out)
 }
@@ -39,7 +35,7 @@ pub(crate) fn write_text(
     count: usize,
     parameters: &[Value],
     out: &mut Vec<u8>,
-) -> Result<(), SystemError> {
+) -> Result<()> {
     let counted = u16::try_from(count)
         .ok()
         .filter(|_| count == parameters.len());
@@ -91,7 +87,7 @@ impl BatchedSend {
     ///
     /// # Errors
     /// Where the message would exceed the server's limit; `out` is then unchanged.
-    pub fn add(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    pub fn add(&mut self, text: &str, out: &mut Vec<u8>) -> Result<()> {
         let Some(query_at) = self.query_at else {
             let start = out.len();
             query(text, out)?;

@@ -15,7 +15,7 @@ use crate::postgresql::client::statement::Statement;
 use crate::postgresql::client::{refusal, rows};
 use crate::postgresql::message::{Fields, Message, copy_fail, tag};
 use crate::request::ById;
-use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
+use crate::{Answer, ErrorClass, Progress, Result, SystemError, TransactionStatus};
 
 /// A request that was sent and is not answered yet. It holds plain numbers only, since one is made for
 /// every statement.
@@ -116,7 +116,7 @@ impl Exchange {
         kept: &mut SessionState,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         match message.tag {
             tag::DATA_ROW if self.has_arrays => {
                 rows::row_with_arrays(message.body, &kept.elements, answer)?;
@@ -147,12 +147,7 @@ impl Exchange {
     /// Notes that the answer is that of another statement. In a pipeline its session must end: which of the
     /// answers that follow belongs to which statement is not known.
     #[inline]
-    fn check_tag(
-        &self,
-        tag: &[u8],
-        kept: &SessionState,
-        answer: &mut Answer,
-    ) -> Result<(), SystemError> {
+    fn check_tag(&self, tag: &[u8], kept: &SessionState, answer: &mut Answer) -> Result<()> {
         let expected = match self.sent {
             Sent::Execute { tag, .. } => tag,
             Sent::Pipeline { .. } => self
@@ -172,7 +167,7 @@ impl Exchange {
 
     /// A statement is complete: in a pipeline that is an answer.
     #[inline]
-    pub(crate) fn one_answered(&mut self) -> Result<Option<Progress>, SystemError> {
+    pub(crate) fn one_answered(&mut self) -> Result<Option<Progress>> {
         let Sent::Pipeline { owed } = &mut self.sent else {
             return Ok(None);
         };
@@ -225,7 +220,7 @@ pub(crate) fn transaction(status: &[u8]) -> TransactionStatus {
 }
 
 /// Reads a message outside a request; an error ends the session.
-pub(crate) fn while_idle(message: Message<'_>) -> Result<(), SystemError> {
+pub(crate) fn while_idle(message: Message<'_>) -> Result<()> {
     match message.tag {
         tag::NOTICE | tag::NOTIFICATION | tag::PARAMETER_STATUS => Ok(()),
         tag::ERROR => Err(refusal::read(message.body)?.error.lost()),
@@ -242,7 +237,7 @@ impl Exchange {
         kept: &mut SessionState,
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         match message.tag {
             tag::ERROR => {
                 kept.undeclare();
@@ -316,7 +311,7 @@ impl Exchange {
         body: &[u8],
         kept: &mut SessionState,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Progress>, SystemError> {
+    ) -> Result<Option<Progress>> {
         let is_text = Fields(body).byte()? == 0;
         if let Sent::Pipeline { .. } = self.sent {
             // The rest of the pipeline has been sent already, and would be read as rows.
@@ -347,7 +342,7 @@ impl Exchange {
         status: &[u8],
         kept: &mut SessionState,
         answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
+    ) -> Result<Progress> {
         answer.transaction = transaction(status);
         if let Some(error) = &answer.error {
             // Only outside a transaction: otherwise the error has aborted it.
@@ -395,7 +390,7 @@ impl Exchange {
     }
 }
 
-fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
+fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>> {
     let mut fields = Fields(body);
     let count = fields.count()?;
     (0..count)
@@ -404,7 +399,7 @@ fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
 }
 
 /// The error of a statement; `Err` if it ends the session.
-fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
+fn of_statement(refusal: Refusal) -> Result<SystemError> {
     let Refusal {
         mut error,
         is_fatal,

@@ -25,8 +25,8 @@ use crate::postgresql::client::statement::{Names, Statement};
 use crate::postgresql::message;
 use crate::postgresql::message::{cold, copy_fail, query};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, Sender, SystemError,
-    Wire,
+    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, Result, Sender,
+    SystemError, Wire,
 };
 
 /// One session with a PostgreSQL server, or another server with its protocol. In this order: first what every statement
@@ -63,7 +63,6 @@ pub(crate) enum Phase {
 
 impl PostgresqlWire {
     /// A session that has not been connected yet.
-    #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
         // A zero byte ends a name in the startup message. It is replaced by U+FFFD, so that the
         // server reports the name as unknown.
@@ -100,9 +99,9 @@ impl PostgresqlWire {
         &mut self,
         id: u32,
         parameters: &[Value],
-        write: impl Fn(&Statement, Names, &[Value], &mut Vec<u8>) -> Result<bool, SystemError>,
+        write: impl Fn(&Statement, Names, &[Value], &mut Vec<u8>) -> Result<bool>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<()> {
         let start = out.len();
         let names = self.kept.names;
         let declared = self
@@ -124,12 +123,7 @@ impl PostgresqlWire {
         written
     }
 
-    pub(crate) fn prepare(
-        &mut self,
-        id: u32,
-        pieces: &[Piece],
-        out: &mut Vec<u8>,
-    ) -> Result<Sent, SystemError> {
+    pub(crate) fn prepare(&mut self, id: u32, pieces: &[Piece], out: &mut Vec<u8>) -> Result<Sent> {
         let (text, count) = statement::spelled(pieces);
         let name = self.kept.names.of(id);
         let was_prepared = self.kept.statements.place(id).is_some();
@@ -153,7 +147,7 @@ impl PostgresqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         if matches!(self.phase, Phase::TlsRequested) && !input.is_empty() {
             if startup::tls_answer(input)? {
                 self.phase = Phase::TlsBegun;
@@ -233,7 +227,7 @@ impl Wire for PostgresqlWire {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         match self.phase {
             Phase::Idle => {}
             Phase::Queueing(_) => self.kept.undeclare(), // the pipeline is not sent
@@ -302,7 +296,7 @@ impl Wire for PostgresqlWire {
     }
 
     #[inline]
-    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
         let queued = match self.phase {
             Phase::Idle => 0,
             Phase::Queueing(queued) => queued,
@@ -371,7 +365,7 @@ impl Wire for PostgresqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
+    ) -> Result<(usize, Progress)> {
         let mut skimmed = 0;
         if let Phase::Busy(exchange) = &mut self.phase {
             let (used, is_complete) = exchange.skim(input, answer);

@@ -1,7 +1,7 @@
 //! Takes an ErrorResponse; returns the server's error, its class, and whether the session has ended.
 
 use crate::postgresql::message::Fields;
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// The SQLSTATE of a prepared statement that does not exist.
 const UNKNOWN_STATEMENT: &[u8] = b"26000";
@@ -57,7 +57,7 @@ pub(crate) struct Refusal {
 ///
 /// # Errors
 /// Where the message ends inside a field.
-pub(crate) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
+pub(crate) fn read(body: &[u8]) -> Result<Refusal> {
     let mut fields = Fields(body);
     let (mut severity, mut code, mut message) = (&b""[..], &b""[..], &b""[..]);
     let (mut detail, mut hint, mut position, mut context) = (None, None, None, None);

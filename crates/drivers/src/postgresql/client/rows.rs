@@ -8,11 +8,11 @@ use assay_values::{BracedElement, CellType, json_of_braced};
 
 use crate::lexer::{Literals, end_of_token};
 use crate::postgresql::message::Fields;
-use crate::{Answer, ErrorClass, SystemError};
+use crate::{Answer, ErrorClass, Result, SystemError};
 
 /// Reads one DataRow. Cells that are not needed are not parsed.
 #[inline]
-pub(crate) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+pub(crate) fn row(body: &[u8], answer: &mut Answer) -> Result<()> {
     if !answer.wants_cells() {
         answer.pass_row();
         return Ok(());
@@ -35,7 +35,7 @@ pub(crate) fn row_with_arrays(
     body: &[u8],
     elements: &[Option<BracedElement>],
     answer: &mut Answer,
-) -> Result<(), SystemError> {
+) -> Result<()> {
     let mut fields = Fields(body);
     answer.begin_row();
     for index in 0..fields.count()? {
@@ -64,7 +64,7 @@ pub(crate) struct Column {
 }
 
 /// Reports each column of a RowDescription.
-pub(crate) fn columns(body: &[u8], mut on_column: impl FnMut(Column)) -> Result<(), SystemError> {
+pub(crate) fn columns(body: &[u8], mut on_column: impl FnMut(Column)) -> Result<()> {
     /// Table and column number before the type; type size, type modifier and format after it.
     const BEFORE_THE_TYPE_BYTES: usize = 6;
     const BEHIND_THE_TYPE_BYTES: usize = 8;

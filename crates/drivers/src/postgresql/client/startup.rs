@@ -12,7 +12,7 @@ use postgres_protocol::message::frontend;
 
 use crate::postgresql::client::refusal;
 use crate::postgresql::message::{Fields, Message, cold, query, tag};
-use crate::{ConnectOptions, ErrorClass, Sender, SystemError};
+use crate::{ConnectOptions, ErrorClass, Result, Sender, SystemError};
 
 #[derive(Default)]
 pub(crate) struct Startup {
@@ -68,7 +68,7 @@ pub(crate) fn begin(options: &ConnectOptions, out: &mut Vec<u8>) {
 
 /// Reads the server's one-byte answer to the TLS request; returns whether TLS begins. If not, the session
 /// continues unencrypted, if the caller allows it.
-pub(crate) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
+pub(crate) fn tls_answer(input: &[u8]) -> Result<bool> {
     match input {
         b"S" => Ok(true),
         // Further bytes would be read as if they had arrived through TLS (CVE-2021-23222).
@@ -125,7 +125,7 @@ impl Startup {
         options: &ConnectOptions,
         server: &mut Server,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         match (message.tag, self.step) {
             (tag::AUTHENTICATION, Step::Authentication) => {
                 if self.authentication.read(message.body, options, out)? {
@@ -165,7 +165,7 @@ impl Startup {
         index: usize,
         options: &ConnectOptions,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let Some(text) = options.session_statements.get(index) else {
             return Ok(true);
         };
@@ -175,11 +175,7 @@ impl Startup {
     }
 }
 
-fn refusal_of(
-    body: &[u8],
-    step: Step,
-    options: &ConnectOptions,
-) -> Result<SystemError, SystemError> {
+fn refusal_of(body: &[u8], step: Step, options: &ConnectOptions) -> Result<SystemError> {
     let mut error = refusal::read(body)?.error;
     if let Step::Statement(index) = step {
         let text = &options.session_statements[index];
@@ -214,7 +210,7 @@ impl Authentication {
         body: &[u8],
         options: &ConnectOptions,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         let mut fields = Fields(body);
         let code = fields.int32()?;
         match (code, std::mem::take(self)) {
@@ -269,7 +265,7 @@ fn begin_scram(
     fields: &mut Fields<'_>,
     options: &ConnectOptions,
     out: &mut Vec<u8>,
-) -> Result<Authentication, SystemError> {
+) -> Result<Authentication> {
     loop {
         match fields.text()? {
             b"" => {
@@ -289,7 +285,7 @@ fn begin_scram(
     Ok(Authentication::Begun(Box::new(scram)))
 }
 
-fn password<'a>(options: &'a ConnectOptions, how: &str) -> Result<&'a str, SystemError> {
+fn password<'a>(options: &'a ConnectOptions, how: &str) -> Result<&'a str> {
     options.password.as_deref().ok_or_else(|| {
         SystemError::login(format!(
             "the server requires a password {how} for user \"{}\", but none is given",

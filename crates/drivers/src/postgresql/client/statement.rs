@@ -23,7 +23,7 @@ use postgres_protocol::message::frontend;
 use crate::postgresql::client::parameter::{Format, ParameterType};
 use crate::postgresql::client::rows::{Column, CommandTag};
 use crate::postgresql::message::{LARGEST_BYTES, cold, too_large};
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 /// What follows the parameters: the end of Bind, without result format codes (all text); Execute of the
 /// unnamed portal without a row limit; and Sync, unless further executions precede it.
@@ -120,7 +120,7 @@ impl Statement {
         text: Box<str>,
         types: Box<[ParameterType]>,
         columns: Vec<Column>,
-    ) -> Result<Self, SystemError> {
+    ) -> Result<Self> {
         Self::shaped(id, text, types, Box::default(), TAIL, columns)
     }
 
@@ -146,7 +146,7 @@ impl Statement {
         declared: Box<[bool]>,
         tail: &'static [u8],
         columns: Vec<Column>,
-    ) -> Result<Self, SystemError> {
+    ) -> Result<Self> {
         let count = u16::try_from(types.len()).map_err(|_| {
             let message = format!(
                 "the statement has {} parameters, at most 65535 are possible",
@@ -183,7 +183,7 @@ impl Statement {
     ///
     /// # Errors
     /// As [`Statement::new`].
-    pub fn unknown(id: u32, text: Box<str>, count: usize) -> Result<Self, SystemError> {
+    pub fn unknown(id: u32, text: Box<str>, count: usize) -> Result<Self> {
         let types = vec![ParameterType::Unknown; count].into();
         Self::shaped(id, text, types, Box::default(), DESCRIBING_TAIL, Vec::new())
     }
@@ -193,12 +193,7 @@ impl Statement {
     ///
     /// # Errors
     /// Where the text is too long. Nothing was appended.
-    pub fn declare(
-        &self,
-        names: Names,
-        parameters: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<Self, SystemError> {
+    pub fn declare(&self, names: Names, parameters: &[Value], out: &mut Vec<u8>) -> Result<Self> {
         let (mut types, mut declared) = (self.types.clone(), self.declared.to_vec());
         declared.resize(types.len(), false);
         let mut written = Vec::new();
@@ -251,12 +246,7 @@ impl Statement {
     /// # Errors
     /// As [`Statement::queue`].
     #[inline]
-    pub fn execute(
-        &self,
-        names: Names,
-        parameters: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    pub fn execute(&self, names: Names, parameters: &[Value], out: &mut Vec<u8>) -> Result<bool> {
         match &self.whole {
             Some(whole) if self.patch(whole, names, parameters, out) => Ok(true),
             _ => self.write(names, parameters, self.tail, out),
@@ -292,12 +282,7 @@ impl Statement {
     /// Where the number of parameters is not the statement's, or the message would exceed the server's
     /// limit; `out` is then unchanged.
     #[inline]
-    pub fn queue(
-        &self,
-        names: Names,
-        parameters: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    pub fn queue(&self, names: Names, parameters: &[Value], out: &mut Vec<u8>) -> Result<bool> {
         let tail = &self.tail[..self.tail.len() - SYNC.len()];
         self.write(names, parameters, tail, out)
     }
@@ -309,7 +294,7 @@ impl Statement {
         parameters: &[Value],
         tail: &'static [u8],
         out: &mut Vec<u8>,
-    ) -> Result<bool, SystemError> {
+    ) -> Result<bool> {
         if parameters.len() != self.types.len() {
             return Err(wrong_count(self.types.len(), parameters.len()));
         }

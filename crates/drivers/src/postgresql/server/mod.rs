@@ -17,11 +17,11 @@ use crate::null::{Lines, Meaning, ResultSize, Statement, Tuples, statements_in};
 use crate::postgresql::message;
 use crate::postgresql::message::{Fields, Message};
 use crate::postgresql::server::reply::{INT8, Status};
-use crate::{ErrorClass, PIECE_BYTES, ServerEvent, SystemError, WireServer};
+use crate::{ErrorClass, PIECE_BYTES, Result, ServerEvent, SystemError, WireServer};
 
 /// The server side of one session.
 pub struct PostgresqlServer {
-    pub(crate) admission: Result<u32, SystemError>,
+    pub(crate) admission: Result<u32>,
     pub(crate) phase: Phase,
     pub(crate) status: Status,
     pub(crate) statements: HashMap<Box<[u8]>, Arc<Prepared>>,
@@ -67,8 +67,7 @@ pub(crate) enum Step {
 
 impl PostgresqlServer {
     /// `admission` is the session's number, or the error that refuses it.
-    #[must_use]
-    pub fn new(admission: Result<u32, SystemError>) -> Self {
+    pub fn new(admission: Result<u32>) -> Self {
         Self {
             admission,
             phase: Phase::Opening,
@@ -84,7 +83,7 @@ impl PostgresqlServer {
         }
     }
 
-    fn message(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
+    fn message(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step> {
         if self.copy.is_some() {
             return self.copying(message, out);
         }
@@ -190,7 +189,7 @@ impl PostgresqlServer {
         }
     }
 
-    fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, Step), SystemError> {
+    fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, Step)> {
         let mut used = 0;
         if self.phase == Phase::Opening {
             let (size, has_ended) = self.opening(input, out)?;
@@ -232,7 +231,7 @@ impl WireServer for PostgresqlServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>)> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
             Step::Go => ServerEvent::More,
@@ -304,7 +303,8 @@ impl WireServer for PostgresqlServer {
 
 pub(crate) struct Copy {
     table: String,
-    is_simple: bool,
+    /// Whether it belongs to a simple query.
+    pub(crate) is_simple: bool,
     rows: Rows,
 }
 
@@ -324,11 +324,6 @@ impl Copy {
                 Rows::Text(Lines::default())
             },
         }
-    }
-
-    /// Whether it belongs to a simple query.
-    pub(crate) fn is_simple(&self) -> bool {
-        self.is_simple
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
@@ -369,15 +364,11 @@ impl PostgresqlServer {
     }
 
     /// Reads a message while rows of a load are expected.
-    pub(crate) fn copying(
-        &mut self,
-        message: Message<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Step, SystemError> {
+    pub(crate) fn copying(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step> {
         let Some(copy) = &mut self.copy else {
             return Ok(Step::Go);
         };
-        let is_simple = copy.is_simple();
+        let is_simple = copy.is_simple;
         match message.tag {
             tag::COPY_DATA => copy.take(message.body),
             tag::FLUSH | tag::SYNC => {}
@@ -487,10 +478,7 @@ impl Portal {
     /// # Errors
     /// Where the message ends inside a field.
     #[inline]
-    pub(crate) fn bind(
-        prepared: Arc<Prepared>,
-        mut fields: Fields<'_>,
-    ) -> Result<Self, SystemError> {
+    pub(crate) fn bind(prepared: Arc<Prepared>, mut fields: Fields<'_>) -> Result<Self> {
         let parameter_formats = fields.count()?;
         fields.bytes(2 * parameter_formats)?;
         for _ in 0..fields.count()? {

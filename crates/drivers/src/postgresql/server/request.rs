@@ -10,14 +10,10 @@ use crate::postgresql::server::reply::Status;
 use crate::postgresql::server::{
     Portal, PostgresqlServer, Prepared, Running, Step, aborted, reply,
 };
-use crate::{ErrorClass, SystemError};
+use crate::{ErrorClass, Result, SystemError};
 
 impl PostgresqlServer {
-    pub(crate) fn parse(
-        &mut self,
-        mut fields: Fields<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn parse(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
         let (name, text) = (fields.text()?, fields.text()?);
         let types = (0..fields.count()?)
             .map(|_| fields.int32().map(i32::cast_unsigned))
@@ -38,11 +34,7 @@ impl PostgresqlServer {
     }
 
     #[inline]
-    pub(crate) fn bind(
-        &mut self,
-        mut fields: Fields<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn bind(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
         let (portal, name) = (fields.text()?, fields.text()?);
         let Some(prepared) = self.statements.get(name) else {
             let message = format!(
@@ -65,11 +57,7 @@ impl PostgresqlServer {
         Ok(())
     }
 
-    pub(crate) fn describe(
-        &mut self,
-        mut fields: Fields<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub(crate) fn describe(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
         let (kind, name) = (fields.byte()?, fields.text()?);
         if kind == b'S' {
             if let Some(prepared) = self.statements.get(name) {
@@ -100,7 +88,7 @@ impl PostgresqlServer {
     }
 
     #[inline]
-    pub(crate) fn execute(&mut self, name: &[u8], out: &mut Vec<u8>) -> Result<Step, SystemError> {
+    pub(crate) fn execute(&mut self, name: &[u8], out: &mut Vec<u8>) -> Result<Step> {
         let Some(portal) = self.portal_named(name) else {
             let message = format!(
                 "portal \"{}\" does not exist",

@@ -1,9 +1,9 @@
 //! Takes a client's messages before its first request; writes the server's answers.
 
-use crate::SystemError;
 use crate::postgresql::message::Fields;
 use crate::postgresql::server::reply::{Status, message};
 use crate::postgresql::server::{Phase, PostgresqlServer, refused_client, reply};
+use crate::{Result, SystemError};
 
 /// The first message of a session; it has no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const MAJOR: u32 = 3;
 ///
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
-pub(crate) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemError> {
+pub(crate) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>> {
     let Some(head) = input.first_chunk::<8>() else {
         return Ok(None);
     };
@@ -50,11 +50,7 @@ pub(crate) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemErro
 
 impl PostgresqlServer {
     /// Takes what comes before the first request; says whether that is over.
-    pub(crate) fn opening(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, bool), SystemError> {
+    pub(crate) fn opening(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool)> {
         let mut used = 0;
         while self.phase == Phase::Opening {
             let Some((size, opening)) = first(&input[used..])? else {

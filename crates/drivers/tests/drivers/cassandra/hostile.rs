@@ -8,7 +8,7 @@ use crate::cassandra::options;
 use crate::cassandra::scripted::{
     ERROR, PREPARED, READY, RESULT, SUPPORTED, VOID, message, opened, row,
 };
-use crate::support;
+use crate::support::{self, sent};
 
 /// Why the session is over after these bytes.
 fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {
@@ -23,8 +23,7 @@ fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {
 
 fn asked() -> CassandraWire {
     let mut wire = opened();
-    let asked = wire.request(&Request::Text("SELECT v FROM t"), &mut Vec::new());
-    asked.expect("it can be expressed");
+    sent(&mut wire, &Request::Text("SELECT v FROM t"));
     wire
 }
 

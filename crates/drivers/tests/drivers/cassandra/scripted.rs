@@ -8,7 +8,7 @@ use assay_drivers::{
 use assay_values::{Piece, Row};
 
 use crate::cassandra::options;
-use crate::support::{native, pieces};
+use crate::support::{native, pieces, sent};
 
 pub const ERROR: u8 = 0x00;
 pub const READY: u8 = 0x02;
@@ -157,19 +157,14 @@ fn answers_behind_an_error_are_passed_over() {
 fn prepared() -> CassandraWire {
     let mut wire = opened();
     let pieces: &[Piece] = &pieces("UPDATE t SET v = ?");
-    let mut out = Vec::new();
-    wire.request(&Request::Prepare { id: 0, pieces }, &mut out)
-        .expect("it can be expressed");
+    sent(&mut wire, &Request::Prepare { id: 0, pieces });
     heard(&mut wire, &message(0, RESULT, PREPARED)).expect("well formed");
     wire
 }
 
 fn execute(wire: &mut CassandraWire) -> Vec<u8> {
-    let mut out = Vec::new();
     let parameters = &[assay_values::Value::Int(5)];
-    wire.request(&Request::Execute { id: 0, parameters }, &mut out)
-        .expect("it can be expressed");
-    out
+    sent(wire, &Request::Execute { id: 0, parameters })
 }
 
 #[test]
@@ -216,9 +211,7 @@ fn a_write_that_times_out_may_have_been_done_and_the_session_goes_on() {
 /// A load whose statement has one value.
 fn load() -> CassandraWire {
     let mut wire = opened();
-    let request = native("INSERT INTO t (n) VALUES (?)");
-    wire.request(&request, &mut Vec::new())
-        .expect("it can be expressed");
+    sent(&mut wire, &native("INSERT INTO t (n) VALUES (?)"));
     let (heard_of, _) = heard(&mut wire, &message(0, RESULT, PREPARED)).expect("well formed");
     assert_eq!(heard_of[0].0, Progress::BulkReady);
     wire

@@ -3,13 +3,13 @@
 
 use assay_drivers::mongodb::{MongodbServer, MongodbWire};
 use assay_drivers::{
-    Answer, Certainty, ConnectOptions, ErrorClass, Progress, Request, ServerEvent, SystemError,
-    TransactionStatus, Wire as _, WireServer as _,
+    Answer, Certainty, ConnectOptions, ErrorClass, Progress, Request, TransactionStatus, Wire as _,
+    WireServer as _,
 };
-use assay_values::{Row, Value};
+use assay_values::Value;
 
 use crate::both_sides::{self, Session, server_model};
-use crate::support::{native, pieces};
+use crate::support::pieces;
 
 fn cells(answer: &Answer) -> Vec<String> {
     both_sides::cells(answer).concat()
@@ -56,36 +56,7 @@ fn rows_of_a_load_are_counted() {
     let model = server_model(&[]);
     let mut session = Session::open("mongodb", &model, 1 << 16);
     session.text(r#"{"create": "t"}"#);
-    let request = native(r#"{"insert": "t", "fields": ["a", "b", "c"]}"#);
-    session
-        .wire
-        .request(&request, &mut session.to_server)
-        .expect("it can be expressed");
-    let mut answer = Answer::default();
-    assert_eq!(session.exchange(&mut answer), Ok(Progress::BulkReady));
-    let mut row = Row::new();
-    for number in 0..50_000 {
-        row.clear();
-        row.push_int(number);
-        row.push_bytes(b"text of some length");
-        row.push_null();
-        assert!(
-            session
-                .wire
-                .bulk_row(&row, &mut session.to_server)
-                .is_continue()
-        );
-        while session.wire.bulk_is_full() {
-            session.serve().expect("well formed");
-            let (used, progress) = (session.wire)
-                .receive(&session.to_client, &mut session.to_server, &mut answer)
-                .expect("well formed");
-            session.to_client.drain(..used);
-            assert_eq!(progress, Progress::NeedMore);
-        }
-    }
-    session.wire.bulk_end(None, &mut session.to_server);
-    assert_eq!(session.exchange(&mut answer), Ok(Progress::Ready));
+    let answer = session.load(r#"{"insert": "t", "fields": ["a", "b", "c"]}"#, 50_000);
     assert_eq!((answer.error, answer.affected), (None, 50_000));
     assert_eq!(cells(&session.text(r#"{"count": "t"}"#)), ["50000"]);
 }
@@ -121,25 +92,6 @@ fn errors_are_of_the_statement_and_end_its_transaction() {
     assert_eq!(session.text(update).error, None);
     let error = session.text(update).error.expect("an option asks for it");
     assert_eq!(error.certainty, Certainty::Unknown);
-}
-
-#[test]
-fn a_refused_client_gets_the_reason() {
-    let full = SystemError::new(ErrorClass::TooManyConnections, "", "100 are enough");
-    let mut server = MongodbServer::new(Err(full));
-    let mut wire = MongodbWire::new(ConnectOptions::default());
-    let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
-    wire.connected(&mut to_server);
-    let event = server
-        .receive(&to_server, &mut to_client)
-        .expect("well formed")
-        .1;
-    assert!(matches!(event, ServerEvent::Over));
-    let error = wire
-        .receive(&to_client, &mut to_server, &mut Answer::default())
-        .expect_err("refused");
-    assert_eq!(error.class, ErrorClass::TooManyConnections);
-    assert_eq!(error.message, "100 are enough");
 }
 
 /// SCRAM proves that both sides know the password, which the null server does not.

@@ -9,7 +9,7 @@ use assay_drivers::{
 use assay_values::{Row, Value};
 
 use crate::mongodb::options;
-use crate::support::{native, pieces};
+use crate::support::{self, has, native, pieces, sent};
 
 /// A BSON document of these elements.
 pub fn document(elements: &[Vec<u8>]) -> Vec<u8> {
@@ -92,31 +92,11 @@ pub fn opened(more: &[(&str, &str)]) -> MongodbWire {
     wire
 }
 
-fn sent(wire: &mut MongodbWire, request: &Request<'_>) -> Vec<u8> {
-    let mut out = Vec::new();
-    wire.request(request, &mut out)
-        .expect("it can be expressed");
-    out
-}
-
 fn heard(wire: &mut MongodbWire, bytes: &[u8]) -> Result<(Progress, Answer, Vec<u8>), SystemError> {
     let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
     let (used, progress) = wire.receive(bytes, &mut out, &mut answer)?;
     assert_eq!(used, bytes.len());
     Ok((progress, answer, out))
-}
-
-fn has(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
-}
-
-fn from_hex(digits: &str) -> Vec<u8> {
-    let pairs = digits.as_bytes().chunks_exact(2);
-    let byte = |pair: &[u8]| {
-        let pair = std::str::from_utf8(pair).expect("digits");
-        u8::from_str_radix(pair, 16).expect("digits")
-    };
-    pairs.map(byte).collect()
 }
 
 /// The documents are pymongo's for the same text.
@@ -141,7 +121,7 @@ fn a_command_is_the_document_that_other_clients_send() {
         ),
     ] {
         let bytes = sent(&mut opened(&[]), &Request::Text(command));
-        let expected = from_hex(hex);
+        let expected = support::bytes(hex);
         // Its own fields, behind which those of the session stand.
         let fields = &expected[4..expected.len() - 1];
         assert_eq!(bytes[25..][..fields.len()], *fields, "{command}");

@@ -319,7 +319,6 @@ impl ClientState<'_> {
     }
 
     /// What to keep of the answer to the statement at this place of the pipeline.
-    #[must_use]
     pub fn keep_in_pipeline(&self, place: usize) -> Keep {
         let Some(queued) = self.pipeline.get(place) else {
             return Keep::Count;

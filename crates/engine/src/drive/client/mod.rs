@@ -74,7 +74,6 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    #[must_use]
     pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
         let plan = &shared.plan;
         let state = ClientState::new(shared, schedule, place);
@@ -90,7 +89,6 @@ impl<'a> Client<'a> {
     }
 
     /// Whether the client waits for an answer.
-    #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
         self.state
@@ -107,14 +105,12 @@ impl<'a> Client<'a> {
     }
 
     /// Whether the client waits for an arrival.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.state.phase, Phase::Idle)
     }
 
     /// The statements to prepare in the current session of this client: those of its route, or of the single
     /// transaction that the session is for.
-    #[must_use]
     pub fn to_prepare(&self) -> &'a [u32] {
         let ClientState { plan, group, .. } = self.state;
         match &self.state.phase {
@@ -128,20 +124,17 @@ impl<'a> Client<'a> {
     }
 
     /// The index of the endpoint of its current session.
-    #[must_use]
     pub fn endpoint(&self) -> usize {
         self.state.endpoint() as usize
     }
 
     /// The index of the endpoint of its session for this route.
-    #[must_use]
     pub fn endpoint_of(&self, route: usize) -> usize {
         let ClientState { group, number, .. } = self.state;
         group.routes[route].endpoint_of(number) as usize
     }
 
     /// The number of its group.
-    #[must_use]
     pub fn group(&self) -> usize {
         self.state.group.number as usize
     }
@@ -346,7 +339,6 @@ impl<'a> Client<'a> {
     }
 
     /// Whether a command of its script runs.
-    #[must_use]
     pub fn is_in_command(&self) -> bool {
         let is_in_command = |one: &Transaction| one.step() == TransactionStep::InCommand;
         self.state.transaction().is_some_and(is_in_command)
@@ -361,7 +353,6 @@ impl<'a> Client<'a> {
     }
 
     /// Whether a pipeline was sent: its end is reported separately.
-    #[must_use]
     #[inline]
     pub fn is_syncing(&self) -> bool {
         let is_syncing = |one: &Transaction| matches!(one.step(), TransactionStep::Syncing { .. });

@@ -12,7 +12,6 @@ use crate::observation::Outcome;
 
 impl ClientState<'_> {
     /// A script that leaves its transaction open has failed: the next one must not continue it.
-    #[must_use]
     pub fn closed(&self, ending: Ending) -> Ending {
         let Some(transaction) = self.transaction() else {
             return ending;
@@ -110,7 +109,6 @@ impl ClientState<'_> {
 
     /// Whether the session must be rolled back next. A plain file may begin a transaction in one statement
     /// and end it in another.
-    #[must_use]
     #[inline]
     pub fn must_roll_back(&self, then: AfterScript) -> bool {
         let Some(transaction) = self.transaction() else {
@@ -218,7 +216,6 @@ impl ClientState<'_> {
     }
 
     /// The error of a transaction that the run no longer waits for, with its effect.
-    #[must_use]
     pub fn of_abandoned(&self, error: SystemError) -> SystemError {
         match self.session.has_no_effect() {
             true => error,
@@ -227,7 +224,6 @@ impl ClientState<'_> {
     }
 
     /// The error that ends the session, with its effect on the current transaction.
-    #[must_use]
     pub fn of_session(&self, error: &SystemError) -> SystemError {
         let is_undone = self.transaction().is_none() || self.session.is_undone();
         SystemError {

@@ -63,7 +63,6 @@ impl PermanentFailures {
 
     /// How long the client waits before its next transaction: what fails thousands of times a second says no more, and
     /// fills the server's log.
-    #[must_use]
     #[inline]
     pub fn pause_ns(&self) -> u64 {
         match self.in_a_row >= UNPAUSED && self.since_ns.is_some() {
@@ -73,7 +72,6 @@ impl PermanentFailures {
     }
 
     /// Whether the client must end.
-    #[must_use]
     #[inline]
     pub fn end_the_client(&self) -> bool {
         self.ends_client

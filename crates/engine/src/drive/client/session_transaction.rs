@@ -163,41 +163,35 @@ impl SessionTransaction {
     }
 
     /// Whether this transaction must be rolled back before the next begins.
-    #[must_use]
     #[inline]
     pub fn may_be_open(&self) -> bool {
         self.status != TransactionStatus::None
     }
 
     /// Whether a transaction is open according to the server, and could still be committed.
-    #[must_use]
     #[inline]
     pub fn is_open(&self) -> bool {
         self.status == TransactionStatus::Open
     }
 
     /// Whether a statement that failed without effect can be executed once more: nothing that was done before it is lost.
-    #[must_use]
     pub fn goes_on(&self, status: TransactionStatus) -> bool {
         use TransactionStatus::{None, Open};
         status == self.status && matches!(status, None | Open)
     }
 
     /// Whether a part of it may stay, whatever follows: it was committed, or done outside a transaction.
-    #[must_use]
     #[inline]
     pub fn may_be_durable(&self) -> bool {
         self.may_be_durable
     }
 
     /// Whether nothing of it remains if the session ends now.
-    #[must_use]
     pub fn is_undone(&self) -> bool {
         self.is_rest_undone() && !self.may_be_durable
     }
 
     /// Whether nothing remains, if the session ends now, of what was not durable before.
-    #[must_use]
     pub fn is_rest_undone(&self) -> bool {
         match self.unanswered {
             None => true,
@@ -206,7 +200,6 @@ impl SessionTransaction {
     }
 
     /// Whether it has sent nothing that could have an effect.
-    #[must_use]
     pub fn has_no_effect(&self) -> bool {
         !self.has_sent_work
     }

@@ -102,13 +102,11 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.shared.signals.is_interrupted()
     }
 
     /// The current transaction.
-    #[must_use]
     #[inline]
     pub fn transaction(&self) -> Option<&Transaction> {
         match &self.phase {
@@ -118,14 +116,12 @@ impl<'a> ClientState<'a> {
     }
 
     /// The error of the last statement, if it failed.
-    #[must_use]
     #[inline]
     pub fn error(&self) -> Option<&SystemError> {
         self.transaction()?.error.as_ref()
     }
 
     /// The type of the current transaction.
-    #[must_use]
     pub fn transaction_type(&self) -> Option<u32> {
         let transaction = self.transaction()?;
         Some(transaction.script.transaction_type)
@@ -201,7 +197,6 @@ impl<'a> ClientState<'a> {
     }
 
     /// The index of the endpoint of its route.
-    #[must_use]
     pub fn endpoint(&self) -> u32 {
         self.group.routes[self.route as usize].endpoint_of(self.number)
     }
@@ -450,7 +445,6 @@ pub struct ThinkTime {
 }
 
 impl ThinkTime {
-    #[must_use]
     pub fn new(seed: u64, client: u32) -> Self {
         Self {
             random: Random::stream(seed ^ PAUSES, client.into()),

@@ -36,7 +36,6 @@ struct Pass {
 
 impl Tally {
     /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
-    #[must_use]
     pub fn new(shown: Arc<LiveCount>, measure_ns: u64, stop_ns: u64) -> Self {
         Self {
             transactions: 0,
@@ -111,7 +110,6 @@ impl Tally {
     }
 
     /// The client has ended, between two transactions.
-    #[must_use]
     pub fn finish(&mut self, now_ns: u64) -> Worktime {
         self.worktime.finish(now_ns)
     }

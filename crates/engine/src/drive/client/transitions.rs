@@ -264,7 +264,6 @@ impl Transaction {
         }
     }
 
-    #[must_use]
     #[inline]
     pub fn step(&self) -> TransactionStep {
         self.step
@@ -344,7 +343,6 @@ impl Transaction {
     }
 
     /// What is kept of an answer to a statement of which the script needs this much.
-    #[must_use]
     #[inline]
     pub fn keep(&self, needed: Keep) -> Keep {
         match needed {
@@ -354,7 +352,6 @@ impl Transaction {
     }
 
     /// Whether the client waits for an answer.
-    #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
         matches!(
@@ -368,7 +365,6 @@ impl Transaction {
     }
 
     /// What follows, where its script has ended and its outcome is decided.
-    #[must_use]
     pub fn then(&self) -> Option<AfterScript> {
         match self.step {
             TransactionStep::RollingBack { then }
@@ -405,7 +401,6 @@ impl Transaction {
     }
 
     /// Its latency and its service time, if it ends now.
-    #[must_use]
     #[inline]
     pub fn times_ns(&self, now_ns: u64) -> (u64, u64) {
         (

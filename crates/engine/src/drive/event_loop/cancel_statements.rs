@@ -34,7 +34,7 @@ pub fn cancel(
         .map(|endpoint| {
             let of_endpoint = sessions.iter().filter(|(at, _)| *at == endpoint);
             of_endpoint
-                .filter_map(|(_, session)| Some((session.place(), session.cancel()?)))
+                .filter_map(|(_, session)| Some((session.place, session.cancel()?)))
                 .collect()
         })
         .collect();

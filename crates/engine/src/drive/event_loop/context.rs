@@ -52,7 +52,6 @@ impl LoopContext<'_> {
     }
 
     /// The place of the client whose session has this token.
-    #[must_use]
     #[inline]
     pub fn place_of(&self, token: Token) -> usize {
         let clients = self.deadlines.len();
@@ -115,7 +114,6 @@ impl LoopContext<'_> {
     }
 
     /// When the next timer expires or the next arrival that a free client can start is due.
-    #[must_use]
     #[inline]
     pub fn due_ns(&self) -> u64 {
         let timer_ns = self.timers.next_ns().unwrap_or(u64::MAX);
@@ -125,7 +123,6 @@ impl LoopContext<'_> {
     }
 
     /// When the group's arrivals must be checked; `u64::MAX` if no client can start one.
-    #[must_use]
     #[inline]
     pub fn arrival_ns(&self, group: usize) -> u64 {
         self.open_loops[group].map_or(u64::MAX, |open_loop| {
@@ -205,14 +202,12 @@ pub struct Request {
 }
 
 impl SendBuffer {
-    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
     /// How many requests there are.
-    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.requests.len()

@@ -59,7 +59,6 @@ pub enum OpenError {
 
 impl OpenError {
     /// The same, as the error of a single session.
-    #[must_use]
     pub fn into_error(self) -> SystemError {
         match self {
             Self::Refused(error)
@@ -84,7 +83,6 @@ pub struct Opening<'a> {
 }
 
 impl SessionOpener {
-    #[must_use]
     pub fn new() -> Self {
         let answer = Answer::new(Keep::Count);
         Self {
@@ -95,7 +93,6 @@ impl SessionOpener {
         }
     }
 
-    #[must_use]
     pub fn is_pending(&self) -> bool {
         !matches!(
             self.stage,
@@ -104,7 +101,6 @@ impl SessionOpener {
     }
 
     /// Whether the session is open and has prepared its statements.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Open(_))
     }
@@ -119,7 +115,6 @@ impl SessionOpener {
     }
 
     /// The connection, if there is one.
-    #[must_use]
     pub fn into_connection(self) -> Option<Connection> {
         match self.stage {
             Stage::Connecting { connection, .. }
@@ -221,7 +216,6 @@ impl SessionOpener {
     }
 
     /// How long to wait for an event at most.
-    #[must_use]
     pub fn retry_delay(&self) -> Duration {
         match self.stage {
             Stage::Retry { .. } => RETRY_AFTER,

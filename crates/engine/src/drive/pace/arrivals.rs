@@ -76,7 +76,6 @@ pub struct Arrivals {
 
 impl Arrivals {
     /// `None` in a closed loop. Those that are deferred are queued one by one.
-    #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
         let curve = Curve::new(&group.work.arrival, schedule);
         if curve.is_none() && !group.is_deferred() {
@@ -107,7 +106,6 @@ impl Arrivals {
     }
 
     /// When the next arrival is due; `None` after the last.
-    #[must_use]
     #[inline]
     pub fn due_ns(&self) -> Option<u64> {
         self.next().map(|arrival| arrival.due_ns)

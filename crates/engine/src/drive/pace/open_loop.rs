@@ -64,7 +64,6 @@ const ORDER: Ordering = Ordering::SeqCst;
 
 impl OpenLoop {
     /// `None` in a closed loop.
-    #[must_use]
     pub fn new(
         plan: &Plan,
         group: &Group,
@@ -159,7 +158,6 @@ impl OpenLoop {
     }
 
     /// Whether there are no further arrivals on any thread.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         // In this order: what is queued before the queue is closed is seen.
         let can_come = (self.deferred.as_ref()).is_some_and(|queue| !queue.is_closed());
@@ -182,7 +180,6 @@ impl OpenLoop {
 
     /// When `thread` must check the arrivals again if nothing else happens; 0 if one is due that a client can
     /// start.
-    #[must_use]
     pub fn next_check_ns(&self, thread: usize, now_ns: u64) -> u64 {
         let own = &self.shares[thread];
         let due_ns = own.due_ns.load(ORDER);

@@ -22,7 +22,6 @@ pub struct Schedule {
 
 impl Schedule {
     /// When a client of `clients` starts: they are spread evenly over the ramp-up.
-    #[must_use]
     pub fn begin_ns(&self, client: u32, clients: u32) -> u64 {
         let ramp_up_ns = u128::from(self.ramped_ns - self.start_ns);
         let share_ns = ramp_up_ns * u128::from(client) / u128::from(clients);
@@ -43,7 +42,6 @@ impl Signals {
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
-    #[must_use]
     #[inline]
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)

@@ -126,18 +126,15 @@ impl Group {
     }
 
     /// Whether its transactions are those that scripts of other groups queue.
-    #[must_use]
     pub fn is_deferred(&self) -> bool {
         self.work.arrival == ArrivalDocument::Deferred
     }
 
-    #[must_use]
     pub fn is_open_loop(&self) -> bool {
         self.work.arrival != ArrivalDocument::Closed
     }
 
     /// Whether its clients go through the scripts in order, each at its own pace.
-    #[must_use]
     pub fn has_passes(&self) -> bool {
         self.work.order() == Order::Sequence
             && !self.is_open_loop()
@@ -145,52 +142,44 @@ impl Group {
     }
 
     /// Whether the time of each pass is kept: where a pass is no more than a transaction, only if passes were asked for.
-    #[must_use]
     pub fn keeps_pass_times(&self) -> bool {
         self.has_passes() && (self.scripts.len() > 1 || self.work.stop.passes.is_some())
     }
 
     /// Of a longer latency the transaction is late; without a limit, none is.
-    #[must_use]
     pub fn latency_limit_ns(&self) -> u64 {
         self.work.latency_limit_s.map_or(u64::MAX, nanoseconds)
     }
 
     /// The numbers of its clients among the clients of all groups and processes.
-    #[must_use]
     pub fn client_numbers(&self) -> Range<u32> {
         self.first_number..self.first_number + self.of_clients
     }
 
     /// How many transaction types it has.
-    #[must_use]
     pub fn type_count(&self) -> u32 {
         u32::try_from(self.scripts.len()).expect("there are fewer than 2^32 scripts")
     }
 
     /// The number that the client at this place of the process has among the clients of all groups and
     /// processes.
-    #[must_use]
     pub fn client_number(&self, place: u32) -> u32 {
         self.first_number + self.work.first_client + (place - self.first_place)
     }
 
     /// The index of the route of a script by its place in the group.
-    #[must_use]
     #[inline]
     pub fn route_of(&self, script_place: u32) -> u32 {
         self.route_of_scripts[script_place as usize]
     }
 
     /// The indices of all endpoints that its clients use, ascending.
-    #[must_use]
     pub fn endpoints(&self) -> BTreeSet<u32> {
         let all = self.routes.iter().flat_map(|route| &route.endpoints);
         all.copied().collect()
     }
 
     /// How many of its clients in this process use an endpoint.
-    #[must_use]
     pub fn clients_at(&self, endpoint: u32) -> u32 {
         let places = self.first_place..self.first_place + self.clients;
         let is_there = |&place: &u32| {
@@ -201,7 +190,6 @@ impl Group {
     }
 
     /// Whether the client with this number, among the clients of all groups and processes, belongs to it.
-    #[must_use]
     pub fn has_client(&self, number: u32) -> bool {
         self.client_numbers().contains(&number)
     }
@@ -209,7 +197,6 @@ impl Group {
     /// The client of this process, counted within the group, that runs the transaction with this number:
     /// transactions are dealt round-robin to the clients of all processes. `None`: a client of another
     /// process runs it.
-    #[must_use]
     pub fn client_of(&self, transaction: u64) -> Option<u32> {
         let of_clients = u64::from(self.of_clients);
         let slot = (transaction % of_clients) * self.stride % of_clients;
@@ -219,7 +206,6 @@ impl Group {
     }
 
     /// The number, in the list of all processes, of the `taken`-th transaction of this process.
-    #[must_use]
     pub fn number_of(&self, taken: u64) -> u64 {
         let clients = u64::from(self.clients);
         let rounds = taken / clients;
@@ -228,13 +214,11 @@ impl Group {
 
     /// Whether the answers of the client with this number are compared with other runs', where it has transactions of
     /// its own: one of the first of all processes.
-    #[must_use]
     pub fn compares_client(&self, number: u32) -> bool {
         number - self.first_number < COMPARED_CLIENTS
     }
 
     /// How many such clients are in this process; 0 where clients share a list.
-    #[must_use]
     pub fn compared_clients(&self) -> u32 {
         if self.work.stop.queue.is_some() || self.is_open_loop() {
             return 0;
@@ -245,7 +229,6 @@ impl Group {
 
     /// How many of the first `count` transactions are compared in this process: those of each client that is, or of the
     /// list that all clients share.
-    #[must_use]
     pub fn of_first(&self, count: u64) -> u64 {
         if self.work.stop.queue.is_none() && !self.is_open_loop() {
             return count * u64::from(self.compared_clients());
@@ -255,7 +238,6 @@ impl Group {
     }
 
     /// The part of [`Group::to_prepare`] that one script needs.
-    #[must_use]
     pub fn to_prepare_for(&self, program: &Program, script: u32) -> &[u32] {
         let ids = &program.scripts[script as usize].statement_ids;
         let from = self.to_prepare.partition_point(|id| *id < ids.start);
@@ -264,7 +246,6 @@ impl Group {
     }
 
     /// All transactions of its clients in this process, if that is known beforehand.
-    #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
         if self.ends_with.is_some() || self.is_deferred() {
             return None;

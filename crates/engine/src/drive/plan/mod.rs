@@ -189,7 +189,6 @@ impl Plan {
     }
 
     /// The sessions of all clients in this process.
-    #[must_use]
     pub fn sessions(&self) -> u32 {
         let of_group = |group: &Group| {
             let routes = u32::try_from(group.routes.len()).expect("there are three at most");
@@ -200,20 +199,17 @@ impl Plan {
     }
 
     /// How long a client waits for an answer before it acts; the limit of a statement comes first.
-    #[must_use]
     #[inline]
     pub fn longest_wait_ns(&self) -> Option<u64> {
         self.statement_limit_ns.or(self.statement_timeout_ns)
     }
 
     /// Whether any group is an open loop.
-    #[must_use]
     pub fn has_open_loop(&self) -> bool {
         self.groups.iter().any(Group::is_open_loop)
     }
 
     /// The group of the client at this place of the process.
-    #[must_use]
     pub fn group_at(&self, place: u32) -> &Group {
         let is_before = |group: &Group| group.first_place <= place;
         let next = self.groups.partition_point(is_before);
@@ -221,33 +217,28 @@ impl Plan {
     }
 
     /// The group of a client by its number among the clients of all groups and processes.
-    #[must_use]
     pub fn group_of(&self, client: u32) -> &Group {
         let found = self.groups.iter().find(|group| group.has_client(client));
         found.expect("every client belongs to a group")
     }
 
     /// The name of a transaction type's script.
-    #[must_use]
     pub fn type_name(&self, transaction_type: u32) -> &str {
         let script = self.types[transaction_type as usize].script;
         &self.program.scripts[script as usize].name
     }
 
     /// Whether transactions of this type are due by a schedule.
-    #[must_use]
     pub fn is_open(&self, transaction_type: u32) -> bool {
         self.groups[self.types[transaction_type as usize].group as usize].is_open_loop()
     }
 
     /// How many types there are of each endpoint.
-    #[must_use]
     pub fn types_at_each(&self) -> u32 {
         u32::try_from(self.types.len() / self.endpoints.len()).expect("types have 32-bit numbers")
     }
 
     /// The same transaction type at the first endpoint.
-    #[must_use]
     pub fn at_first(&self, transaction_type: u32) -> u32 {
         transaction_type % self.types_at_each()
     }
@@ -267,7 +258,6 @@ impl Plan {
     }
 
     /// By the number of the transaction type.
-    #[must_use]
     pub fn type_names(&self) -> Vec<&str> {
         let scripts = &self.program.scripts;
         let names = (self.types.iter()).map(|kind| scripts[kind.script as usize].name.as_str());
@@ -275,7 +265,6 @@ impl Plan {
     }
 
     /// What the aggregators must hold.
-    #[must_use]
     pub fn layout(&self) -> Layout {
         let types = self.types.iter().map(|kind| {
             let group = &self.groups[kind.group as usize];
@@ -300,7 +289,6 @@ impl Plan {
     }
 
     /// All transactions of this process, if that is known beforehand.
-    #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
         if self.duration_ns.is_some() {
             return None;
@@ -309,7 +297,6 @@ impl Plan {
     }
 
     /// The statement's place in its file, for messages.
-    #[must_use]
     pub fn place(&self, statement: u32) -> String {
         let statement = &self.program.statements[statement as usize];
         let script = &self.program.scripts[statement.script as usize];
@@ -387,14 +374,12 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
 }
 
 /// Whether [`Protocol::Prepared`] prepares the statement: it reads or changes rows, or has values.
-#[must_use]
 pub fn is_prepared(statement: &Statement) -> bool {
     !statement.is_operation
         && (statement.kind == StatementKind::Rows || statement.parameter_count > 0)
 }
 
 /// The driver operation for a statement of this kind.
-#[must_use]
 pub fn operation(kind: StatementKind) -> Request<'static> {
     match kind {
         StatementKind::Begin => Request::Begin,

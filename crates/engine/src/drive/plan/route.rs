@@ -14,7 +14,6 @@ pub struct Route {
 
 impl Route {
     /// The index of the endpoint that the client with this number uses.
-    #[must_use]
     #[inline]
     pub fn endpoint_of(&self, client: u32) -> u32 {
         self.endpoints[client as usize % self.endpoints.len()]

@@ -35,7 +35,6 @@ pub struct NextScript {
 
 impl NextScript {
     /// The script at this place of a group, outside any pass.
-    #[must_use]
     pub fn at(group: &Group, place: u32) -> Self {
         Self {
             script: group.scripts[place as usize],
@@ -58,14 +57,12 @@ impl NextScript {
 
 impl ScriptSelector {
     /// For the client with this number.
-    #[must_use]
     pub fn new(plan: &Plan, group: &Group, client: u32) -> Self {
         Self::by_stream(plan, group, client.into())
     }
 
     /// For the arrivals of an open loop. The choices do not follow the clients: which client is free for an
     /// arrival depends on the system under test.
-    #[must_use]
     pub fn of_arrivals(plan: &Plan, group: &Group) -> Self {
         Self::by_stream(plan, group, ARRIVALS - u64::from(group.number))
     }
@@ -103,7 +100,6 @@ impl ScriptSelector {
 }
 
 /// The script of a transaction in a list that all clients share, selected by the transaction's number.
-#[must_use]
 pub fn script_of_number(plan: &Plan, group: &Group, number: u64) -> NextScript {
     let place = match group.work.order() {
         Order::Sequence => {

@@ -37,7 +37,6 @@ pub struct TransactionLines {
 
 impl Recorded<'_> {
     /// A report for each script, over all groups.
-    #[must_use]
     pub fn of_all_groups(&self) -> TransactionLines {
         let scripts = (0u32..).zip(&self.plan.program.scripts);
         let lines = scripts.map(|(number, script)| Line {
@@ -49,7 +48,6 @@ impl Recorded<'_> {
     }
 
     /// What ended of each script that began in the warm-up.
-    #[must_use]
     pub fn of_warm_up(&self, by_type: &[Outcomes]) -> Vec<WarmUpOutcomes> {
         let scripts = (0u32..).zip(&self.plan.program.scripts);
         let named = scripts.map(|(number, script)| {
@@ -71,7 +69,6 @@ impl Recorded<'_> {
     }
 
     /// The report of one group, whose last client ended `elapsed_ns` after the measurement began.
-    #[must_use]
     pub fn of_group(&self, group: usize, elapsed_ns: u64) -> GroupReport {
         let plan = self.plan;
         let layout = &plan.groups[group];
@@ -146,14 +143,12 @@ impl Recorded<'_> {
     }
 
     /// The errors of the selected transaction types; `None` is the type of errors while connecting.
-    #[must_use]
     pub fn errors(&self, is_selected: impl Fn(Option<u32>) -> bool) -> Vec<ErrorReport> {
         let name_of = |kind| self.plan.type_name(kind).to_owned();
         self.errors.report(name_of, is_selected, self.began_ns)
     }
 
     /// The durations of all transactions of one type, with any outcome.
-    #[must_use]
     pub fn durations_of_type(&self, transaction_type: u32) -> Durations {
         let mut all = Durations::default();
         for outcome in Outcome::ALL {
@@ -262,7 +257,6 @@ impl From<&Durations> for AllOk {
 }
 
 /// How transactions arrived in these groups: `mixed` if in different ways.
-#[must_use]
 pub fn arrival(of_groups: &[&ArrivalDocument]) -> Arrival {
     let kind = |arrival: &ArrivalDocument| match arrival {
         ArrivalDocument::Closed => ArrivalKind::Closed,

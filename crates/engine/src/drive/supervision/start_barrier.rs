@@ -88,7 +88,6 @@ impl StartBarrier {
     }
 
     /// Whether all clients are ready.
-    #[must_use]
     pub fn is_clear(&self) -> bool {
         let state = self.state();
         !state.has_refusal && state.failure.is_none()
@@ -108,12 +107,10 @@ impl StartBarrier {
     }
 
     /// Whether no further client needs to connect.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    #[must_use]
     pub fn take_failure(&self) -> Option<EngineError> {
         self.state().failure.take()
     }

@@ -376,7 +376,6 @@ pub struct ClientsSoFar {
 
 impl ClientsSoFar {
     /// `client_cost`: since the measurement began; `measured`: from when to when it lasts so far.
-    #[must_use]
     pub fn of(
         shared: &Shared,
         threads: usize,

@@ -42,7 +42,6 @@ impl SuspensionDetector {
     }
 
     /// The suspensions detected so far, on the run's clock, to a tenth of a second.
-    #[must_use]
     pub fn take(&self) -> Vec<TimeSpan> {
         let mut suspensions = self
             .suspensions

@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use assay_datagen::{Dataset, GeneratedDocument, GeneratedSource, measure};
-use assay_engine::{
-    DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load_parts,
-};
+use assay_engine::{EngineError, LoadDocument, LoadReport, load_parts};
 use assay_values::ColumnType;
 use serde_json::{Value, json};
+
+use crate::support::rows::until;
+use crate::support::session;
 
 /// The name, the type and the expression of each column of a table with all types.
 pub const COLUMNS: &[(&str, &str, &str)] = &[
@@ -82,19 +83,12 @@ impl Loading<'_> {
             "checksums": true,
         });
         let document = LoadDocument::parse(&document.to_string()).unwrap();
-        let parts = dataset.part().divided(self.sessions);
+        let parts = dataset.part.divided(self.sessions);
         let mut sources: Vec<_> = parts
             .map(|part| GeneratedSource::new(Arc::clone(dataset), part))
             .collect();
         let sources = sources.iter_mut().map(|source| source as _).collect();
-        load_parts(
-            &document,
-            sources,
-            &mut |progress| match progress.rows < breaks_at {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            },
-        )
+        load_parts(&document, sources, &mut until(breaks_at))
     }
 }
 
@@ -107,8 +101,7 @@ pub fn checksum(dataset: &Dataset) -> String {
 
 /// Rows and digest of the statement's answer.
 pub fn digest(deployment: &Value, statement: &str, types: Vec<ColumnType>) -> (u64, String) {
-    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
-    let mut session = Session::open(&deployment).unwrap();
+    let mut session = session(deployment);
     let mut go_on = || ControlFlow::Continue(());
     let answer = session.digest_while(statement, types, &mut go_on).unwrap();
     assert_eq!(answer.error, None);

@@ -10,6 +10,7 @@ pub mod server;
 use std::fs;
 use std::ops::ControlFlow;
 
+use assay_drivers::SystemError;
 use assay_engine::{
     DeploymentDocument, DriveDocument, DriveProgress, EngineError, ErrorReport, Interval,
     Observation, Outcomes, Session, drive,
@@ -26,6 +27,22 @@ pub fn null_deployment(name: &str, options: Value) -> Value {
     json!({ "driver": "null", "options": options })
 }
 
+pub fn deployed(deployment: &Value) -> DeploymentDocument {
+    DeploymentDocument::parse(&deployment.to_string()).unwrap()
+}
+
+pub fn session(deployment: &Value) -> Session {
+    Session::open(&deployed(deployment)).unwrap()
+}
+
+/// The error of a system, and in what it came.
+pub fn of_system(error: EngineError) -> (SystemError, String) {
+    match error {
+        EngineError::System(error, context) => (error, context),
+        other => panic!("{other:?}"),
+    }
+}
+
 impl Server {
     /// The deployment of a PostgreSQL server, through its Unix socket.
     pub fn deployment(&self) -> Value {
@@ -33,7 +50,7 @@ impl Server {
     }
 
     pub fn session(&self) -> Session {
-        Session::open(&DeploymentDocument::parse(&self.deployment().to_string()).unwrap()).unwrap()
+        session(&self.deployment())
     }
 
     /// The first cell of the answer's first row.

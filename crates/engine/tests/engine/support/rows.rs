@@ -1,6 +1,39 @@
 //! A source of numbered rows that can fail at a given row.
 
+use std::ops::ControlFlow;
+
+use assay_engine::{EngineError, LoadDocument, LoadProgress, LoadReport, load};
 use assay_values::{Row, RowSource, SourceError};
+use serde_json::{Value, json};
+
+/// Goes on until this many rows are loaded.
+pub fn until(rows: u64) -> impl FnMut(&LoadProgress) -> ControlFlow<()> {
+    move |progress| match progress.rows < rows {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    }
+}
+
+/// The load of one table.
+pub fn loaded(
+    deployment: &Value,
+    table: &str,
+    bulk: &str,
+    rows: u64,
+) -> Result<LoadReport, EngineError> {
+    let table = json!({ "name": table, "bulk": bulk, "form": "native" });
+    let document = json!({ "deployment": deployment, "tables": [table] });
+    loaded_by(&document, Counting::new(1, rows), u64::MAX)
+}
+
+pub fn loaded_by(
+    document: &Value,
+    mut source: Counting,
+    breaks_at: u64,
+) -> Result<LoadReport, EngineError> {
+    let document = LoadDocument::parse(&document.to_string()).unwrap();
+    load(&document, &mut source, &mut until(breaks_at))
+}
 
 /// `rows` rows (number, text of the number) for each table in turn.
 pub struct Counting {

@@ -9,6 +9,16 @@ use assay_values::{Piece, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// A script with the name of its file.
+pub fn source<'a>(path: &'a str, text: &'a str) -> Source<'a> {
+    Source {
+        name: path.trim_end_matches(".sql"),
+        path,
+        text,
+        is_plain: false,
+    }
+}
+
 pub fn try_compile(text: &str) -> Result<Program, ScriptError> {
     try_compile_with(text, &[])
 }
@@ -25,12 +35,6 @@ pub fn try_compile_as(
     text: &str,
     given: &[(&str, Value)],
 ) -> Result<Program, ScriptError> {
-    let source = Source {
-        name: "test",
-        path: "test.sql",
-        text,
-        is_plain: false,
-    };
     let given: Vec<(String, Value)> = given
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.clone()))
@@ -47,7 +51,7 @@ pub fn try_compile_as(
         allow_shell: true,
         ..Options::default()
     };
-    compile(&[source], &options)
+    compile(&[source("test.sql", text)], &options)
 }
 
 pub fn lists(of: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
@@ -168,6 +172,49 @@ pub fn one_row_reply() -> Reply<'static> {
         rows: 1,
         ..Reply::default()
     }
+}
+
+/// An answer of one row with these columns. The machine borrows its answers; a test may leak a few bytes.
+pub fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {
+    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    let cells: Vec<Option<Box<[u8]>>> = cells
+        .iter()
+        .map(|cell| cell.map(|text| text.as_bytes().into()))
+        .collect();
+    let cells = &*cells.leak();
+    Reply {
+        rows: 1,
+        columns: columns.leak(),
+        first_row: Some(cells),
+        last_row: Some(cells),
+        ..Reply::default()
+    }
+}
+
+/// An answer with an error.
+pub fn refused(class: &'static str, message: &'static str) -> Reply<'static> {
+    Reply {
+        error: Some((class, message)),
+        ..Reply::default()
+    }
+}
+
+pub fn failed(ending: Ending) -> (&'static str, String) {
+    match ending {
+        Ending::Failed { class, message } => (class, message),
+        other => panic!("expected a failure, found {other:?}"),
+    }
+}
+
+/// The transaction ended so, with a message that has this part.
+pub fn fails(ending: Ending, expected: &str, part: &str) {
+    let (class, message) = failed(ending);
+    assert_eq!(class, expected, "{message}");
+    assert!(message.contains(part), "{message}");
+}
+
+pub fn warnings(program: &Program) -> Vec<String> {
+    program.warnings.iter().map(ToString::to_string).collect()
 }
 
 /// The value of `\set x expression`, or the message of the error or failure.

@@ -72,7 +72,7 @@ impl ClientConnection<'_> {
             {
                 let request = CancelRequest {
                     endpoint: self.endpoint,
-                    address: connection.place(),
+                    address: connection.place,
                     cancel,
                 };
                 self.cancel_number = helpers.cancel(self.place, request);

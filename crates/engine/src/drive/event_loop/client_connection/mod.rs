@@ -84,7 +84,6 @@ pub enum ClientStatus {
 
 impl<'a> ClientConnection<'a> {
     /// Without a session, which [`ClientConnection::begins_with`] gives it, the client opens one for each transaction.
-    #[must_use]
     pub fn new(place: usize, client: Client<'a>) -> Self {
         Self {
             place,
@@ -166,7 +165,7 @@ impl<'a> ClientConnection<'a> {
             };
             let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
             let progress = match progress {
-                Ok(Progress::NeedMore) if connection.has_unread() => {
+                Ok(Progress::NeedMore) if connection.has_unread => {
                     return match context.watch(connection, self.token) {
                         Ok(()) => ClientStatus::Open,
                         Err(error) => self.lost(&error, context),
