@@ -8,13 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import glossary
-import names_in_code
-import names_shown
-import prose
 import pytest
-from exceptions import Exceptions
-from glossary import NAMES, ROOT, TEXT, TYPES
-from names_in_code import Name
+from glossary import NAMES, ROOT, TEXT, TYPES, Exceptions, Name
 
 LONGEST_NAME = 4
 """In words."""
@@ -36,8 +31,8 @@ def test_no_replaced_word_is_used(tmp_path: Path) -> None:
     """In names of the code, in names that users see, and in text."""
     exceptions = Exceptions()
     wrong = [
-        *_in_names(names_in_code.names(), exceptions),
-        *_in_names(names_shown.names(tmp_path), exceptions),
+        *_in_names(glossary.names_in_code(), exceptions),
+        *_in_names(glossary.names_shown(tmp_path), exceptions),
         *_in_text(exceptions),
     ]
     assert not wrong, "\n".join(["the glossary has another word for:", *wrong])
@@ -65,9 +60,9 @@ def _in_names(names: Iterator[Name], exceptions: Exceptions) -> Iterator[str]:
 
 def _in_text(exceptions: Exceptions) -> Iterator[str]:
     say = {one.words: one.say for one in glossary.replaced() if TEXT in one.held_in}
-    phrases = prose.pattern(say)
-    for path in prose.files():
-        for line, words in prose.found(path, phrases):
+    phrases = glossary.pattern_of(say)
+    for path in glossary.prose_files():
+        for line, words in glossary.phrases_in(path, phrases):
             place = f"{path.relative_to(ROOT)}:{line}"
             if not exceptions.allow(words, place):
                 yield f"{place}: {words!r}; say: {say[words]}"
@@ -85,10 +80,12 @@ def _in_text(exceptions: Exceptions) -> Iterator[str]:
 def test_a_phrase_is_found_across_lines_of_comments_and_texts(tmp_path: Path, text: str) -> None:
     file = tmp_path / "file"
     file.write_text(text, encoding="utf-8")
-    assert [words for _, words in prose.found(file, prose.pattern(["two words"]))] == ["two words"]
+    assert [
+        words for _, words in glossary.phrases_in(file, glossary.pattern_of(["two words"]))
+    ] == ["two words"]
 
 
 def test_names_are_found_in_both_languages() -> None:
-    found = {(name.name, name.is_type_or_file) for name in names_in_code.names()}
+    found = {(name.name, name.is_type_or_file) for name in glossary.names_in_code()}
     assert {("latency_ns", False), ("Experiment", True), ("ThreadRecorder", True)} <= found
     assert {("thread_recorder", True), ("lab", True), ("systems", True)} <= found
