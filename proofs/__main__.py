@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
+import platform
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
-from proofs._page import page
-from proofs._proof import NAMES, SHORT_TIMEOUT_S, TIMEOUT_S
+from assay import _engine
+from proofs._proof import NAMES, SHORT_TIMEOUT_S, TIMEOUT_S, Found
 
 FOLDER = Path(__file__).parents[1] / "docs" / "proofs"
+MOST_FAULTS = 50
+"""How many faults are listed."""
 
 
 def main() -> int:
@@ -52,6 +57,36 @@ def main() -> int:
         file.write_text(page(name, proof.__doc__ or "", found, seed=given.seed), "utf-8")
         print(f"{line}: {file}", flush=True)
     return 1 if is_broken else 0
+
+
+def page(name: str, description: str, found: Found, *, seed: int) -> str:
+    """The page: command, number of cases, versions, exit statuses."""
+    build = json.loads(_engine.build_info())
+    outcomes = [f"| {one} | {count:,} |" for one, count in sorted(found.outcomes.items())]
+    faults = [f"```text\n{one}\n```\n" for one in found.faults[:MOST_FAULTS]]
+    left_out = len(found.faults) - len(faults)
+    return "\n".join(
+        [
+            f"# {name.replace('_', ' ').capitalize()}\n",
+            "<!-- Written by make prove; not edited by hand. -->\n",
+            f"{description.strip()}\n",
+            f"- Command: `python -m proofs {name} --cases {found.cases} --seed {seed}`",
+            f"- Cases: {found.cases:,}",
+            f"- Faults: {len(found.faults):,}",
+            f"- Versions: Assay {version('assay-db')}, engine {_engine_name(build)}, "
+            f"Python {platform.python_version()}, {platform.system()} {platform.machine()}\n",
+            "| how cases ended | cases |",
+            "|---|---:|",
+            *outcomes,
+            "",
+            *(["## Faults\n", *faults] if faults else []),
+            *([f"and {left_out} more\n"] if left_out else []),
+        ]
+    )
+
+
+def _engine_name(build: dict[str, str]) -> str:
+    return " ".join(str(value) for value in build.values())
 
 
 if __name__ == "__main__":
