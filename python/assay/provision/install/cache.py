@@ -32,6 +32,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import TaggedProcesses, UnfinishedPackage
 from assay.text import paths
+from assay.text.versions import is_of, version_numbers, version_order
 
 if TYPE_CHECKING:
     from assay.contracts.systems.protocol import Prefix, ReportInstalling
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 _OF_ROOT = Path("/var/cache/assay")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
-_NUMBERS = re.compile(r"\d+|\D+")
 
 
 class Installed(Struct, frozen=True):
@@ -224,12 +224,6 @@ def _shelf(system: str) -> Path:
     return shelves() / system
 
 
-def version_order(version: str) -> list[tuple[int, int, str]]:
-    """9.10 is after 9.9."""
-    parts = _NUMBERS.findall(version)
-    return [(1, int(one), "") if one.isdecimal() else (0, 0, one) for one in parts]
-
-
 _LOCKS = Path("/proc/locks")
 
 
@@ -293,9 +287,6 @@ def _users(folder: Path) -> list[int]:
     return sorted(set(found) - {0})
 
 
-_BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
-
-
 def programs_of(choice: SystemChoice) -> FoundPrograms | None:
     """What a private system would be started from; None: nothing is looked for here. Raises
     `SystemMissing` where it, or its version, is not on this machine."""
@@ -337,11 +328,6 @@ def programs_here(system: System) -> list[FoundPrograms]:
     return [of_numbers[one] for one in sorted(of_numbers, key=version_order, reverse=True)]
 
 
-def version_numbers(version: str) -> str:
-    """Without what a package adds behind them."""
-    return _BEHIND_THE_NUMBERS.sub("", version)
-
-
 def _found(system: System) -> Iterator[FoundPrograms]:
     if isinstance(system, SeveralVersions):
         named = system.chosen_by.get()
@@ -358,13 +344,13 @@ def _of_version(system: System, asked: str) -> FoundPrograms:
     wanted = version_numbers(asked)
     known = programs_here(system)
     for found in known:
-        if _is_of(version_numbers(found.version), wanted):
+        if is_of(version_numbers(found.version), wanted):
             return found
     has = ", ".join(version_numbers(found.version) for found in known)
     fixes = []
     if isinstance(system, Installable):
         releases = system.installable_releases if isinstance(system, OfReleases) else ()
-        can_be_had = not releases or any(_is_of(wanted, one) for one in releases)
+        can_be_had = not releases or any(is_of(wanted, one) for one in releases)
         from assay.text.phrases import alternatives
 
         fixes.append(
@@ -379,8 +365,3 @@ def _of_version(system: System, asked: str) -> FoundPrograms:
         + (f"{system.name} {has}" if has else "no version of it"),
         hint="; or ".join(fixes) or None,
     )
-
-
-def _is_of(version: str, release: str) -> bool:
-    """Whether its first numbers are those: ``15.18`` is of ``15``."""
-    return f"{version}.".startswith(f"{release}.")
