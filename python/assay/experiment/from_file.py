@@ -246,7 +246,9 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
 def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
     with ErrorPlace(top, "systems"):
         choices = list(
-            checked_choices.system_choices(top.texts("systems", (workload.default_system,)))
+            checked_choices.system_choices(
+                top.texts("systems", (workload.default_system,)), top.file.parent
+            )
         )
     if "system" in top and not top.is_table("system"):
         raise top.error(

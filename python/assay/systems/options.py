@@ -177,10 +177,11 @@ def said_version(program: Path) -> str:
     """All that ``program --version`` prints. Raises `SystemMissing` where it cannot be run."""
     try:
         said = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, check=False, timeout=60
+            [str(program), "--version"], capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SystemMissing(f"{program} cannot be run: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise SystemMissing(f"{program} cannot be run: {why}") from error
     return (said.stdout + said.stderr).strip()
 
 

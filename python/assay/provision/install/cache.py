@@ -27,6 +27,7 @@ from assay.contracts.systems.abilities import (
 from assay.contracts.systems.protocol import System
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
+from assay.provision.install import builds
 from assay.provision.machine.users import first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
@@ -289,10 +290,13 @@ def _users(folder: Path) -> list[int]:
 
 def programs_of(choice: SystemChoice) -> FoundPrograms | None:
     """What a private system would be started from; None: nothing is looked for here. Raises
-    `SystemMissing` where it, or its version, is not on this machine."""
+    `SystemMissing` where it, or its version, is not on this machine, and `NotOnThisMachine` where
+    it is not in the directory that the user named."""
     system = registry.system(choice.name)
     if choice.url is not None or not isinstance(system, Findable):
         return None
+    if choice.build:
+        return builds.programs_at(choice)
     if not choice.version:
         return system.find()
     if choice.programs and isinstance(system, SeveralVersions):
@@ -310,7 +314,10 @@ def with_programs(choice: SystemChoice) -> SystemChoice:
 
 
 def in_its_version(choice: SystemChoice) -> SystemChoice:
-    """As `with_programs`; without a version, with the one that it would be started in."""
+    """As `with_programs`; without a version, with the one that it would be started in. Programs of
+    a directory are known by their digest."""
+    if choice.build:
+        return builds.with_build(choice)
     found = None if choice.version else programs_of(choice)
     return with_programs(choice if found is None else _at(choice, found))
 
