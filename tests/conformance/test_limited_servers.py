@@ -4,8 +4,6 @@ declared, versions."""
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +22,8 @@ from assay.probe import durability, flushes
 from assay.provision import limits
 from assay.provision.running_system import provision, running_system
 from assay.storages.loop import LOOP
-from assay.systems.postgresql import installation as postgresql
 from commands import IN_MEMORY, Assay, need, two_versions
-from servers import SERVERS
+from servers import SERVERS, two_builds
 from step_workloads import folder_of
 
 MB = 1 << 20
@@ -262,20 +259,8 @@ def test_two_versions_run_side_by_side_and_are_compared(assay: Assay, system: st
 
 @pytest.fixture
 def builds() -> Iterator[tuple[Path, Path]]:
-    """Two copies of PostgreSQL that differ in a byte of a library."""
-    need("postgresql")
-    own = postgresql.find_server().program("postgres").resolve().parents[1]
-    with tempfile.TemporaryDirectory(prefix="builds-") as made:
-        Path(made).chmod(0o755)  # the servers' user must be able to enter
-        found = []
-        for name in ("a", "b"):
-            copy = Path(made, name, "lib", "postgresql", own.name)
-            shutil.copytree(own, copy, ignore=shutil.ignore_patterns("bitcode", "pgxs"))
-            Path(made, name, "share").symlink_to(own.parents[2] / "share")
-            found.append(copy)
-        with (found[1] / "lib" / "plpgsql.so").open("ab") as library:
-            library.write(b"x")
-        yield found[0], found[1]
+    with two_builds() as found:
+        yield found
 
 
 def test_two_builds_of_one_version_are_two_systems(
@@ -297,7 +282,7 @@ def test_two_builds_of_one_version_are_two_systems(
     for run in runs:
         assert run.deployment is not None
         assert run.deployment.version.endswith(f", build {known[run.system_label]}")
-        place = old if run.system_label == "old" else new
+        place = (old if run.system_label == "old" else new).resolve()
         assert f"PKGLIBDIR = {place}/lib\n" in run.deployment.built
     compared = " ".join(assay("compare", "1", "--between", "system").out.split())
     assert f"build {known['old']} →" in compared
