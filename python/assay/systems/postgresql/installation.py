@@ -35,7 +35,7 @@ _PLACES = (f"{PACKAGED}/*/bin",)
 INITDB = Program("initdb", "postgresql", _PLACES)
 POSTGRES = Program("postgres", "postgresql", _PLACES)
 PSQL = Program("psql", "postgresql-client", _PLACES)
-PG_CONFIG = Program("pg_config", "libpq-dev", _PLACES, is_optional=True)
+BUILD_REPORT = Program("pg_config", "libpq-dev", _PLACES, is_optional=True)
 PG_DUMP = Program("pg_dump", "postgresql-client", _PLACES)
 
 
@@ -116,11 +116,11 @@ def _chosen_folders(chosen: str | None) -> list[Path]:
 def build_of(installation: Installation) -> ProgramBuild:
     """Its programs, the libraries beside them and those that its server loads."""
     programs = [installation.program(one.name).resolve() for one in (INITDB, POSTGRES)]
-    folder, own = programs[1].parent, installation.program(PG_CONFIG.name)
+    folder, own = programs[1].parent, installation.program(BUILD_REPORT.name)
     said = said_version(programs[1])
     if os.access(own, os.X_OK):
-        told = subprocess.run([own], capture_output=True, text=True, check=False, timeout=60)
-        said = told.stdout.strip() or said
+        reported = subprocess.run([own], capture_output=True, text=True, check=False, timeout=60)
+        said = reported.stdout.strip() or said
     loaded = re.search(r"^PKGLIBDIR = (.+)$", said, re.MULTILINE)
     beside = builds.libraries_of(folder.parent, ())
     parts = [*beside, *([Path(loaded[1])] if loaded else [])]
