@@ -172,6 +172,44 @@ def test_what_cannot_be_installed_is_refused(
     assert "geheim" not in ended.err
 
 
+CRASHES = "#!/bin/sh\nexit 1\n"
+
+
+@pytest.mark.parametrize(
+    ("programs", "message"),
+    [
+        ({"initdb": CRASHES, "postgres": CRASHES}, "postgres --version says nothing: expected its"),
+        ({"initdb": "\x7fELF", "postgres": "\x7fELF"}, "postgres cannot be run: Exec format error"),
+        ({"postgres": CRASHES}, "PostgreSQL's program initdb is not in"),
+        ({"bin/postgres": CRASHES}, "PostgreSQL's program initdb is not in"),
+        ({}, "PostgreSQL's programs initdb and postgres are not in"),
+        ("a text", "; {place} is a file"),
+        (None, "there is no directory {place}"),
+    ],
+)
+def test_what_is_no_directory_of_programs_is_refused(
+    assay: Assay, working_folder: Path, programs: dict[str, str] | str | None, message: str
+) -> None:
+    place = working_folder / "built"
+    if isinstance(programs, str):
+        place.write_text(programs)
+    if isinstance(programs, dict):
+        place.mkdir()
+        for name, text in programs.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_text(text)
+            (place / name).chmod(0o755)
+    ended = assay(
+        "run", "tpcb.select-only", "--on", "new=postgresql:./built", "--transactions", "1"
+    )
+    said = " ".join(ended.err.split())
+    assert ended.status == 2
+    assert message.format(place=place) in said
+    assert "hint: name the directory that holds its programs: postgresql:DIRECTORY" in said
+    assert "Traceback" not in said
+    assert not [one for one in working_folder.iterdir() if one.name not in ("built", "state")]
+
+
 HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas", "starlette", "uvicorn")
 IMPORTED = """
 import atexit, sys

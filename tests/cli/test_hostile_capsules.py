@@ -183,6 +183,11 @@ def test_a_workload_that_reads_another_folder_is_refused(
             "name all its systems: --on sqlite:///reached.db",
         ),
         (
+            {"systems": [{"name": "postgresql", "programs": "/opt/x", "build": "1" * 64}]},
+            {"systems": ["postgresql:/opt/x"]},
+            "the capsule names a directory of programs, /opt/x: Assay starts only programs that",
+        ),
+        (
             {"storages": [{"name": "here:/tmp", "kind": "here", "directory": "/tmp"}]},
             {"storages": ["here:/tmp"]},
             "the capsule names the directory or device /tmp (storage here:/tmp)",
@@ -396,6 +401,10 @@ FILES = {
         "is outside the capsule",
     ),
     "server": ('script = ["one.sql"]\nsystems = ["postgresql://u@127.0.0.1:9/d"]', "by URL"),
+    "programs": (
+        'script = ["one.sql"]\nsystems = ["postgresql:./bin"]',
+        "names a directory of programs",
+    ),
     "storage": (
         'script = ["one.sql"]\nsystems = ["sqlite"]\nstorages = ["here:{folder}"]',
         "directory or device",

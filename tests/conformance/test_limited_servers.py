@@ -4,6 +4,7 @@ declared, versions."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from assay.provision import limits
 from assay.provision.running_system import provision, running_system
 from assay.storages.loop import LOOP
 from commands import IN_MEMORY, Assay, need, two_versions
-from servers import SERVERS
+from servers import SERVERS, two_builds
 from step_workloads import folder_of
 
 MB = 1 << 20
@@ -256,6 +257,49 @@ def test_two_versions_run_side_by_side_and_are_compared(assay: Assay, system: st
     compared = assay("compare", "1", "--between", f"{system}@{first},{system}@{second}")
     assert f"{system}.version {old}" in compared.out, compared.err
     assert f"{system}.version {new}" in compared.out
+
+
+@pytest.fixture
+def builds() -> Iterator[tuple[Path, Path]]:
+    with two_builds() as found:
+        yield found
+
+
+def test_two_builds_of_one_version_are_two_systems(
+    assay: Assay, builds: tuple[Path, Path], working_folder: Path
+) -> None:
+    old, new = builds
+    (working_folder / "link").symlink_to(new)
+    (working_folder / "builds.toml").write_text(
+        f'workload = "tpcb"\ntest = "simple-update"\nrepetitions = 2\nclients = 1\n'
+        f'systems = ["old=postgresql:{old}", "new=postgresql:./link/bin[jit=off]"]\n'
+        "[drive]\nwarm_up_s = 0\nduration_s = 0.2\n"
+    )
+    ended = assay("run", "builds.toml", *IN_MEMORY)
+    assert ended.status == 0, ended.err + ended.out
+    runs = ended.runs
+    assert {run.system_label for run in runs} == {"old", "new"}
+    known = {run.system_label: run.cell.system.build[:12] for run in runs}
+    assert known["old"] != known["new"]
+    for run in runs:
+        assert run.deployment is not None
+        assert run.deployment.version.endswith(f", build {known[run.system_label]}")
+        place = (old if run.system_label == "old" else new).resolve()
+        assert f"PKGLIBDIR = {place}/lib\n" in run.deployment.built
+    compared = " ".join(assay("compare", "1", "--between", "system").out.split())
+    assert f"build {known['old']} →" in compared
+    assert f"build {known['new']}" in compared
+    named = ", ".join(f"{name} {build}" for name, build in known.items())
+    assert f"builds {named}" in " ".join(assay("report", "1").out.split())
+    listed = json.loads(assay("list", "runs", "--format", "json").out)
+    assert {row["system"]: row["build"] for row in listed} == known
+    twice = assay("plan", "tpcb", "--on", f"postgresql:{new},postgresql:{new}/bin")
+    assert twice.status == 2
+    assert f"postgresql build={known['new']} is given twice" in twice.err
+    assert assay("pack", "1", "-o", "built.assay").status == 0
+    again = assay("rerun", "built.assay", "--no-probe")
+    assert again.status == 2
+    assert "starts only programs that you name" in " ".join(again.err.split())
 
 
 def test_versions_in_an_experiment_file_with_names_and_settings(assay: Assay) -> None:

@@ -262,8 +262,15 @@ _HERE, _THERE = "127.0.0.1", "db"
 _SERVERS_OF_PAGES = {
     "postgresql://bench@db1,db2,db3/shop": "cluster_url",
     f"postgresql://me@{_THERE}/shop": "shop_url",
+    "/opt/pg/": "builds_folder",
 }
-"""URLs that pages show, and what makes the URL of servers on this machine that replaces each."""
+"""URLs and folders that pages show, and what makes those on this machine that replace each."""
+
+
+@pytest.fixture(scope="module")
+def builds_folder() -> Iterator[str]:
+    with servers.two_builds() as (old, _):
+        yield f"{old.parent}/"
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 1946,
-    "lines": 326_800,
+    "tracked files": 1949,
+    "lines": 327_500,
     "lines of README.md": 90,
-    "Python modules": 446,
+    "Python modules": 448,
     "pairs of classes that share their fields": 3,
     "classes that are a run": 4,
     "kinds of column": 1,

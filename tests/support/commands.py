@@ -20,6 +20,7 @@ from assay.judge.run import Run
 from assay.provision.install import cache as versions
 from assay.provision.running_system import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
+from assay.text.versions import version_numbers
 
 Assay = Callable[..., "Ended"]
 
@@ -77,8 +78,7 @@ def two_versions(system: str) -> tuple[str, str]:
     """The oldest and the newest version of the system that are on this machine; skips the test,
     with the reason, where there are not two."""
     known = [
-        versions.version_numbers(one.version)
-        for one in versions.programs_here(registry.system(system))
+        version_numbers(one.version) for one in versions.programs_here(registry.system(system))
     ]
     if len(known) < 2:
         pytest.skip(f"expected two versions of {system} on this machine, found {known}")

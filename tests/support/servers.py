@@ -21,6 +21,7 @@ from assay.provision.directory import server_directory
 from assay.provision.engine.engine_calls import session
 from assay.systems import System
 from assay.systems.options import TRANSPORT
+from assay.systems.postgresql import installation as postgresql
 from commands import need
 
 SERVERS = [
@@ -48,6 +49,26 @@ def directory_for_servers() -> Iterator[StorageFacts]:
     path.chmod(0o755)
     yield StorageFacts("here", "here", str(path))
     path.rmdir()  # also asserts that everything in it was removed
+
+
+@contextmanager
+def two_builds() -> Iterator[tuple[Path, Path]]:
+    """Two copies of PostgreSQL, ``old`` and ``new`` in one folder, that differ in a byte of a
+    library."""
+    need("postgresql")
+    own = postgresql.find_server().program("postgres").resolve().parents[1]
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)  # the servers' user must be able to enter
+        for name in ("old", "new"):
+            # Its programs find their files from where they are.
+            whole = Path(made, f"usr-{name}")
+            copy = whole / "lib" / "postgresql" / own.name
+            shutil.copytree(own, copy, ignore=shutil.ignore_patterns("bitcode", "pgxs"))
+            (whole / "share").symlink_to(own.parents[2] / "share")
+            Path(made, name).symlink_to(copy)
+        with Path(made, "new", "lib", "plpgsql.so").open("ab") as library:
+            library.write(b"x")
+        yield Path(made, "old"), Path(made, "new")
 
 
 @contextmanager

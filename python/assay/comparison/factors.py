@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from assay.contracts import factors
+from assay.contracts.experiment import shown_build
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.errors import ArgumentError
@@ -360,6 +361,8 @@ def identifying(run: Run) -> dict[str, Identified]:
     for name, content in contents.items():
         if name in found and content:
             found[name] = Identified(found[name].shown, content)
+    if build := run.cell.system.build:
+        found["system.build"] = Identified(shown_build(build), build)
     if scripts:
         paths = [
             {name: one for name, one in script.items() if name != _CONTENT} for script in scripts

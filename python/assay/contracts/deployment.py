@@ -112,7 +112,7 @@ class Deployment:
     """Client c uses endpoint c mod n, of those that its group reads at. They differ in where they
     are (socket, host, port, file) and in how they are logged in to there."""
     version: str
-    """As the system says it."""
+    """As the system says it; of programs whose directory the user named with their digest."""
     options: Mapping[str, str]
     """The system's own options as used (``engine``), defaults filled in."""
     settings_asked: Mapping[str, str]
@@ -169,6 +169,8 @@ class Deployment:
     """CPU time per second that they may use together, in effect; None: not limited by us."""
     delay: Delay | None = None
     """What is added between clients and server; None: they are connected directly."""
+    built: str = ""
+    """How its programs say they were built, where the user named their directory."""
 
     def __post_init__(self) -> None:
         if not self.nodes or not self.endpoints:

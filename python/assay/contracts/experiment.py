@@ -40,6 +40,16 @@ def setting_word(name: str, shown: str) -> str:
     return f"@{shown}" if name == VERSION else f" {name}={shown}"
 
 
+_SHOWN_OF_DIGEST = 12
+"""Characters of the digest of programs."""
+
+
+def shown_build(build: str) -> str:
+    """As names, reports and versions have it: the beginning of the digest; of programs that were
+    not read the directory."""
+    return build if "/" in build else build[:_SHOWN_OF_DIGEST]
+
+
 _LONG_LABEL = 80
 """Characters; more make a line about something else unreadable."""
 
@@ -84,8 +94,11 @@ class SystemChoice:
     """Its name among the systems of its experiment (`assay.experiment.choices.identity`),
     without its machine; empty: not named yet."""
     programs: str = field(default="", compare=False)
-    """Where the programs of its version are (`assay.contracts.systems.abilities.SeveralVersions`);
-    empty: where the system looks for them itself."""
+    """Where the programs of its version are (`assay.contracts.systems.abilities.SeveralVersions`),
+    or those of the directory that the user named; empty: where the system looks for them itself."""
+    build: str = ""
+    """Of programs whose directory the user named: the digest of them and of their libraries, by
+    which they are known wherever they lie; the directory itself until they are read."""
 
     @property
     def version(self) -> str:
@@ -118,6 +131,8 @@ class SystemChoice:
         own = {key: one for key, one in given.items() if self.of_profile.get(key) != one}
         if self.profile:
             own["profile"] = self.profile
+        if self.build:
+            own["build"] = shown_build(self.build)
         return {key: setting_text(key, own[key]) for key in sorted(own)}
 
     @property

@@ -29,7 +29,7 @@ from assay.contracts.storages.protocol import asked_options_of
 from assay.experiment.choices.identity import written_storage
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.server_limits import FACTORS
-from assay.experiment.choices.written_systems import STORAGE
+from assay.experiment.choices.written_systems import STORAGE, written_directory
 from assay.experiment.file_keys import is_read_by_kind
 from assay.experiment.settings_catalogue import SETTINGS
 from assay.text.output_file import Value
@@ -64,7 +64,7 @@ def tables_of(asked: Experiment, places: Places, quick: TomlData) -> Tables:
         **({"title": asked.title} if asked.title else {}),
         **({"reproduces": asked.reproduces} if asked.reproduces else {}),
         **_what(asked, places),
-        "systems": [_system(one) for one in asked.systems],
+        "systems": [system_word(one) for one in asked.systems],
         **_storages(asked),
         **_system_prices(asked),
         **({"feed": places.feed} if asked.feed else {}),
@@ -182,7 +182,7 @@ def _driving(own: Fields) -> Tables:
     return found
 
 
-def _system(choice: SystemChoice) -> str:
+def system_word(choice: SystemChoice) -> str:
     """As `--on` takes it."""
     given = {**choice.options, **choice.settings}
     own = {key: one for key, one in given.items() if choice.of_profile.get(key) != one}
@@ -198,6 +198,8 @@ def _system(choice: SystemChoice) -> str:
         name, own = url, {}
         if stands_on is not None:
             own = {STORAGE.name: stands_on.name, **asked_options_of(stands_on)}
+    elif choice.build:
+        name = f"{name}:{written_directory(choice.programs)}"
     called = choice.called
     bracket = ",".join(f"{key}={_quoted(one)}" for key, one in own.items())
     return (f"{called}=" if called else "") + (f"{name}[{bracket}]" if bracket else name)

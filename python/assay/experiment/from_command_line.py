@@ -90,6 +90,7 @@ def asked(words: Words) -> quick.Asked:
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
         result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
     if not words.trust and origin.is_of_capsule(start, words.target):
+        _refuse_programs(result, words)
         result = replace(result, is_confined=True)
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
@@ -101,6 +102,20 @@ def asked(words: Words) -> quick.Asked:
             hint=phrase("leave out {--rtt}, or the rtt of a storage"),
         )
     return result, workload
+
+
+def _refuse_programs(experiment: Experiment, words: Words) -> None:
+    """Raises `ArgumentError` where a capsule alone names a directory of programs."""
+    named = [one.programs for one in experiment.systems if one.build]
+    if named and not words.on:
+        raise ArgumentError(
+            f"the capsule names a directory of programs, {named[0]}: Assay starts only programs "
+            "that you name",
+            hint=phrase(
+                "name all its systems: {}; or {--trust}, and it starts what is there",
+                Mention("on", "SYSTEM:DIRECTORY,…"),
+            ),
+        )
 
 
 def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:

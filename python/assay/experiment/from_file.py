@@ -255,7 +255,8 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
 
 def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
     named = top.texts("systems", (workload.default_system,))
-    choices = list(read_words(checked_choices.system_choices, named, top, "systems"))
+    read = partial(checked_choices.system_choices, folder=top.file.parent)
+    choices = list(read_words(read, named, top, "systems"))
     if "system" in top and not top.is_table("system"):
         raise top.error(
             "system: expected tables [system.NAME] with settings",

@@ -59,10 +59,10 @@ class _Words(Struct, frozen=True):
     experiment file ``*.toml``; or nothing, for ``script`` alone."""
     on: Annotated[tuple[str, ...], _declared(
         NameList(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
-        help="Systems: NAME (see `assay list systems`), NAME@VERSION, NAME[key=value] or URL; "
-        "old=URL names one, URL[storage=NAME] says its storage.",
-        file_help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or "
-        "URLs of running servers.",
+        help="Systems: NAME (`assay list systems`), NAME@VERSION, NAME:DIRECTORY, NAME[key=value], "
+        "URL; old=URL names one, URL[storage=NAME] its storage.",
+        file_help="Systems: names from `assay list systems`, NAME@VERSION, NAME:DIRECTORY of its "
+        "programs, NAME[key=value], or URLs of running servers.",
     )] = ()  # fmt: skip
     storage: Annotated[tuple[str, ...], _declared(
         NameList(), Heading.WHAT, metavar="STORAGE,…", key="storages", factor=factors.STORAGE,

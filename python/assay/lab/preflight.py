@@ -16,6 +16,7 @@ from assay.errors import (
     AssayError,
     ExperimentError,
     MachineLimit,
+    NotOnThisMachine,
     StorageUnavailable,
     SystemMissing,
     SystemUnderTestError,
@@ -240,7 +241,7 @@ def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
 class Availability(Struct, frozen=True):
     """What was found of the systems and storages of some runs."""
 
-    missing: Mapping[str, SystemUnderTestError]
+    missing: Mapping[str, AssayError]
     """By the label of the system, also where this machine has not what the system is to be
     given."""
     places: tuple[str, ...]
@@ -296,7 +297,9 @@ class Availability(Struct, frozen=True):
             raise next(iter(found.values()))
         if found:
             lines = [f"- {label}: {one_line(error)}" for label, error in found.items()]
-            kind = StorageUnavailable if not self.missing else SystemMissing
+            kind: type[AssayError] = StorageUnavailable if not self.missing else SystemMissing
+            if any(isinstance(error, NotOnThisMachine) for error in found.values()):
+                kind = NotOnThisMachine
             raise kind(
                 f"{_counted(len(self.missing), len(self.storages))} on this machine:\n"
                 + "\n".join(lines),
@@ -350,14 +353,15 @@ def availability_of(choices: Iterable[SystemChoice]) -> Availability:
 
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
-    asked: dict[tuple[str, bool, str], FoundPrograms | SystemUnderTestError | None] = {}
-    missing, found_versions = {}, {}
+    asked: dict[tuple[str, bool, str, str], FoundPrograms | AssayError | None] = {}
+    missing: dict[str, AssayError] = {}
+    found_versions = {}
     for choice in choices:
-        key = (choice.name, choice.url is None, choice.version)
+        key = (choice.name, choice.url is None, choice.version, choice.build)
         if key not in asked:
             asked[key] = _found_programs(choice)
         found = asked[key]
-        if isinstance(found, SystemUnderTestError):
+        if isinstance(found, AssayError):
             missing[choice.label] = found
         if isinstance(found, FoundPrograms) and choice.label not in found_versions:
             found_versions[choice.label] = found.version
@@ -388,12 +392,12 @@ def _beyond_machine(choices: Iterable[SystemChoice]) -> dict[str, SystemUnderTes
     return found
 
 
-def _found_programs(choice: SystemChoice) -> FoundPrograms | SystemUnderTestError | None:
+def _found_programs(choice: SystemChoice) -> FoundPrograms | AssayError | None:
     """The programs that would be started, or what is missing; None where nothing is needed here."""
     system = registry.system(choice.name)
     try:
         if choice.url is not None and isinstance(system, NeedsLibrary):
             system.insist_on_library()
         return cache.programs_of(choice)
-    except SystemUnderTestError as error:
+    except (SystemUnderTestError, NotOnThisMachine) as error:
         return error

@@ -28,7 +28,7 @@ from assay.dialects.limits import Limited, beyond
 from assay.drive.document import scripts_of
 from assay.drive.prepare import Compiled
 from assay.drive.substitutes import too_strong
-from assay.errors import ArgumentError, MachineLimit, SystemUnderTestError
+from assay.errors import ArgumentError, MachineLimit, NotOnThisMachine, SystemUnderTestError
 from assay.experiment import (
     COLD_CACHES,
     Experiment,
@@ -266,12 +266,14 @@ def spelled_experiment(experiment: Experiment) -> Experiment:
 
 
 def _with_programs(choices: Sequence[SystemChoice]) -> Iterator[SystemChoice]:
-    """Beside a version of a system, the same system without one has that which it would use."""
+    """Beside a version of a system, the same system without one has that which it would use; the
+    programs of a directory are read."""
     versioned = {choice.name for choice in choices if choice.version}
     for choice in choices:
         try:
-            yield cache.in_its_version(choice) if choice.name in versioned else choice
-        except SystemUnderTestError:  # they are not here, which is said elsewhere
+            is_looked_for = choice.build or choice.name in versioned
+            yield cache.in_its_version(choice) if is_looked_for else choice
+        except (SystemUnderTestError, NotOnThisMachine):  # they are not here: said elsewhere
             yield choice
 
 

@@ -50,7 +50,7 @@ from assay.errors import (
 from assay.experiment.choices import profiles
 from assay.provision import confinement, limits, page_cache
 from assay.provision.directory import WHOLE_MACHINE, server_directory
-from assay.provision.install import cache
+from assay.provision.install import builds, cache
 from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.processes import has_stopped_cleanly, why_out_of_memory
 from assay.provision.space import Space, SpaceWatch, name_full_storage
@@ -220,6 +220,8 @@ class RunningSystem:
             if self._directory is not None:
                 name_full_storage(error, self._directory.storage.name, self.least_space())
             raise
+        if self.choice.build:
+            deployment = builds.with_its_build(deployment, self.choice)
         self._as_started = replace(
             deployment,
             label=self.choice.label,

@@ -15,7 +15,7 @@ from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import Profile
 from assay.errors import ArgumentError, SystemMissing
-from assay.text import pattern, toml_file
+from assay.text import toml_file, versions
 from assay.text.phrases import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
 from assay.text.units import size_word
@@ -48,11 +48,9 @@ BUFFER: Final = OptionSpec(
     spelling=lambda word: size_word(size_bytes("buffer", word)),
 )
 
-_VERSION = pattern(r"\d{1,9}((alpha|beta|rc|[.~+-])[\w.~+-]{0,70})?")
-
 
 def _refuse_no_version(word: str) -> None:
-    if not _VERSION.fullmatch(word):
+    if not versions.is_version(word):
         raise ArgumentError(
             f"{VERSION}: expected a version or the beginning of one, found {shown(word)}",
             hint="15, or 15.18",
@@ -75,14 +73,11 @@ def version_from(least: str, why: str) -> OptionSpec:
 
     def refuse(word: str) -> None:
         _refuse_no_version(word)
-        for asked, needed in zip(word.split("."), least.split("."), strict=False):
-            if not asked.isdecimal() or int(asked) > int(needed):
-                return
-            if int(asked) < int(needed):
-                raise ArgumentError(
-                    f"expected version {least} or later, which Assay can run, found {word}",
-                    hint=why,
-                )
+        if versions.is_below(word, least):
+            raise ArgumentError(
+                f"expected version {least} or later, which Assay can run, found {word}",
+                hint=why,
+            )
 
     return replace(CHOSEN_VERSION, refuse=refuse)
 
@@ -178,17 +173,15 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
     return found
 
 
-_NUMBER = pattern(r"\d+(?:\.\d+)+(?:[-.~+\w]*\w)?")
-
-
 def said_version(program: Path) -> str:
     """All that ``program --version`` prints. Raises `SystemMissing` where it cannot be run."""
     try:
         said = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, check=False, timeout=60
+            [str(program), "--version"], capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SystemMissing(f"{program} cannot be run: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise SystemMissing(f"{program} cannot be run: {why}") from error
     return (said.stdout + said.stderr).strip()
 
 
@@ -196,7 +189,7 @@ def version_of(program: Path) -> str:
     """The version number within that. Raises `SystemMissing` where there is none."""
     said = said_version(program)
     # Some begin with their own path, which may have a number in it.
-    found = _NUMBER.search(said.replace(str(program), ""))
+    found = versions.version_in(said.replace(str(program), ""))
     if found is None:
         raise SystemMissing(f"{program} --version says {said!r}, no version")
-    return found[0]
+    return found

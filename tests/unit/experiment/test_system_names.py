@@ -21,6 +21,7 @@ from assay.experiment import (
     ServerMachine,
     StorageChoice,
     SystemChoice,
+    as_file,
     from_command_line,
     settings_validation,
 )
@@ -70,6 +71,70 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
     written: list[str], names: list[str]
 ) -> None:
     assert _labels(*written) == [f"postgresql at {name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("postgresql:/opt/pg/a", [("", "/opt/pg/a", {})]),
+        (
+            "old=postgresql:/opt/pg/a,new=postgresql:/opt/pg/b[shared_buffers=16MB]",
+            [("old", "/opt/pg/a", {}), ("new", "/opt/pg/b", {"shared_buffers": "16MB"})],
+        ),
+        ("postgresql:./a, postgresql:b/c", [("", "/work/a", {}), ("", "/work/b/c", {})]),
+        ("postgresql:../a/", [("", "/a", {})]),
+        ("postgresql:~/pg", [("", f"{Path.home()}/pg", {})]),
+        ("postgresql:/opt/pg@15/a b", [("", "/opt/pg@15/a b", {})]),
+        (
+            'x=postgresql:"/a, b[1]"[jit=off],duckdb:/l/libduckdb.so',
+            [("x", "/a, b[1]", {"jit": "off"}), ("", "/l/libduckdb.so", {})],
+        ),
+        ("postgresql://h/d,new=duckdb:/l", [("", "", {}), ("new", "/l", {})]),
+    ],
+)
+def test_a_directory_of_programs_is_a_system(
+    written: str, found: list[tuple[str, str, dict[str, str]]]
+) -> None:
+    choices = checked_choices.system_choices([written], Path("/work"))
+    assert [(one.called, one.programs, one.settings) for one in choices] == found
+    again = checked_choices.system_choices([as_file.system_word(one) for one in choices])
+    assert again == choices
+
+
+def test_programs_are_known_by_their_content_wherever_they_lie() -> None:
+    a, b = checked_choices.system_choices(["postgresql:/a,postgresql:/b"])
+    assert (a.label, b.label) == ("postgresql build=/a", "postgresql build=/b")
+    assert identity.identity_of_choice(a) != identity.identity_of_choice(b)
+    a, b = (replace(one, build="0123456789abcdef" * 4) for one in (a, b))
+    assert identity.identity_of_choice(a) == identity.identity_of_choice(b)
+    assert identity.system_labels([a]) == ["postgresql build=0123456789ab"]
+    other = replace(b, build="f" * 64)
+    assert identity.system_labels([a, replace(other, called="x")])[1] == "x"
+    assert len(set(identity.system_labels([a, other]))) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "message", "hint"),
+    [
+        ("postgresql:/a,b", "unknown system 'b'", 'in double quotes: postgresql:"/a,b"'),
+        ("postgresql:/a[1]", "expected KEY=VALUE", 'in double quotes: postgresql:"/a[1]"'),
+        ("postgresql@15:/a", "a directory of programs has the version", "leave the version out"),
+        ("postgresql:/a[version=15]", "a directory of programs has the", "leave the version out"),
+        ("sqlite:/a", "sqlite has no programs of which a directory", "sqlite://"),
+        ("postgresql:a", "neither a name nor a URL", "SYSTEM:./DIRECTORY"),
+        ("new=/opt/b", "expected a name or a URL", "NAME=SYSTEM:DIRECTORY"),
+        ('postgresql:"/a', "neither a name nor a URL", "SYSTEM:./DIRECTORY"),
+        ("postgresql:/me:geheim@h/db", "neither a name nor a URL", "scheme://"),
+        ("postgresql:/a\0", "cannot be a directory", "name another"),
+        ("x=postgresql:/a,x=postgresql:/b", "two systems are called 'x'", "a name of its own"),
+    ],
+)
+def test_what_is_no_directory_is_refused(written: str, message: str, hint: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        checked_choices.system_choices([written])
+    assert message in refused.value.message
+    assert hint in str(refused.value.hint)
+    assert "geheim" not in f"{refused.value.message}{refused.value.hint}"
 
 
 def test_values_with_a_space_are_not_read_as_several_settings() -> None:

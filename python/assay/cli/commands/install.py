@@ -13,9 +13,10 @@ from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import Findable, Installable, SeveralVersions
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.provision.install import cache, install
+from assay.provision.install import install
 from assay.provision.undo.ledger import clear_leftovers
 from assay.text.phrases import nearest
+from assay.text.versions import version_numbers
 
 
 @click.command("install")
@@ -63,9 +64,7 @@ def _how_to_use(system: System, ready: install.Ready) -> str:
     run = f"`assay run WORKLOAD --on {system.name}`"
     if not (isinstance(system, Findable) and isinstance(system, SeveralVersions)):
         return run
-    choose = (
-        f"`assay run WORKLOAD --on {system.name}@{cache.version_numbers(ready.programs.version)}`"
-    )
+    choose = f"`assay run WORKLOAD --on {system.name}@{version_numbers(ready.programs.version)}`"
     try:
         used = system.find()
     except SystemUnderTestError as error:

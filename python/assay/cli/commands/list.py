@@ -20,6 +20,7 @@ from assay.cli.options.shared_options import (
 from assay.cli.output import rows
 from assay.cli.output.inventory import storage_option_rows, storage_rows, system_rows
 from assay.cli.process import raise_all, say
+from assay.contracts.experiment import shown_build
 from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment import AS_IS
 from assay.text import quantities
@@ -130,6 +131,8 @@ def command(
         found = found if form == "json" else [*map(_without_its_fix, found)]
     if what == "workloads" and any(row["package"] for row in found):
         columns = (*columns, "package")
+    if what == "runs" and any("build" in row for row in found):
+        columns = (*columns, "build")
     width = WIDTH_OF_DETAIL if detail and what == "storages" else None
     rows.write(found, columns, form, sys.stdout, width=width, optional=OPTIONAL)
     if what == "systems":
@@ -244,6 +247,7 @@ def _runs(records: Path, last: int | None, damage: list[YouError]) -> list[rows.
                 "state": run.state_shown,
                 "verdict": run.verdict,
                 "parameters": dict(run.parameters),
+                **({"build": build} if (build := shown_build(run.cell.system.build)) else {}),
             }
             for run in store.runs(last, damage)
         ]

@@ -205,7 +205,9 @@ def confine(experiment: Experiment, words: from_command_line.Words) -> None:
 
     insist_on_shell(experiment, words)
     needs_network = any(one.url is not None for one in experiment.systems)
-    confinement.begin(needs_network=needs_network, readable=(cache.cache_folder(),))
+    programs = [Path(one.programs) for one in experiment.systems if one.build]
+    readable = (cache.cache_folder(), *programs)
+    confinement.begin(needs_network=needs_network, readable=readable)
 
 
 def _insist_on_reach(experiment: Experiment, words: from_command_line.Words) -> None:

@@ -224,12 +224,13 @@ def _options_of_system(name: str) -> Iterable[OptionSpec]:
 
 def _versions(name: str) -> Iterable[str]:
     from assay.provision.install import cache
+    from assay.text.versions import version_numbers
 
     try:
         known = cache.programs_here(registry.system(name))
     except AssayError:
         return ()
-    return [f"{name}@{cache.version_numbers(one.version)}" for one in known]
+    return [f"{name}@{version_numbers(one.version)}" for one in known]
 
 
 def _options_of_storage(kind: str) -> Iterable[OptionSpec]:

@@ -22,6 +22,7 @@ from assay.contracts.systems.abilities import (
 from assay.contracts.systems.protocol import System
 from assay.errors import SystemUnderTestError
 from assay.provision.install import cache
+from assay.text.versions import version_numbers
 
 
 def system_rows(*, with_versions: bool) -> list[Row]:
@@ -76,7 +77,7 @@ def _system_row(name: str, system: System) -> Row:
 
 
 def _versions(system: System) -> list[str]:
-    return [cache.version_numbers(found.version) for found in cache.programs_here(system)]
+    return [version_numbers(found.version) for found in cache.programs_here(system)]
 
 
 def _found_programs(system: System) -> tuple[FoundPrograms | None, str]:

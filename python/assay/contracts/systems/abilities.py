@@ -444,6 +444,25 @@ class SeveralVersions(Protocol):
         ...
 
 
+class ProgramBuild(Struct, frozen=True):
+    """The programs of a directory, as they tell themselves from others of their version."""
+
+    parts: tuple[Path, ...]
+    """They and their own libraries, as files, or as folders of programs and libraries."""
+    said: str
+    """How they say they were built, in their own words."""
+
+
+@runtime_checkable
+class DescribesBuild(Protocol):
+    """It knows which files of a directory are its programs. Of a system without this ability,
+    all programs and libraries below the directory are, and the words are its version."""
+
+    def build_at(self, place: str) -> ProgramBuild:
+        """What is at a place at which `SeveralVersions.find_at` finds programs."""
+        ...
+
+
 @runtime_checkable
 class NeedsLibrary(Protocol):
     """Its sessions need a library or a Python module on this machine, also where the server is

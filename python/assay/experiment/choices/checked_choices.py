@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from assay import registry
@@ -18,6 +19,7 @@ from assay.contracts.server_url import is_url, without_password
 from assay.contracts.systems.abilities import (
     CompletesUrls,
     ReachedByUrl,
+    SeveralVersions,
 )
 from assay.errors import ArgumentError
 from assay.experiment.choices import identity, profiles, written_systems
@@ -34,17 +36,21 @@ MOST_COMBINATIONS = 10_000
 ORDERS = ("interleaved", "randomized", "sequential")
 
 _VERSIONED = pattern(r"([\w-]+)@([^/:@]*)(?:://.*)?")
+_BEHIND_A_NAME = pattern(r"[@:\[]")
 
 Levels = dict[str, tuple[str, ...]]
 
+CURRENT_FOLDER = Path()
 
-def system_choice(word: str) -> SystemChoice:
-    """The system choice for one word of ``--on``. Raises `ArgumentError`, also for the name of
-    another system, under which the report would show what was not measured."""
+
+def system_choice(word: str, folder: Path = CURRENT_FOLDER) -> SystemChoice:
+    """The system choice for one word of ``--on``; ``folder``: where a relative directory is. Raises
+    `ArgumentError`, also for the name of another system, under which the report would show what
+    was not measured."""
     name, own = called_system(word)
     if not name:
-        return _system_choice(word)
-    choice = _system_choice(own)
+        return _system_choice(word, folder)
+    choice = _system_choice(own, folder)
     if not name.isprintable():
         raise ArgumentError(
             f"expected a system's name on one line, without control characters, found {name!r}",
@@ -58,23 +64,40 @@ def system_choice(word: str) -> SystemChoice:
     return replace(choice, called=name)
 
 
-def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
+def _choices(words: Sequence[str], folder: Path) -> Iterator[SystemChoice]:
     """Of the systems that one word of ``--on`` names."""
+    before = ""
     for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
+        _, own = called_system(word)
         try:
-            yield system_choice(word)
+            yield system_choice(word, folder)
         except ArgumentError as error:
-            _, own = called_system(word)
             name = called_system(following)[1].partition("[")[0]
             is_cut = is_url(own) and not (is_url(name) or name in ("", *registry.systems()))
             if is_cut:
                 whole = f"{without_password(word)}%2C{following}"
                 comma = f"a comma in a URL is written %2C: {whole}"
                 error.hint = f"{comma}; " + error.hint if error.hint else comma
+            elif whole := _cut_directory(before, own):
+                quotes = f"a comma or a bracket in a directory stands in double quotes: {whole}"
+                error.hint = f"{quotes}; {error.hint}" if error.hint else quotes
             raise
+        before = own
 
 
-def _system_choice(word: str) -> SystemChoice:
+def _cut_directory(before: str, word: str) -> str:
+    """A directory as it should have been written, where it ends at a comma between the words, or at
+    a bracket of its own; empty: it does not."""
+    found = written_systems.system_and_directory(before)
+    if found and _BEHIND_A_NAME.split(word, maxsplit=1)[0] not in registry.systems():
+        return f'{found[0]}:"{found[1]},{word}"'
+    found = written_systems.system_and_directory(word)
+    if found and found[2] and "=" not in found[2]:
+        return f'{found[0]}:"{found[1]}{found[2]}"'
+    return ""
+
+
+def _system_choice(word: str, folder: Path) -> SystemChoice:
     if is_url(word):
         url, bracket = written_systems.url_and_bracket(word)
         choice = _choice_by_url(url)
@@ -86,6 +109,8 @@ def _system_choice(word: str) -> SystemChoice:
                 "compared: NAME=URL; for the storage that it is on: URL[storage=NAME]",
             )
         return written_systems.on_storage(choice, {key: one[0] for key, one in given.items()})
+    if of_directory := written_systems.system_and_directory(word):
+        return _of_directory(word, *of_directory, folder)
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
@@ -98,7 +123,7 @@ def _system_choice(word: str) -> SystemChoice:
             raise ArgumentError(
                 "a system under test is a connection string: expected a name or a URL",
                 hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE; with a name of "
-                "your own NAME=SYSTEM or NAME=URL",
+                "your own NAME=SYSTEM, NAME=SYSTEM:DIRECTORY or NAME=URL",
             )
         if colon and not member.strip("/") and family in registry.systems():
             raise ArgumentError(
@@ -107,11 +132,27 @@ def _system_choice(word: str) -> SystemChoice:
         if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
                 "a system under test is neither a name nor a URL",
-                hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C",
+                hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C; "
+                "a directory of programs is SYSTEM:./DIRECTORY",
             )
         raise registry.unknown_system(name)
     choice = SystemChoice(name)
     return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _of_directory(word: str, name: str, directory: str, bracket: str, folder: Path) -> SystemChoice:
+    """The choice of ``NAME:DIRECTORY[KEY=VALUE]``. Nothing is looked for there yet."""
+    system = registry.system(name)
+    if not isinstance(system, SeveralVersions):
+        raise ArgumentError(
+            f"{word}: {name} has no programs of which a directory could be named",
+            hint=f"{name}; of a file or a server the URL: {name}://…",
+        )
+    place = written_systems.absolute_directory(directory, folder)
+    choice = SystemChoice(name, programs=place, build=place)
+    if word.partition(":")[0].strip() != name:
+        raise _has_its_version(name, word, "a directory of programs")
+    return varied([choice], name, _given(word, name, bracket[1:]) if bracket else {})[0]
 
 
 def _choice_by_url(url: str) -> SystemChoice:
@@ -147,9 +188,9 @@ def _versioned(word: str, name: str, version: str, rest: str) -> SystemChoice:
     return varied([SystemChoice(name)], name, {VERSION: (version,), **given})[0]
 
 
-def _has_its_version(name: str, label: str) -> ArgumentError:
+def _has_its_version(name: str, label: str, what: str = "a server by URL") -> ArgumentError:
     return ArgumentError(
-        f"{label}: a server by URL has the version that it has",
+        f"{label}: {what} has the version that it has",
         hint=phrase(
             "leave the version out; one that Assay starts: {}", Mention("on", f"{name}@VERSION")
         ),
@@ -159,6 +200,8 @@ def _has_its_version(name: str, label: str) -> ArgumentError:
 def _check_version(choice: SystemChoice) -> None:
     if choice.url is not None:
         raise _has_its_version(choice.name, choice.label)
+    if choice.build:
+        raise _has_its_version(choice.name, choice.label, "a directory of programs")
     if VERSION not in (spec.name for spec in registry.system(choice.name).option_specs):
         raise ArgumentError(
             f"there is one version of {choice.name} here, none to choose",
@@ -211,10 +254,10 @@ def _systems(words: str) -> list[str]:
     return _without_gaps(words, split_systems(words))
 
 
-def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
+def system_choices(words: Iterable[str], folder: Path = CURRENT_FOLDER) -> tuple[SystemChoice, ...]:
     """The choices for words of ``--on``, each a list of systems separated by commas; at least
-    one."""
-    choices = tuple(choice for words_ in words for choice in _choices(_systems(words_)))
+    one. ``folder``: see `system_choice`."""
+    choices = tuple(choice for one in words for choice in _choices(_systems(one), folder))
     if not choices:
         raise ArgumentError(
             "no system under test",

@@ -168,7 +168,7 @@ def insist_on_own_names(choices: Iterable[SystemChoice]) -> None:
     """Raises `ArgumentError` where the user gave one name to different systems."""
     servers: dict[tuple[str, str], tuple[str, str | None]] = {}
     for choice in choices:
-        server = (choice.name, choice.url_without_password)
+        server = (choice.name, choice.url_without_password or choice.build)
         name = (choice.called, _storage(choice))
         if choice.called and servers.setdefault(name, server) != server:
             raise ArgumentError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from assay import registry
@@ -39,8 +40,45 @@ def called_system(word: str) -> tuple[str, str]:
         return "", word
     system = word[given.end() :]
     kind = re.split(r"[\[,@]", system, maxsplit=1)[0].strip()
-    is_system = kind in registry.systems() or kind.partition(":")[0] in registry.families()
+    name = kind.partition(":")[0]
+    is_system = name in (*registry.systems(), *registry.families())
     return (given[1], system) if is_url(system) or is_system else ("", word)
+
+
+_WITH_DIRECTORY = re.compile(
+    r'([\w-]+)(?:@[^:/]*)?:(?!//)\s*(?:"([^"]+)"|([^"\[]*))\s*(\[.*)?', re.DOTALL
+)
+_LOGIN = re.compile(r":[^/]*@")
+"""In a URL that is written wrong, whose password no message may show."""
+
+
+def system_and_directory(word: str) -> tuple[str, str, str] | None:
+    """``NAME:DIRECTORY[KEY=VALUE]`` in its three parts, the directory without the quotes around a
+    comma or a bracket; None: the word names no directory of a system's programs."""
+    found = _WITH_DIRECTORY.fullmatch(word.strip())
+    if found is None or found[1] not in registry.systems():
+        return None
+    plain = (found[3] or "").strip()
+    is_path = plain.startswith((".", "~")) or "/" in plain
+    if not found[2] and (not is_path or _LOGIN.search(plain)):
+        return None
+    return found[1], found[2] or plain, found[4] or ""
+
+
+def absolute_directory(given: str, folder: Path) -> str:
+    """Without links; a relative one is in the ``folder``. Raises `ArgumentError` for what can be no
+    path."""
+    try:
+        return str((folder / Path(given).expanduser()).resolve())
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ArgumentError(
+            f"{given!r} cannot be a directory of programs: {error}", hint="name another"
+        ) from None
+
+
+def written_directory(directory: str) -> str:
+    """In quotes where it would not be read as one."""
+    return f'"{directory}"' if {*directory} & {*",[]"} else directory
 
 
 def _plain(text: str) -> tuple[str, str]:
@@ -81,7 +119,7 @@ def _next_system() -> re.Pattern[str]:
         ]
     )
     schemes = "|".join(map(re.escape, _schemes()))
-    system = rf"(?:{names})(?:@[\w.~+-]*)?"
+    system = rf"(?:{names})(?:@[\w.~+-]*|:(?!//)(?:\"[^\"]*\"|[/.~][^,\[]*))?"
     name = r'(?:[^=\[\]:/,@"]+=\s*)?'
     return re.compile(rf",\s*{name}(?:(?:{schemes})://|{system}\s*(?=[,\[]|$))", re.IGNORECASE)
 

@@ -26,11 +26,13 @@ from assay.contracts.systems.abilities import (
 from assay.contracts.systems.protocol import System
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
+from assay.provision.install import builds
 from assay.provision.machine.users import first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import TaggedProcesses, UnfinishedPackage
 from assay.text import paths, pattern
+from assay.text.versions import is_of, version_numbers, version_order
 
 if TYPE_CHECKING:
     from assay.contracts.systems.protocol import Prefix, ReportInstalling
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 _OF_ROOT = Path("/var/cache/assay")
 _VERSION = pattern(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
-_NUMBERS = pattern(r"\d+|\D+")
 
 
 class Installed(Struct, frozen=True):
@@ -223,12 +224,6 @@ def _shelf(system: str) -> Path:
     return shelves() / system
 
 
-def version_order(version: str) -> list[tuple[int, int, str]]:
-    """9.10 is after 9.9."""
-    parts = _NUMBERS.findall(version)
-    return [(1, int(one), "") if one.isdecimal() else (0, 0, one) for one in parts]
-
-
 _LOCKS = Path("/proc/locks")
 
 
@@ -292,15 +287,15 @@ def _users(folder: Path) -> list[int]:
     return sorted(set(found) - {0})
 
 
-_BEHIND_THE_NUMBERS = pattern(r"[-~+ ].*")
-
-
 def programs_of(choice: SystemChoice) -> FoundPrograms | None:
     """What a private system would be started from; None: nothing is looked for here. Raises
-    `SystemMissing` where it, or its version, is not on this machine."""
+    `SystemMissing` where it, or its version, is not on this machine, and `NotOnThisMachine` where
+    it is not in the directory that the user named."""
     system = registry.system(choice.name)
     if choice.url is not None or not isinstance(system, Findable):
         return None
+    if choice.build:
+        return builds.programs_at(choice)
     if not choice.version:
         return system.find()
     if choice.programs and isinstance(system, SeveralVersions):
@@ -318,7 +313,10 @@ def with_programs(choice: SystemChoice) -> SystemChoice:
 
 
 def in_its_version(choice: SystemChoice) -> SystemChoice:
-    """As `with_programs`; without a version, with the one that it would be started in."""
+    """As `with_programs`; without a version, with the one that it would be started in. Programs of
+    a directory are known by their digest."""
+    if choice.build:
+        return builds.with_build(choice)
     found = None if choice.version else programs_of(choice)
     return with_programs(choice if found is None else _at(choice, found))
 
@@ -334,11 +332,6 @@ def programs_here(system: System) -> list[FoundPrograms]:
     for found in _found(system):
         of_numbers.setdefault(version_numbers(found.version), found)
     return [of_numbers[one] for one in sorted(of_numbers, key=version_order, reverse=True)]
-
-
-def version_numbers(version: str) -> str:
-    """Without what a package adds behind them."""
-    return _BEHIND_THE_NUMBERS.sub("", version)
 
 
 def _found(system: System) -> Iterator[FoundPrograms]:
@@ -357,13 +350,13 @@ def _of_version(system: System, asked: str) -> FoundPrograms:
     wanted = version_numbers(asked)
     known = programs_here(system)
     for found in known:
-        if _is_of(version_numbers(found.version), wanted):
+        if is_of(version_numbers(found.version), wanted):
             return found
     has = ", ".join(version_numbers(found.version) for found in known)
     fixes = []
     if isinstance(system, Installable):
         releases = system.installable_releases if isinstance(system, OfReleases) else ()
-        can_be_had = not releases or any(_is_of(wanted, one) for one in releases)
+        can_be_had = not releases or any(is_of(wanted, one) for one in releases)
         from assay.text.phrases import alternatives
 
         fixes.append(
@@ -378,8 +371,3 @@ def _of_version(system: System, asked: str) -> FoundPrograms:
         + (f"{system.name} {has}" if has else "no version of it"),
         hint="; or ".join(fixes) or None,
     )
-
-
-def _is_of(version: str, release: str) -> bool:
-    """Whether its first numbers are those: ``15.18`` is of ``15``."""
-    return f"{version}.".startswith(f"{release}.")

@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from assay.contracts.deployment import Address, Delay, Deployment
-from assay.contracts.experiment import UsedProfile
+from assay.contracts.experiment import UsedProfile, shown_build
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
 from assay.experiment import Driving, quick
@@ -37,6 +37,13 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         "unfinished": _unfinished(experiment),
         "workload": f"{experiment.workload.name}, version {experiment.workload.fingerprint[:12]}",
         "parameters": parameters(experiment),
+        "builds": ", ".join(
+            f"{label} {shown_build(build)}"
+            for label, build in dict.fromkeys(
+                (run.system_label, run.cell.system.build) for run in experiment.runs
+            )
+            if build
+        ),
         "storages": storages.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
         "machines" if len(machines) > 1 else "machine": "; ".join(

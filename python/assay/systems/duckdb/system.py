@@ -21,7 +21,7 @@ from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.abilities import FoundPrograms, Spelled
+from assay.contracts.systems.abilities import FoundPrograms, ProgramBuild, Spelled
 from assay.contracts.systems.protocol import (
     OptionSpec,
     Prefix,
@@ -37,6 +37,7 @@ from assay.systems.database_file import FileKind, OfOneFile
 from assay.systems.duckdb import settings
 from assay.systems.duckdb.settings import SAFEGUARDS
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up, version_from
+from assay.systems.sessions import rows_of
 
 LIBRARY = EnvVar(
     "ASSAY_DUCKDB_LIBRARY",
@@ -51,18 +52,22 @@ LEAST_VERSION = "1.5"
 _NUMBERS = 3
 """Of a whole version."""
 WHY_NOT_OLDER = "the library of an older one cannot take back the rows of a bulk load that failed"
+_FILE = "libduckdb.so"
 _USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 
 def find_library(programs: str = "") -> Path:
-    """The file ``programs``; without it, the one that the environment names, or this machine's.
-    Raises `SystemMissing`."""
+    """The file ``programs``, or the one in that folder; without it, the one that the environment
+    names, or this machine's. Raises `SystemMissing`."""
     if (chosen := programs or LIBRARY.get()) is not None:
         path = Path(chosen).absolute()
-        if path.is_file():
-            return path
+        within = [folder / _FILE for folder in (path, path / "lib")]
+        for one in [path, *within, *_modules(path)]:
+            if one.is_file():
+                return one
+        what = f"a folder without {_FILE}" if path.is_dir() else "no file"
         raise SystemMissing(
-            f"{path} is no file" if programs else f"{LIBRARY.name} names {path}, which is no file",
+            f"{path} is {what}" if programs else f"{LIBRARY.name} names {path}, which is {what}",
             hint="name DuckDB's shared library",
         )
     installed = cache.newest("duckdb")
@@ -95,7 +100,7 @@ def places() -> Iterable[Path]:
     if module is not None and module.origin is not None:
         yield Path(module.origin)
     for folder in _USUAL:
-        yield Path(folder) / "libduckdb.so"
+        yield Path(folder) / _FILE
 
 
 def _modules(folder: Path) -> Iterable[Path]:
@@ -179,10 +184,20 @@ class Duckdb(OfOneFile):
     def find_at(self, place: str) -> FoundPrograms:
         return self._found(find_library(place))
 
-    def _found(self, library: Path) -> FoundPrograms:
+    def build_at(self, place: str) -> ProgramBuild:
+        library = find_library(place)
+        with session(self._address_in_memory(library)) as opened:
+            rows = rows_of(opened, "FROM pragma_version()", columns=3) or ()
+            said = [" ".join(map(str, row)) for row in rows]
+        return ProgramBuild((library,), "\n".join(said))
+
+    def _address_in_memory(self, library: Path) -> Address:
         options = {"library": str(library)}
+        return Address(driver=self.driver, file=":memory:", options=options)
+
+    def _found(self, library: Path) -> FoundPrograms:
         try:
-            with session(Address(driver=self.driver, file=":memory:", options=options)) as opened:
+            with session(self._address_in_memory(library)) as opened:
                 return FoundPrograms(opened.server_version.rpartition(" ")[2], str(library))
         except SystemRefused as error:
             raise SystemMissing(

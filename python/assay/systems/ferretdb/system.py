@@ -15,7 +15,7 @@ from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, ProgramBuild, Spelled
 from assay.contracts.systems.protocol import (
     OptionSpec,
     Prefix,
@@ -38,9 +38,11 @@ from assay.systems.options import (
     TRANSPORT,
     connection_limit,
     refuse_buffer,
+    said_version,
     values,
     version_of,
 )
+from assay.systems.postgresql import installation as postgresql_programs
 from assay.systems.postgresql import server as confined
 from assay.systems.postgresql import server as postgresql
 from assay.systems.postgresql import settings
@@ -101,6 +103,12 @@ class Ferretdb:
 
     def find_at(self, place: str) -> FoundPrograms:
         return FoundPrograms(version_of(installation.find_programs(place).ferretdb), place)
+
+    def build_at(self, place: str) -> ProgramBuild:
+        found = installation.find_programs(place)
+        behind = postgresql_programs.build_of(found.postgresql)
+        said = said_version(found.ferretdb)
+        return ProgramBuild((found.ferretdb, *behind.parts), f"{said}\n{behind.said}")
 
     def install(self, version: str, prefix: Prefix, report: ReportInstalling) -> None:
         installation.install(version, prefix, report)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import structs
 
@@ -14,7 +15,13 @@ from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import RAW, StorageFacts
-from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
+from assay.contracts.systems.abilities import (
+    IN_THE_TESTS,
+    FoundPrograms,
+    Profile,
+    ProgramBuild,
+    Spelled,
+)
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.env_vars import EnvVar
@@ -22,6 +29,7 @@ from assay.errors import Bug, SystemRefused
 from assay.provision import processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.engine.engine_calls import brief_session, session
+from assay.provision.install import builds
 from assay.provision.machine import sampling
 from assay.systems import sessions, urls
 from assay.systems.mysql_protocol import product, role, server, settings, url
@@ -34,6 +42,7 @@ from assay.systems.options import (
     connection_limit,
     profiles_of,
     refuse_buffer,
+    said_version,
     values,
     version_of,
 )
@@ -109,6 +118,11 @@ class ProductSystem:
 
     def find_at(self, place: str) -> FoundPrograms:
         return FoundPrograms(version_of(self.product.find_programs(place).server), place)
+
+    def build_at(self, place: str) -> ProgramBuild:
+        server = self.product.find_programs(place).server
+        own = [f"{shared}/{name}" for shared in ("lib", "lib64") for name in (self.name, "mysql")]
+        return ProgramBuild((server, *builds.libraries_of(Path(place), own)), said_version(server))
 
     @contextlib.contextmanager
     def provision(

@@ -13,11 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay.contracts.deployment import Address
+from assay.contracts.systems.abilities import ProgramBuild
 from assay.contracts.systems.protocol import Prefix, ReportInstalling
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
-from assay.provision.install import cache, debian_prefix
+from assay.provision.install import builds, cache, debian_prefix
 from assay.provision.machine.program import Program, packages
+from assay.systems.options import said_version
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_POSTGRESQL_BIN",
@@ -33,6 +35,7 @@ _PLACES = (f"{PACKAGED}/*/bin",)
 INITDB = Program("initdb", "postgresql", _PLACES)
 POSTGRES = Program("postgres", "postgresql", _PLACES)
 PSQL = Program("psql", "postgresql-client", _PLACES)
+BUILD_REPORT = Program("pg_config", "libpq-dev", _PLACES, is_optional=True)
 PG_DUMP = Program("pg_dump", "postgresql-client", _PLACES)
 
 
@@ -72,18 +75,22 @@ class Installation(Struct, frozen=True):
 
 
 def find_server(programs: str = "") -> Installation:
-    """The server in the folder ``programs``; without it, in the one that the environment names, or
-    the newest of this machine.
+    """The server in the folder ``programs``, or in its ``bin``; without it, in the one that the
+    environment names, or the newest of this machine.
 
     Raises `SystemMissing`.
     """
     chosen = programs or PROGRAMS_FOLDER.get()
-    for folder in [Path(chosen)] if chosen else [*folders(), *_installed()]:
+    for folder in _chosen_folders(chosen) if chosen else [*folders(), *_installed()]:
         if all(os.access(folder / one.name, os.X_OK) for one in (INITDB, POSTGRES)):
             return Installation(folder, _major_version(folder / POSTGRES.name))
-    where = f"in {chosen}" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
+    lacking = "programs initdb and postgres are"
+    where = f"in {chosen} or its folder bin" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
+    for one, other in ((INITDB, POSTGRES), (POSTGRES, INITDB)):
+        if any(os.access(folder / other.name, os.X_OK) for folder in _chosen_folders(chosen)):
+            lacking = f"program {one.name} is"
     raise SystemMissing(
-        f"PostgreSQL's programs initdb and postgres are not {where}",
+        f"PostgreSQL's {lacking} not {where}",
         hint=f"install them: {packages(INITDB, POSTGRES, PSQL)} (Debian, Ubuntu), or without root: "
         f"assay install postgresql; or name their folder in {PROGRAMS_FOLDER.name}",
     )
@@ -93,13 +100,32 @@ def find_client(client: Program = PSQL, programs: str = "") -> Path:
     """One of its client programs, if they are there from the folder ``programs``. Raises
     `SystemMissing`."""
     chosen = programs or PROGRAMS_FOLDER.get()
-    for folder in [*([Path(chosen)] if chosen else []), *folders(), *_installed()]:
+    for folder in [*_chosen_folders(chosen), *folders(), *_installed()]:
         if os.access(folder / client.name, os.X_OK):
             return folder / client.name
     raise SystemMissing(
         f"PostgreSQL's program {client.name} is not in $PATH or in {PACKAGED}/*/bin",
         hint=f"install it: {client.hint} (Debian, Ubuntu)",
     )
+
+
+def _chosen_folders(chosen: str | None) -> list[Path]:
+    return [Path(chosen), Path(chosen, "bin")] if chosen else []
+
+
+def build_of(installation: Installation) -> ProgramBuild:
+    """Its programs, the libraries beside them and those that its server loads."""
+    programs = [installation.program(one.name).resolve() for one in (INITDB, POSTGRES)]
+    folder, own = programs[1].parent, installation.program(BUILD_REPORT.name)
+    said = said_version(programs[1])
+    if os.access(own, os.X_OK):
+        reported = subprocess.run([own], capture_output=True, text=True, check=False, timeout=60)
+        said = reported.stdout.strip() or said
+    loaded = re.search(r"^PKGLIBDIR = (.+)$", said, re.MULTILINE)
+    beside = builds.libraries_of(folder.parent, ())
+    parts = [*beside, *([Path(loaded[1])] if loaded else [])]
+    is_whole = beside and programs[0].parent == folder
+    return ProgramBuild((*([folder] if is_whole else programs), *parts), said)
 
 
 def folders() -> list[Path]:
@@ -157,14 +183,13 @@ def install(version: str, prefix: Prefix, report: ReportInstalling) -> None:
 
 
 def _major_version(postgres: Path) -> int:
-    reported = subprocess.run(
-        [postgres, "--version"], capture_output=True, text=True, check=False, timeout=60
-    )
-    number = re.search(r"\) (\d+)", reported.stdout)
+    said = said_version(postgres)
+    number = re.search(r"\) (\d+)", said)
     if number is None:
         raise SystemMissing(
-            f"{postgres} --version says {(reported.stdout + reported.stderr).strip()!r}, which "
-            "is not a version",
+            f"{postgres} --version says {said!r}, which is not a version"
+            if said
+            else f"{postgres} --version says nothing: expected its version",
             hint=f"name the folder of another PostgreSQL in {PROGRAMS_FOLDER.name}",
         )
     return int(number.group(1))

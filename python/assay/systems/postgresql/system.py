@@ -14,7 +14,13 @@ from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
+from assay.contracts.systems.abilities import (
+    IN_THE_TESTS,
+    FoundPrograms,
+    Profile,
+    ProgramBuild,
+    Spelled,
+)
 from assay.contracts.systems.protocol import (
     OptionSpec,
     Prefix,
@@ -117,6 +123,9 @@ class Postgresql:
     def find_at(self, place: str) -> FoundPrograms:
         postgres = installation.find_server(place).program("postgres")
         return FoundPrograms(version_of(postgres), place)
+
+    def build_at(self, place: str) -> ProgramBuild:
+        return installation.build_of(installation.find_server(place))
 
     @contextlib.contextmanager
     def provision(
