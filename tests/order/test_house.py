@@ -7,8 +7,8 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 1949,
-    "lines": 327_500,
+    "tracked files": 1950,
+    "lines": 325_400,
     "lines of README.md": 90,
     "Python modules": 448,
     "pairs of classes that share their fields": 3,

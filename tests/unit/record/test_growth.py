@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import invented_records as invented
-import large_records
 from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
 from assay.contracts.events import Event, RunBegun
 from assay.experiment.from_command_line import Words, experiment
@@ -25,12 +24,101 @@ from assay.load.dataset import Dataset, SameData
 from assay.load.row_sources.protocol import DataRequest
 from assay.plan import PlannedRun
 from assay.record import Store, merging
+from assay.record.merging import judge_cell
 from assay.record.runs import reading
 from assay.report.build import build
 from assay.report.cell_runs import CellRuns
 from assay.report.forms import table
 
 pytestmark = pytest.mark.slow
+
+
+_THROUGH_THE_STORE = 4
+"""Runs of the first experiment that are not copies; their times differ."""
+
+
+def large_experiment(path: Path, *, cells: int = 1, repetitions: int = 1) -> int:
+    """An experiment of so many cells, each with so many ended runs; returns its number."""
+    planned = invented.plan(
+        [invented.POSTGRESQL], clients=range(1, cells + 1), repetitions=repetitions
+    )
+    with invented.at_once(path) as store:
+        number = invented.begin(store, planned)
+        templates = [
+            invented.write_run(store, run, (10 + place) * invented.S)
+            for place, run in enumerate(planned.runs[:_THROUGH_THE_STORE])
+        ]
+        store.end_experiment()
+    connection = sqlite3.connect(path)
+    with connection:
+        rest = connection.execute(
+            "SELECT id FROM runs WHERE experiment_id = ? AND state = 'planned' ORDER BY position",
+            (number,),
+        ).fetchall()
+        for place, (run_id,) in enumerate(rest):
+            _copy_run(connection, templates[place % len(templates)], run_id)
+        _judge(connection, number)
+    connection.close()
+    return number
+
+
+def large_experiments(path: Path, count: int) -> None:
+    """A record of ``count`` experiments, of one run each, begun one after the other."""
+    first = large_experiment(path)
+    connection = sqlite3.connect(path)
+    with connection:
+        (template,) = connection.execute(
+            "SELECT id FROM runs WHERE experiment_id = ?", (first,)
+        ).fetchone()
+        for place in range(1, count):
+            number = _copy_row(connection, "experiments", first, begun_unix_ns=place)
+            run_id = _copy_row(connection, "runs", template, experiment_id=number)
+            _copy_run(connection, template, run_id)
+            connection.execute(
+                "INSERT INTO cells SELECT ?, " + _columns(connection, "cells", "experiment_id")
+                + " FROM cells WHERE experiment_id = ?",
+                (number, first),
+            )  # fmt: skip
+    connection.close()
+
+
+def _copy_row(connection: sqlite3.Connection, table: str, number: int, **changes: int) -> int:
+    names = _columns(connection, table, "id", *changes)
+    cursor = connection.execute(
+        f"INSERT INTO {table} ({', '.join(changes)}, {names}) "
+        f"SELECT {', '.join('?' * len(changes))}, {names} FROM {table} WHERE id = ?",
+        (*changes.values(), number),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _copy_run(connection: sqlite3.Connection, template: int, run_id: int) -> None:
+    """All that is kept of the run ``template`` is also of the other one, and how it ended."""
+    for kept in reading.tables_of_runs(connection):
+        names = _columns(connection, kept, "id", "run_id")
+        connection.execute(
+            f"INSERT INTO {kept} (run_id, {names}) SELECT ?, {names} FROM {kept} "
+            "WHERE run_id = ?",
+            (run_id, template),
+        )
+    connection.execute(
+        "UPDATE runs SET (state, reason, verdict, verdict_reason, begun_unix_ns, ended_unix_ns) = "
+        "(SELECT state, reason, verdict, verdict_reason, begun_unix_ns, ended_unix_ns FROM runs "
+        "WHERE id = ?) WHERE id = ?",
+        (template, run_id),
+    )
+
+
+def _judge(connection: sqlite3.Connection, number: int) -> None:
+    """Keeps the verdicts of its cells."""
+    question = "SELECT min(id) FROM runs WHERE experiment_id = ? GROUP BY cell_fingerprint"
+    for (run_id,) in connection.execute(question, (number,)).fetchall():
+        judge_cell(connection, run_id)
+
+
+def _columns(connection: sqlite3.Connection, table: str, *without: str) -> str:
+    found = connection.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchall()
+    return ", ".join(name for (name,) in found if name not in without)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> Counter[str]:
@@ -55,7 +143,7 @@ def test_a_report_of_four_times_as_many_runs_is_four_times_the_work(
     for runs in (30, 120):
         path = tmp_path / f"{runs}.sqlite"
         each = {"repetitions": runs} if is_of_one_cell else {"cells": runs}
-        large_records.experiment(path, **each)
+        large_experiment(path, **each)
         read.clear()
         with Store(path, must_exist=True) as store:
             record = store.latest()
@@ -69,7 +157,7 @@ def test_the_runs_of_an_experiment_are_read_with_as_many_questions_as_one(tmp_pa
     asked = []
     for runs in (1, 60):
         path = tmp_path / f"{runs}.sqlite"
-        number = large_records.experiment(path, cells=runs)
+        number = large_experiment(path, cells=runs)
         with sqlite3.connect(path) as connection:
             questions: list[str] = []
             connection.set_trace_callback(questions.append)
@@ -81,7 +169,7 @@ def test_the_runs_of_an_experiment_are_read_with_as_many_questions_as_one(tmp_pa
 
 def test_rows_for_programs_are_made_only_for_forms_that_show_them(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
-    large_records.experiment(path, repetitions=3)
+    large_experiment(path, repetitions=3)
     with Store(path, must_exist=True) as store:
         report = build(store.latest())
     tables = report.tidy["tables"]
@@ -94,7 +182,7 @@ def test_rows_for_programs_are_made_only_for_forms_that_show_them(tmp_path: Path
 def test_a_row_about_one_run_names_that_run_alone(tmp_path: Path) -> None:
     """Else a table of n runs holds n times n numbers."""
     path = tmp_path / "r.sqlite"
-    large_records.experiment(path, repetitions=5)
+    large_experiment(path, repetitions=5)
     with Store(path, must_exist=True) as store:
         report = build(store.latest())
     tables = [one for section in report.sections for one in section.tables]
@@ -140,7 +228,7 @@ def test_a_merge_looks_at_each_experiment_once(
     monkeypatch.setattr(merging, "_merged", merged)
     for experiments in (40, 160):
         source = tmp_path / f"{experiments}.sqlite"
-        large_records.experiments(source, experiments)
+        large_experiments(source, experiments)
         steps.append(0)
         said: list[tuple[str, int, int]] = []
         merging.merge(
@@ -155,8 +243,8 @@ def test_a_merge_looks_at_each_experiment_once(
 
 def test_a_merge_that_is_stopped_leaves_the_record_as_it_was(tmp_path: Path) -> None:
     source, target = tmp_path / "source.sqlite", tmp_path / "target.sqlite"
-    large_records.experiments(source, 6)
-    large_records.experiment(target, repetitions=2)
+    large_experiments(source, 6)
+    large_experiment(target, repetitions=2)
     with Store(target, must_exist=True) as store:
         before = [one.identity for one in store.runs()]
 

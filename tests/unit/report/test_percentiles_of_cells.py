@@ -236,7 +236,7 @@ def test_the_headline_counts_what_was_rolled_back_on_purpose_and_throughput_does
     assert clients.THROUGHPUT.value(run) == 140 / 20
     report = build(record)
     (row,) = _rows(report, "_headline")
-    assert row[-3:] == ["300.0 [1]", "100", "10"]
+    assert row[-3:] == ["300.0", "100", "10"]
     assert report.tidy["tables"]["runs"][0]["headline_per_min"] == 300
     lines = first_look.lines(record, report, 80, "assay report 1")
     assert any(line.startswith("headline     300.0 sales per minute") for line in lines)

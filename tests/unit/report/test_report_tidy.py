@@ -230,7 +230,7 @@ def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
     lines = list(csv.DictReader(io.StringIO(text_of(csv_form, build(parallel)))))
     rows = document(parallel)["tables"]["runs"]
     assert len(lines) == len(rows) == 6
-    assert {line["version"] for line in lines} == {"2"}
+    assert {line["version"] for line in lines} == {"3"}
     for line, row in zip(lines, rows, strict=True):
         assert float(line["throughput_per_s"]) == row["throughput_per_s"]
         assert (line["clients"], line["parameter_copies"]) == (str(row["clients"]), "10")
