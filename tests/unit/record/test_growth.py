@@ -97,8 +97,7 @@ def _copy_run(connection: sqlite3.Connection, template: int, run_id: int) -> Non
     for kept in reading.tables_of_runs(connection):
         names = _columns(connection, kept, "id", "run_id")
         connection.execute(
-            f"INSERT INTO {kept} (run_id, {names}) SELECT ?, {names} FROM {kept} "
-            "WHERE run_id = ?",
+            f"INSERT INTO {kept} (run_id, {names}) SELECT ?, {names} FROM {kept} WHERE run_id = ?",
             (run_id, template),
         )
     connection.execute(
