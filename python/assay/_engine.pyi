@@ -298,13 +298,13 @@ def script_warnings(document: str) -> list[tuple[str, int, int, str, str | None]
     """(path, line, column, message, fix) of what the scripts of a `DriveDocument` probably do not
     mean: a parameter within quotes, a transaction that is not ended on every branch."""
 
-def split_statements(text: str, path: str, text_style: TextStyle) -> list[tuple[str, int, int]]:
+def split_statements(text: str, path: str, style: TextStyle) -> list[tuple[str, int, int]]:
     """A plain file as (statement, line, column)."""
 
 def languages() -> list[str]:
     """Those that scripts may have statements in; SQL, the language of ``.sql``, is the first."""
 
-def cut_at_names(text: str, text_style: TextStyle) -> list[str]:
+def cut_at_names(text: str, style: TextStyle) -> list[str]:
     """The text of a script in pieces, which joined are the text: those with an odd index are the
     names in double quotes in its statements, with these quotes."""
 
