@@ -48,7 +48,7 @@ def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "")
         used.ru_utime + used.ru_stime,
         used.ru_utime,
         elapsed_s,
-        int(found.group(1)) if found is not None else 0,
+        int(found.group(1) or 0) if found is not None else 0,
         # Linux gives KiB.
         used.ru_maxrss * 1024,
         json.loads(text) if counts is None else {},

@@ -29,7 +29,7 @@ from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.judge.ended_runs import Judged
 from assay.load.dataset import Dataset
-from assay.plan import Cell, Plan, PlannedRun, fingerprint
+from assay.plan import Cell, Plan, PlannedRun, fingerprint, layout
 from assay.probe.measure import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.sampling import MachineSample
 from assay.record import ExperimentRecord, Run, Store
@@ -549,3 +549,29 @@ def experiment(
         store.judged({fingerprint: cell for (fingerprint, _), cell in found.cells.items()})
         store.end_experiment()
         return structs.replace(found, ended_unix_ns=time.time_ns(), is_under_way=False)
+
+
+class SimulatedRuns:
+    """The runs of a plan and those that are added to it, as `assay.lab.repetitions` adds them,
+    without a record."""
+
+    def __init__(self, runs: Iterable[PlannedRun]) -> None:
+        self.runs = {run.position: run for run in runs}
+
+    def further(self, run: PlannedRun) -> PlannedRun:
+        return self._kept(layout.further(run, 1, self._repetition(run), self._position))
+
+    def in_place_of(self, run: PlannedRun) -> PlannedRun:
+        return self._kept(layout.in_place(run, self._repetition(run), self._position))
+
+    @property
+    def _position(self) -> int:
+        return 1 + max(self.runs)
+
+    def _repetition(self, run: PlannedRun) -> int:
+        of_cell = (one for one in self.runs.values() if one.cell == run.cell)
+        return 1 + max(one.repetition for one in of_cell)
+
+    def _kept(self, run: PlannedRun) -> PlannedRun:
+        self.runs[run.position] = run
+        return run

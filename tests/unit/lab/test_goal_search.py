@@ -20,7 +20,6 @@ from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import MOST_IN_PLACE, GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, layout
 from assay.record.metrics import catalogue
-from simulated_runs import SimulatedRuns
 
 A, B = invented.POSTGRESQL, invented.SQLITE
 GOAL = "p99 < 5ms"
@@ -57,7 +56,7 @@ def performed(
     repeats: bool = True,
 ) -> list[PlannedRun]:
     """The runs that take place; each of the others that were planned is spared, and none twice."""
-    simulated, spared = SimulatedRuns([*runs, *earlier]), list[PlannedRun]()
+    simulated, spared = invented.SimulatedRuns([*runs, *earlier]), list[PlannedRun]()
     search = GoalSearch(
         experiment,
         runs,

@@ -44,7 +44,6 @@ from assay.report import check_declarations
 from assay.report.summaries import cell_summary
 from assay.workload import reader
 from assay.workload.steps import Drive, Step
-from simulated_runs import SimulatedRuns
 from step_workloads import folder_of
 
 
@@ -275,7 +274,7 @@ def executed(
     """The runs that take place after ``earlier`` ones."""
     gone = {run.position for run in earlier}
     left = [run for run in plan.runs if run.position not in gone]
-    simulated = SimulatedRuns([*plan.runs, *earlier])
+    simulated = invented.SimulatedRuns([*plan.runs, *earlier])
     repeating = Repeating(
         plan.experiment,
         [*earlier, *left],
