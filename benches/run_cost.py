@@ -42,7 +42,7 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ())
     )
     print("| loop | beside the plain command | cost, µs | cost (least – most) | throughput |")
     print("|---|---|---:|---|---|")
-    with tempfile.TemporaryDirectory() as made, _null_server() as url:
+    with tempfile.TemporaryDirectory() as made, null_server(*_DELAY) as url:
         folder = Path(made)
         (folder / "one.sql").write_text("select 1;\n")
         for loop, words in WORK.items():
@@ -113,8 +113,8 @@ def _read(address: str) -> None:
 
 
 @contextmanager
-def _null_server() -> Iterator[str]:
-    words = [*_ASSAY, "null-server", "--protocol", "postgresql", "--port", "0", *_DELAY]
+def null_server(*delay: str) -> Iterator[str]:
+    words = [*_ASSAY, "null-server", "--protocol", "postgresql", "--port", "0", *delay]
     with _started(words) as address:
         yield f"postgresql://{address}/null"
 

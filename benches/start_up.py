@@ -14,13 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.running_system import provision
 from benches._alternation import spread
 from benches._process import run
+from benches.run_cost import null_server
 
 ROUNDS = 15
-NULL = SystemChoice("null", options={"protocol": "postgresql"})
 _ASSAY = (sys.executable, "-m", "assay")
 _ENDS = ("--transactions", "10", "--no-probe")
 _ANYTHING = re.compile("()")
@@ -28,27 +26,19 @@ _ANYTHING = re.compile("()")
 
 def main(rounds: int = ROUNDS) -> None:
     """Prints one row for each command."""
-    with (
-        tempfile.TemporaryDirectory() as made,
-        provision(NULL, StorageChoice(), connections=2) as deployment,
-    ):
+    with tempfile.TemporaryDirectory() as made, null_server() as url:
         (Path(made) / "one.sql").write_text("select 1;\n")
-        at = deployment.address
-        url = f"postgresql://{at.user}@{at.host}:{at.port}/{at.database}"
         commands = {
             "Python with click alone": (sys.executable, "-c", "import click"),
             "assay --version": (*_ASSAY, "--version"),
             "assay --help": (*_ASSAY, "--help"),
             "assay run one.sql --on sqlite": (*_ASSAY, "run", "one.sql", "--on", "sqlite", *_ENDS),
             "assay run one.sql --on URL": (*_ASSAY, "run", "one.sql", "--on", url, *_ENDS),
-            "pgbench -f one.sql -t 10": (
-                "pgbench", "-n", "-f", "one.sql", "-t", "10", "-h", at.host, "-p", str(at.port),
-                "-U", at.user, at.database,
-            ),
+            "pgbench -f one.sql -t 10": ("pgbench", "-n", "-f", "one.sql", "-t", "10", url),
             "sysbench cpu run": ("sysbench", "cpu", "--events=10", "run"),
             "hyperfine --runs 10 true": ("hyperfine", "--shell=none", "--runs", "10", "true"),
             "k6 version": ("k6", "version"),
-        }  # fmt: skip
+        }
         found = {name: words for name, words in commands.items() if shutil.which(words[0])}
         costs: dict[str, list[float]] = {name: [] for name in found}
         for _ in range(rounds):
