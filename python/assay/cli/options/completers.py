@@ -128,7 +128,7 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of the dialects that declare limits."""
 
-    return _beginning(typed, limited_dialects())
+    return _beginning(typed, [*limited_dialects()])
 
 
 def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
