@@ -263,11 +263,12 @@ class SqlText(Protocol):
     client."""
 
     name: str
-    """That of `Dialect`, as `text_style`."""
+    """That of `Dialect`."""
     server_names: tuple[str, ...]
     """Names by which people call its servers, the proper one first; none where the system has no
     client."""
     text_style: TextStyle
+    """That of `Dialect`."""
     has_braced_arrays: bool
     """Whether the literal of an array is in braces: ``'{1,2}'``."""
     carriage_return: str | None
