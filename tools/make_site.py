@@ -25,7 +25,8 @@ import plugin_contracts  # noqa: E402
 MADE_BY_US = "search.json"
 """In every site: only such a folder is replaced."""
 PAGES = (
-    "README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md",
+    "README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md",
+    "CHANGELOG.md",
 )  # fmt: skip
 CONTRACTS = "docs/reference/plugins.md"
 """Made for the site alone, out of the contracts."""
