@@ -199,6 +199,12 @@ class Result:
     def __repr__(self) -> str:
         return f"<assay.Result: experiment {self.number} of {self.record}, {len(self.runs)} runs>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from assay.report.page import summary_html  # here: it imports the charts
+
+        return summary_html(self._report)
+
     @property
     def number(self) -> int:
         """Of the experiment in its record."""

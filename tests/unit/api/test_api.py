@@ -129,6 +129,15 @@ def test_runs_that_only_left_out_are_no_fault() -> None:
 
 
 @pytest.mark.slow
+def test_a_notebook_shows_answers_chart_and_warnings() -> None:
+    Path("one.sql").write_text("SELECT 1;\n")
+    shown = assay.run("one.sql", on=["null", "sqlite"], transactions=5, probe_s=0)._repr_html_()
+    assert shown.startswith('<section id="summary">') and "<svg" in shown
+    assert "not compared: null with sqlite" in shown
+    assert "short-measurement" in shown and "<script" not in shown
+
+
+@pytest.mark.slow
 def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)

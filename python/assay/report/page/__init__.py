@@ -89,6 +89,12 @@ def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
     )
 
 
+def summary_html(report: Report) -> str:
+    """What a notebook shows: the answers with their chart and table, and the warnings."""
+    shown = for_people(report)
+    return _summary(shown, _first_figure(shown.questions, shown.sections), Links(()))
+
+
 def _own(file: str) -> str:
     return (files("assay.report.page") / file).read_text(encoding="utf-8")
 
