@@ -58,6 +58,17 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"\n  {name} " in text for name in COMMANDS)
 
 
+def test_alone_it_says_what_it_is_with_examples_and_every_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program([]) == 0
+    shown = capsys.readouterr()
+    assert (shown.err, len(shown.out.splitlines()) <= 25) == ("", True)
+    named = [word for line in shown.out.splitlines() for word in line[9:].split(", ")]
+    assert [name for name in COMMANDS if name not in named] == []
+    assert "  assay run mine.sql --on postgresql://me@db/shop " in shown.out
+
+
 def test_a_plan_takes_every_option_of_a_run() -> None:
     """So that the one word can be changed into the other."""
     options = {name: {one.name for one in command.params} for name, command in commands()}

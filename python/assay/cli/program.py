@@ -15,41 +15,62 @@ from assay.text.phrases import did_you_mean
 HELP_NAMES = ["-h", "--help"]
 """Every context of a command gives these: Click keeps the help option that the first one makes."""
 
-COMMANDS = {
-    "run": "Run a workload on systems and storages, and print the report.",
-    "new": "Write an experiment file by answering five questions.",
-    "watch": "Show an experiment under way as a page in a browser of this machine.",
-    "plan": "Print the runs of an experiment in order, without starting them.",
-    "report": "Print the report of a recorded experiment, or of several as one.",
-    "compare": "Compare A and B: which is faster, by how much, and how certain that is.",
-    "trend": "Show how the numbers of a cell changed from experiment to experiment.",
-    "check": "Check a workload or script without running it: mistakes, with file, line and fix.",
-    "explain": "Print the instructions and statements of each client, without running them.",
-    "limits": "Show what tables a system can hold and search.",
-    "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
-    "show": "Show what is recorded about one run.",
-    "parts": "Show what load generators kept where Assay was lost.",
-    "pack": "Make one file of an experiment: a capsule.",
-    "verify-capsule": "Say whether a capsule is as it was packed.",
-    "rerun": "Run the experiment of a capsule again here, and compare.",
-    "site": "Make a static site of a folder of capsules.",
-    "merge": "Add the experiments of another record file to the record.",
-    "generate": "Write the rows of a table that a workload generates, or a part of them.",
-    "get": "Download a data set for workloads.",
-    "install": "Download a system's programs, through this machine's package clients.",
-    "uninstall": "Remove a system that `assay install` has installed.",
-    "calibrate": "Measure the highest rate that the client reaches on this machine.",
-    "probe": "Measure how many reads, writes and flushes storages do per second.",
-    "verify": "Test a system against the requirements of its capabilities.",
-    "durability": "Measure whether commits are flushed to the device before they are answered.",
-    "null-server": "Run a server that does no work, to measure the client.",
-    "delay-proxy": "Run a proxy that adds a round-trip time between clients and a server.",
-    "completion": "Print the script that makes a shell complete `assay` commands.",
-    "schema": "Print the JSON Schema of a kind of file, or the tables of a record.",
+GROUPS = {
+    "Run": {
+        "run": "Run a workload on systems and storages, and print the report.",
+        "new": "Write an experiment file by answering five questions.",
+        "plan": "Print the runs of an experiment in order, without starting them.",
+        "check": "Check a workload or script without running it: mistakes with line and fix.",
+        "explain": "Print the instructions and statements of each client, without running them.",
+        "watch": "Show an experiment under way as a page in a browser of this machine.",
+    },
+    "Results": {
+        "report": "Print the report of a recorded experiment, or of several as one.",
+        "compare": "Compare A and B: which is faster, by how much, and how certain that is.",
+        "trend": "Show how the numbers of a cell changed from experiment to experiment.",
+        "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
+        "show": "Show what is recorded about one run.",
+        "merge": "Add the experiments of another record file to the record.",
+        "parts": "Show what load generators kept where Assay was lost.",
+    },
+    "Share": {
+        "pack": "Make one file of an experiment: a capsule.",
+        "verify-capsule": "Say whether a capsule is as it was packed.",
+        "rerun": "Run the experiment of a capsule again here, and compare.",
+        "site": "Make a static site of a folder of capsules.",
+    },
+    "Systems": {
+        "install": "Download a system's programs, through this machine's package clients.",
+        "uninstall": "Remove a system that `assay install` has installed.",
+        "get": "Download a data set for workloads.",
+        "verify": "Test a system against the requirements of its capabilities.",
+        "limits": "Show what tables a system can hold and search.",
+    },
+    "Machine": {
+        "probe": "Measure how many reads, writes and flushes storages do per second.",
+        "durability": "Measure whether commits are flushed to the device before they are answered.",
+        "calibrate": "Measure the highest rate that the client reaches on this machine.",
+        "null-server": "Run a server that does no work, to measure the client.",
+        "delay-proxy": "Run a proxy that adds a round-trip time between clients and a server.",
+    },
+    "Authors": {
+        "generate": "Write the rows of a table that a workload generates, or a part of them.",
+        "schema": "Print the JSON Schema of a kind of file, or the tables of a record.",
+        "completion": "Print the script that makes a shell complete `assay` commands.",
+    },
 }
 """In the order of `assay --help`, with the first sentence of the help of each, repeated here so
 that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`` (``-`` becomes
 ``_``)."""
+COMMANDS = {name: does for group in GROUPS.values() for name, does in group.items()}
+FIRST_SCREEN = """\
+Assay measures databases: which one, on which storage, with which settings, is fast enough
+for your work, and whether its answers are right.
+
+  assay run tpcb --on sqlite                               a standard test
+  assay run mine.sql --on postgresql://me@db/shop          your script on your server
+  assay run tpcb --on postgresql,mariadb --repetitions 5   which one is faster
+"""
 
 
 def command_of(name: str) -> click.Command:
@@ -81,8 +102,10 @@ class Commands(click.Group):
         ]
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                # Padded, so that the texts of all groups begin in the same column.
+                formatter.write_dl([(f"{name:<14}", does) for name, does in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Names the command in an error that does not say where it was found."""
@@ -161,6 +184,7 @@ def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args:
 
 @click.command(
     cls=Commands,
+    invoke_without_command=True,
     context_settings={
         "help_option_names": HELP_NAMES,
         "max_content_width": 100,
@@ -168,7 +192,8 @@ def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args:
     },
 )
 @click.version_option(package_name="assay-db", message="assay %(version)s")
-def group() -> None:
+@click.pass_context
+def group(context: click.Context) -> None:
     """Find out which database, on which storage, with which settings is fast
     enough for your work.
 
@@ -194,6 +219,11 @@ def group() -> None:
       assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
       assay report
     """
+    if context.invoked_subcommand is None:
+        click.echo(FIRST_SCREEN)
+        for heading, commands in GROUPS.items():
+            click.echo(f"{heading:<9}{', '.join(commands)}")
+        click.echo("\n`assay --help` says what each does, `assay run --help` lists the options.")
 
 
 def run_program(arguments: list[str]) -> int:

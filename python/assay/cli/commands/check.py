@@ -49,7 +49,7 @@ from assay.workload.values import Workload
     help="A variable of a script file, as `assay run` takes it.",
 )
 def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...]) -> int:
-    """Check a workload or script without running it: mistakes, with file, line and fix.
+    """Check a workload or script without running it: mistakes with line and fix.
 
     Reads the whole folder and compiles every script, check and override. Names all
     mistakes at once; without one, lists tables, tests, scripts, checks and
