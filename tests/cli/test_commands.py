@@ -69,6 +69,15 @@ def test_alone_it_says_what_it_is_with_examples_and_every_command(
     assert "  assay run mine.sql --on postgresql://me@db/shop " in shown.out
 
 
+def test_a_list_alone_says_what_can_be_listed_and_takes_the_singular(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["list"]) == 0
+    assert "assay list storages\n" in capsys.readouterr().out
+    assert run_program(["list", "workload"]) == 0
+    assert "tpcb.tpcb-like" in capsys.readouterr().out
+
+
 def test_a_plan_takes_every_option_of_a_run() -> None:
     """So that the one word can be changed into the other."""
     options = {name: {one.name for one in command.params} for name, command in commands()}

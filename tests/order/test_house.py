@@ -8,7 +8,7 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 1950,
-    "lines": 325_450,
+    "lines": 325_500,
     "lines of README.md": 90,
     "Python modules": 448,
     "pairs of classes that share their fields": 3,

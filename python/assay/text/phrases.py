@@ -110,8 +110,21 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # here: most words are known
 
     by_lower = {name.lower(): name for name in names}
-    found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    typed = word.lower()
+    for name in by_lower:  # two letters in the wrong order, or a version behind the name
+        if _is_swapped(typed, name) or (typed.startswith(name) and typed[len(name) :].isdecimal()):
+            return by_lower[name]
+    found = get_close_matches(typed, list(by_lower), n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
+
+
+def _is_swapped(typed: str, name: str) -> bool:
+    """``tpbc`` for ``tpcb``."""
+    differs = [at for at, (one, other) in enumerate(zip(typed, name, strict=False)) if one != other]
+    if len(typed) != len(name) or len(differs) != 2 or differs[0] + 1 != differs[1]:
+        return False
+    first, second = differs
+    return (typed[first], typed[second]) == (name[second], name[first])
 
 
 def did_you_mean(word: str, names: Iterable[str], known_as: Mapping[str, str] | None = None) -> str:

@@ -19,7 +19,7 @@ from assay.report import comparison_report as compared
 from assay.report.build import build
 from assay.report.forms import table
 from assay.report.summaries import first_look
-from assay.text import toml_file, units
+from assay.text import phrases, toml_file, units
 from assay.text.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf, members
 from assay.text.quantities import (
     CLIENTS,
@@ -257,3 +257,12 @@ def test_keys_whose_annotations_cannot_be_read_are_not_lost() -> None:
     thing = type("Asked", (msgspec.Struct,), {"__annotations__": fields, "__module__": __name__})
     with pytest.raises(TypeError, match=r"Asked cannot be read: name .* import it outside"):
         members(thing)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("tpbc", "tpcb"), ("sqlite3", "sqlite"), ("Postgres", "postgresql"), ("xyz", None)],
+)
+def test_a_mistyped_name_is_guessed(typed: str, meant: str | None) -> None:
+    names = ["tpch", "tpcc", "tpcb", "dbapi:sqlite3", "sqlite", "postgresql"]
+    assert phrases.nearest(typed, names) == meant

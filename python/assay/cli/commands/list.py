@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -56,8 +57,15 @@ LONGEST_RESULT = 40
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
 
+class Kind(click.Choice[str]):
+    """``system`` means ``systems``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(f"{value}s" if f"{value}s" in WHAT else value, param, ctx)
+
+
 @click.command("list")
-@click.argument("what", type=click.Choice(WHAT))
+@click.argument("what", type=Kind(WHAT), required=False)
 @format_option(tuple(rows.FORMS))
 @records_option
 @datasets_option
@@ -73,7 +81,12 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
     help="Runs: only those of the last N experiments.",
 )
 def command(
-    what: str, form: str, records: Path, datasets: Path | None, detail: bool, last: int | None
+    what: str | None,
+    form: str,
+    records: Path,
+    datasets: Path | None,
+    detail: bool,
+    last: int | None,
 ) -> None:
     """List systems, workloads, experiments, storages, runs or copies of loaded data.
 
@@ -97,6 +110,9 @@ def command(
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
+    if what is None:
+        click.echo("\n".join(f"assay list {one}" for one in WHAT))
+        return
     kinds = (
         ("records", ("runs",)),
         ("last", ("runs",)),

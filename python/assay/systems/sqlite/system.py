@@ -67,6 +67,7 @@ _LOG_VERSION = slice(18, 20)
 
 class Sqlite(OfOneFile):
     name = "sqlite"
+    also_called = ("sqlite3",)
     dialect: Dialect = DIALECT
     driver = "sqlite"
     capabilities = frozenset(CAPABILITIES) - {
