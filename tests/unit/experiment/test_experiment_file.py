@@ -46,7 +46,7 @@ sync_binlog = 1
 
 [storage.fast]
 kind = "tmpfs"
-size = "2G"
+size = "64M"
 """
 
 
@@ -70,7 +70,7 @@ def test_a_file_can_declare_all_that_the_command_line_can(tmp_path: Path) -> Non
             SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=binlog),
             SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=binlog),
         ),
-        storages=(StorageChoice(), StorageChoice("fast", "tmpfs", options={"size": "2G"})),
+        storages=(StorageChoice(), StorageChoice("fast", "tmpfs", options={"size": "64M"})),
         clients=(8, 16),
         parameters={"replicas": (1, 2)},
         repetitions=3,
@@ -152,7 +152,7 @@ def test_the_quick_version_may_have_smaller_storages(tmp_path: Path) -> None:
     quick = '\n[quick.storage.fast]\nsize = "64M"\n'
     file = written(tmp_path, TABLE_2 + quick)
     full, small = (experiment(Words(str(file), quick=one))[0].storages for one in (False, True))
-    assert [one.options.get("size") for one in full] == [None, "2G"]
+    assert [one.options.get("size") for one in full] == [None, "64M"]
     assert [one.options.get("size") for one in small] == [None, "64M"]
     assert [one.name for one in small] == [one.name for one in full]
     file = written(tmp_path, TABLE_2 + quick.replace("fast", "slow"))
@@ -331,7 +331,7 @@ def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path
         Words("tpcb", on=("old=mariadb[innodb_buffer_pool_size=64MB]", "postgresql"),
               memory="1GB,none", cpus="1,0.5", rtt="0,1.5ms", cache="warm,as-is"),
         Words("tpcb.*", on=('postgresql[shared_buffers=1GB,search_path="a,b"]',),
-              storage=("fast=here:/tmp,tmpfs[size=1GB]",), log_storage=("fast,none",),
+              storage=("fast=here:/tmp,tmpfs[size=64MB]",), log_storage=("fast,none",),
               price=("fast=0.6EUR/GB",)),
         Words("tpcb", on=("postgresql://me:s3cret@db.example/shop?sslmode=disable"
                           "[storage=ssd,role=solid-state]", "mariadb")),

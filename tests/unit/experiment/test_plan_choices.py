@@ -387,14 +387,14 @@ def _words(*levels: str, on: str = "postgresql", storage: str = _SSD) -> Words:
 
 
 def test_levels_are_storages_names_of_storages_or_none() -> None:
-    experiment, workload = asked(_words("none,ssd", "tmpfs[size=1G]"))
-    assert [one and one.name for one in experiment.log_storages] == [None, "ssd", "tmpfs[size=1G]"]
+    experiment, workload = asked(_words("none,ssd", "tmpfs[size=64M]"))
+    assert [one and one.name for one in experiment.log_storages] == [None, "ssd", "tmpfs[size=64M]"]
     assert experiment.log_storages[1] == experiment.storages[0]
     runs = plan(experiment, workload).runs
     assert [run.cell.system_label for run in runs] == [
         "postgresql",
         "postgresql log_storage=ssd",
-        "postgresql log_storage=tmpfs[size=1G]",
+        "postgresql log_storage=tmpfs[size=64M]",
     ]
     assert len({run.cell.fingerprint for run in runs}) == 3
     assert len({run.seed for run in runs}) == 1, "they do the same work"
@@ -404,7 +404,7 @@ def test_a_file_names_storages_that_it_declares(tmp_path: Path) -> None:
     file = tmp_path / "e.toml"
     text = (
         'workload = "tpcb"\nsystems = ["postgresql"]\nstorages = ["here"]\n'
-        'log_storage = ["none", "fast"]\n[storage.fast]\nkind = "tmpfs"\nsize = "1G"\n'
+        'log_storage = ["none", "fast"]\n[storage.fast]\nkind = "tmpfs"\nsize = "64M"\n'
     )
     file.write_text(text)
     experiment, _ = asked(Words(str(file)))
