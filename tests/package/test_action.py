@@ -75,7 +75,7 @@ def test_prepare_runs_in_each_commit(repository: Path) -> None:
     shown = {"prepare": "cat q.sql; echo; false", "base": "HEAD~1"}
     status, summary, printed, _ = _measured(repository, run=RUN, **shown)
     assert (status, summary) == (2, "")
-    assert "select 1;" in printed and "error: prepare failed in" in printed
+    assert "select 1;" in printed and "error: prepare failed for the base, " in printed
 
 
 @pytest.mark.parametrize(

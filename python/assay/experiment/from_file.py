@@ -263,10 +263,18 @@ def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
             "system",
             hint="did you mean 'systems'?",
         )
-    given = top.section("system")
+    given, written = top.section("system"), choices
     for name in given.names():
         section = given.section(name)
         chosen = {own for choice in choices for own in choice.names}
+        of_brackets = [checked_choices.own_settings(one) for one in written if name in one.names]
+        for key in section.names():
+            if any(key in own for own in of_brackets):
+                raise section.error(
+                    f"{key} of {name} stands in brackets in systems, too",
+                    key,
+                    hint="leave one of them out",
+                )
         if name not in chosen:
             raise given.error(
                 f"settings of {name}, which is not among the systems",

@@ -116,6 +116,7 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),
         ('kind = "tmpfs"\n', "", 19, r"\[storage.fast\] has no kind"),
         ("[system.mariadb]", "[system.postgresql]", 15, "not among the systems"),
+        ('"mariadb"]', '"mariadb[engine=Aria]"]', 16, "engine of mariadb stands in brackets"),
         (
             '"InnoDB", "MyISAM"',
             '"InnoDB", "MySIAM"',

@@ -492,7 +492,7 @@ def with_settings_of_file(
     for choice in choices:
         several = [choice]
         for name in choice.names if _is_configured(choice) else ():
-            own = {*_own(choice), *_own_of_names(choice, said), *_of_urls(choice)}
+            own = {*own_settings(choice), *_own_of_names(choice, said), *_of_urls(choice)}
             levels = of_file.get(name, {})
             left = {key: values for key, values in levels.items() if key not in own}
             several = varied(several, name, left)
@@ -521,7 +521,7 @@ def _is_configured(choice: SystemChoice) -> bool:
     return choice.url is None or choice.name.partition(":")[0] in registry.families()
 
 
-def _own(choice: SystemChoice) -> set[str]:
+def own_settings(choice: SystemChoice) -> set[str]:
     profile = {PROFILE} if choice.profile else set()
     return {*choice.options, *choice.settings, *choice.at_default, *profile}
 

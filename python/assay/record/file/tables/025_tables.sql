@@ -64,7 +64,7 @@ CREATE TABLE runs (
   state            TEXT NOT NULL DEFAULT 'planned',  -- planned provisioning loading driving checking done
                                              -- failed exceeded interrupted refused
   reason           TEXT NOT NULL DEFAULT '', -- why it failed, was ended early, interrupted or refused
-  verdict          TEXT NOT NULL DEFAULT '', -- valid, indicative or invalid
+  verdict          TEXT NOT NULL DEFAULT '', -- valid, unreliable or invalid
   verdict_reason   TEXT NOT NULL DEFAULT '',
   begun_unix_ns    INTEGER,
   ended_unix_ns    INTEGER,
@@ -107,7 +107,7 @@ CREATE TABLE cells (
   cell_fingerprint TEXT NOT NULL,            -- as in runs
   repetitions      INTEGER NOT NULL,         -- planned
   measured         INTEGER NOT NULL,         -- of them, runs that were measured to their end
-  verdict          TEXT NOT NULL,            -- valid, indicative or invalid; '' where nothing was measured
+  verdict          TEXT NOT NULL,            -- valid, unreliable or invalid; '' where nothing was measured
   verdict_reason   TEXT NOT NULL,
   warnings         TEXT NOT NULL,            -- JSON: array of {name, detail}, of all repetitions together
   judged_unix_ns   INTEGER NOT NULL,
