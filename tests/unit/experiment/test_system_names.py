@@ -81,7 +81,7 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
             "old=postgresql:/opt/pg/a,new=postgresql:/opt/pg/b[shared_buffers=16MB]",
             [("old", "/opt/pg/a", {}), ("new", "/opt/pg/b", {"shared_buffers": "16MB"})],
         ),
-        ("postgresql:./a, postgresql:b/c", [("", "/work/a", {}), ("", "/work/b/c", {})]),
+        ("postgresql:./a, postgresql:b/c", [("", "/files/a", {}), ("", "/files/b/c", {})]),
         ("postgresql:../a/", [("", "/a", {})]),
         ("postgresql:~/pg", [("", f"{Path.home()}/pg", {})]),
         ("postgresql:/opt/pg@15/a b", [("", "/opt/pg@15/a b", {})]),
@@ -95,7 +95,7 @@ def test_servers_of_one_host_are_named_by_what_they_differ_in(
 def test_a_directory_of_programs_is_a_system(
     written: str, found: list[tuple[str, str, dict[str, str]]]
 ) -> None:
-    choices = checked_choices.system_choices([written], Path("/work"))
+    choices = checked_choices.system_choices([written], Path("/files"))
     assert [(one.called, one.programs, one.settings) for one in choices] == found
     again = checked_choices.system_choices([as_file.system_word(one) for one in choices])
     assert again == choices
