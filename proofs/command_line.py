@@ -30,8 +30,8 @@ _WEIGHTS = {
     "run": 4, "plan": 8, "report": 2, "explain": 4, "list": 2, "show": 2, "generate": 4,
     "calibrate": 1, "null-server": 2, "get": 1,
 }  # fmt: skip
-_GO_ON = {"calibrate", "null-server", "generate"}
-"""Commands whose options set how long they run."""
+_GO_ON = {"calibrate", "null-server", "generate", "watch"}
+"""Commands whose options set how long they run; `watch` waits for records."""
 _LONG = {
     "on", "storage", "set", "script", "clients", "duration", "transactions", "warm_up", "ramp_up",
     "offered_rate", "think_time", "keying_time", "retries", "repetitions", "feed", "bib",
