@@ -44,7 +44,7 @@ from assay.experiment.settings_catalogue import (
 )
 from assay.experiment.settings_validation import as_written
 from assay.load.dataset import Loading
-from assay.probe.measure import DEFAULT_S, FirstUse
+from assay.probe.measure import FirstUse
 from assay.text import quantities
 from assay.text.quantities import Quantity, shown
 
@@ -341,9 +341,7 @@ def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
 
 
 _PROBING_OPTIONS = (
-    setting_option(
-        PROBE_S, default=DEFAULT_S, envvar=env_vars.PROBE_SECONDS.name, show_default=True
-    ),
+    setting_option(PROBE_S, envvar=env_vars.PROBE_SECONDS.name),
     click.option(
         "--no-probe",
         cls=Headed,
@@ -366,7 +364,9 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The command gets ``first_use: FirstUse``."""
 
     @wraps(function)
-    def with_seconds(*, probe_s: float, no_probe: bool, no_durability: bool, **given: Any) -> Any:
+    def with_seconds(
+        *, probe_s: float | None, no_probe: bool, no_durability: bool, **given: Any
+    ) -> Any:
         if no_probe and is_typed("probe_s") and probe_s:
             raise ArgumentError(
                 "--no-probe and --probe-seconds exclude each other", hint="leave one out"
