@@ -8,7 +8,7 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 1951,
-    "lines": 325_700,
+    "lines": 325_800,
     "lines of README.md": 90,
     "Python modules": 449,
     "pairs of classes that share their fields": 3,

@@ -166,6 +166,7 @@ def _result(
     first_use: FirstUse,
 ) -> Result:
     experiment, workload = from_command_line.experiment(words)
+    from_command_line.insist_on_systems(words)
     with shown_on_standard_error() if show_progress else nullcontext(ignored) as shown:
         ended = lab.run(
             experiment,

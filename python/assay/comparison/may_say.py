@@ -66,8 +66,8 @@ def of_comparison(comparison: Comparison) -> Sayings:
     return _sayings(found)
 
 
-def _sayings(found: Iterable[str | Refused]) -> Sayings:
-    every = dict.fromkeys(found)
+def _sayings(sentences_and_claims: Iterable[str | Refused]) -> Sayings:
+    every = dict.fromkeys(sentences_and_claims)
     return Sayings(
         [one for one in every if isinstance(one, str)],
         [*(one for one in every if isinstance(one, Refused)), _ELSEWHERE],

@@ -10,7 +10,6 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from assay.report.figure import LIMITED, Axis, Figure, Mark, Point, Scale
 
@@ -31,14 +30,14 @@ def svg(figure: Figure) -> str:
     """For a file: with title, on white."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(_on_white(figure))
+    drawn: str = vl_convert.vegalite_to_svg(dict(_on_white(figure)))
     return drawn + "\n"
 
 
 def png(figure: Figure) -> bytes:
     import vl_convert
 
-    drawn: bytes = vl_convert.vegalite_to_png(_on_white(figure), scale=_PNG_SCALE)
+    drawn: bytes = vl_convert.vegalite_to_png(dict(_on_white(figure)), scale=_PNG_SCALE)
     return drawn
 
 
@@ -47,7 +46,7 @@ def svg_for_page(figure: Figure, label: str) -> str:
     elements that name and describe it."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(specification(figure, with_title=False))
+    drawn: str = vl_convert.vegalite_to_svg(dict(specification(figure, with_title=False)))
     for unwanted in (_EMPTY, _NOT_NEEDED):
         drawn = unwanted.sub("", drawn)
     drawn = _ATTRIBUTE.sub(lambda match: _LONG.sub(r"\1", match[0]), drawn)
@@ -74,10 +73,9 @@ def _quoted_variable(match: re.Match[str]) -> str:
     return f'"var({name})"' if name else match[0]
 
 
-def _on_white(figure: Figure) -> dict[str, object]:
-    made = specification(figure)
-    made["config"]["background"] = "white"
-    return made
+def _on_white(figure: Figure) -> Spec:
+    config: Spec = {**_style(_step(figure)), "background": "white"}
+    return {**specification(figure), "config": config}
 
 
 def _variable(match: re.Match[str]) -> str:
@@ -102,7 +100,9 @@ _LONG_NAME = 18
 _LABEL_WIDTH = 190
 POINTS, SHADED = "points", "shaded"
 """The names of the data, to which a page adds."""
-Spec = dict[str, Any]
+Value = str | float | None | Sequence["Value"] | Mapping[str, "Value"]
+Spec = Mapping[str, Value]
+"""Of Vega-Lite, or a part of one."""
 
 
 def specification(figure: Figure, *, with_title: bool = True) -> Spec:
@@ -120,16 +120,16 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
 
 def _layer(mark: Spec, encoding: Spec, *, only: str = "") -> Spec:
     """``only``: the points that it shows, as an expression."""
-    shown = {"transform": [{"filter": only}]} if only else {}
+    shown: Spec = {"transform": [{"filter": only}]} if only else {}
     return {"mark": mark, "encoding": encoding, **shown}
 
 
-def _of(field: str, **more: Any) -> Spec:
+def _of(field: str, **more: Value) -> Spec:
     """By names, in the order of the data or of ``scale``."""
     return {"field": field, "type": "nominal", "sort": None, **more}
 
 
-def _number(field: str, **more: Any) -> Spec:
+def _number(field: str, **more: Value) -> Spec:
     return {"field": field, "type": "quantitative", **more}
 
 
@@ -159,24 +159,22 @@ def _lines(figure: Figure) -> list[Spec]:
             (MARKS, REFERENCE_MARK),
         )
     )
-    along = position(figure.x, _xs(figure), is_x=True)
     has_shading = bool(figure.shaded or figure.expected)
-    if has_shading:
-        along["scale"]["clamp"] = True  # from the first second to the last
-    at = {
+    along = position(figure.x, _xs(figure), is_x=True, is_clamped=has_shading)
+    at: Spec = {
         "x": _number("x", **along),
         "y": _number("y", **position(figure.y, figure.y_values, is_x=False)),
     }
-    line = {"type": "line", "strokeWidth": 2, "strokeJoin": "round"}
-    part = {"field": "part", "type": "nominal"}
+    line: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round"}
+    part: Spec = {"field": "part", "type": "nominal"}
     layers = _shading(figure, along) if has_shading else []
     layers.append(_layer(line, {**at, "color": colour, "strokeDash": dash, "detail": part}))
     layers += _marks(figure, {**at, "shape": shape}, 48, colour, only="datum.isMarked")
     if any(point.verdict == "invalid" for point in figure.points):
-        text = {"type": "text", "text": LIMITED["invalid"], "fontSize": 15, "color": TEXT}
+        text: Spec = {"type": "text", "text": LIMITED["invalid"], "fontSize": 15, "color": TEXT}
         layers.append(_layer(text, at, only="datum.isMarked && datum.isInvalid"))
     if figure.has_ranges:
-        ends = {"x": at["x"], "y": _number("low"), "y2": {"field": "high"}, "color": colour}
+        ends: Spec = {"x": at["x"], "y": _number("low"), "y2": {"field": "high"}, "color": colour}
         layers.append(_layer({"type": "rule", "strokeWidth": 1.5}, ends))
     return layers
 
@@ -191,8 +189,8 @@ def _xs(figure: Figure) -> list[float]:
 
 def _shading(figure: Figure, along: Spec) -> list[Spec]:
     """Below all lines, also where there is nothing to shade yet. ``along``: the x axis."""
-    data = {"name": SHADED, "values": shaded_rows(figure)}
-    mark = {"type": "rect", "color": SHADE, "opacity": _SHADE}
+    data: Spec = {"name": SHADED, "values": shaded_rows(figure)}
+    mark: Spec = {"type": "rect", "color": SHADE, "opacity": _SHADE}
     return [{"data": data, **_layer(mark, {"x": _number("from", **along), "x2": {"field": "to"}})}]
 
 
@@ -205,16 +203,17 @@ def _legend(names: Sequence[str]) -> Spec:
 def _marks(figure: Figure, at: Spec, size: int, colour: Spec, *, only: str = "") -> list[Spec]:
     """Points, hollow where the verdict is not valid; no fill hides the others below it."""
     also = f"{only} && " if only else ""
-    filled = {"type": "point", "filled": True, "size": size, "opacity": 1}
+    filled: Spec = {"type": "point", "filled": True, "size": size, "opacity": 1}
     layers = [_layer(filled, {**at, "color": colour}, only=f"{also}!datum.isLimited")]
     if any(point.is_limited for point in figure.points):
-        hollow = {
+        hollow: Spec = {
             **{"type": "point", "fillOpacity": 0, "size": size},
             **{"opacity": 1, "strokeWidth": 1.8},
         }
-        outlined = {**at, "stroke": _outline(figure)}
+        outlined: Spec = {**at, "stroke": _outline(figure)}
         # On an axis of names the fill, which is not seen, keeps its colour.
-        outlined |= {} if only else {"color": colour}
+        if not only:
+            outlined = {**outlined, "color": colour}
         layers.append(_layer(hollow, outlined, only=f"{also}datum.isLimited"))
     return layers
 
@@ -223,19 +222,19 @@ def _outline(figure: Figure) -> Spec:
     return _by_series(figure, SERIES, REFERENCE, None)
 
 
-def _by_series(figure: Figure, own: Sequence[Any], reference: Any, legend: Spec | None) -> Spec:
+def _by_series(figure: Figure, own: Sequence[Value], reference: Value, legend: Spec | None) -> Spec:
     """Own ones in their order, wherever the references stand between them."""
     series = list({one.name: one for one in figure.series}.values())
     left = iter(list(own) * len(series))
     given = [reference if one.is_reference else next(left) for one in series]
-    scale = {"domain": [one.name for one in series], "range": given}
+    scale: Spec = {"domain": [one.name for one in series], "range": given}
     return _of("series", legend=legend, scale=scale)
 
 
 def _by_category(figure: Figure) -> list[Spec]:
     names = [one.name for one in figure.series]
     colour = _by_series(figure, SERIES, REFERENCE, _legend(names) if len(names) > 1 else None)
-    axis = {
+    axis: Spec = {
         "title": None,
         "labelLimit": _LABEL_WIDTH,
         "labelExpr": "split(datum.value, '\\n')",
@@ -246,22 +245,22 @@ def _by_category(figure: Figure) -> list[Spec]:
     }
     places = [point.x for point in figure.points]
     has_neighbours = len(set(places)) < len(places)
-    beside = {"field": "series", "type": "nominal", "sort": names}
-    at = {"y": _of("x", axis=axis), **({"yOffset": beside} if has_neighbours else {})}
+    beside: Spec = {"field": "series", "type": "nominal", "sort": names}
+    at: Spec = {"y": _of("x", axis=axis), **({"yOffset": beside} if has_neighbours else {})}
     along = position(figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
-    by_value = {**at, "x": _number("y", **along)}
+    by_value: Spec = {**at, "x": _number("y", **along)}
     layers = []
     if figure.base == 1:
-        rule = {"type": "rule", "color": TEXT, "strokeWidth": 1}
+        rule: Spec = {"type": "rule", "color": TEXT, "strokeWidth": 1}
         layers.append(_layer(rule, {"x": {"datum": 1.0}}))
     is_bars = figure.mark is Mark.BARS
     layers += _bars(figure, by_value, colour) if is_bars else _points(figure, by_value, colour)
-    in_text = {"value": TEXT}
+    in_text: Spec = {"value": TEXT}
     if figure.has_ranges:
-        ends = {**at, "x": _number("low"), "x2": {"field": "high"}, "color": in_text}
+        ends: Spec = {**at, "x": _number("low"), "x2": {"field": "high"}, "color": in_text}
         layers.append(_layer({"type": "rule", "strokeWidth": 1.2, "color": TEXT}, ends))
     room = 5 if is_bars else 8
-    shown = {"field": "shown", "type": "nominal"}
+    shown: Spec = {"field": "shown", "type": "nominal"}
     for is_beyond, end, align, dx in ((True, "high", "left", room), (False, "low", "right", -room)):
         layers.append(
             _layer(
@@ -278,7 +277,7 @@ def _bars(figure: Figure, at: Spec, colour: Spec) -> list[Spec]:
     at = {**at, "color": colour}
     layers = [_layer(bar, at, only="!datum.isLimited")]
     if any(point.is_limited for point in figure.points):
-        pale = {**bar, "fillOpacity": _PALE, "strokeWidth": 1}
+        pale: Spec = {**bar, "fillOpacity": _PALE, "strokeWidth": 1}
         layers.append(_layer(pale, {**at, "stroke": _outline(figure)}, only="datum.isLimited"))
     return layers
 
@@ -289,7 +288,7 @@ def _points(figure: Figure, at: Spec, colour: Spec) -> list[Spec]:
 
 
 def _style(bar: int) -> Spec:
-    labels = {"labelColor": TEXT, "labelFontSize": 11, "titleColor": TEXT}
+    labels: Spec = {"labelColor": TEXT, "labelFontSize": 11, "titleColor": TEXT}
     return {
         "background": "transparent",
         "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
@@ -369,9 +368,12 @@ def position(
     *,
     is_x: bool,
     is_bar: bool = False,
+    is_clamped: bool = False,
     base: float | None = None,
 ) -> Spec:
-    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
+    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels.
+    ``is_clamped``: nothing is drawn beyond its ends."""
+    clamp: Spec = {"clamp": True} if is_clamped else {}
     found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
     is_log = axis.scale is not Scale.LINEAR and found[0] > 0
     if is_log and (is_bar or not is_x):
@@ -398,14 +400,15 @@ def position(
             min(low / (room_left if has_left else beside), ticks[0]),
             max(high * room, ticks[-1]),
         ]
-        return {"scale": {"type": "log", "domain": domain, "nice": False}, "axis": shown}
+        return {"scale": {"type": "log", "domain": domain, "nice": False, **clamp}, "axis": shown}
     if is_x and not is_bar:
         if len(found) <= _MOST_TICKS and all(value == round(value) for value in found):
-            shown["values"] = found  # whole numbers, such as clients, have none between them
+            # Whole numbers, such as clients, have none between them.
+            shown = {**shown, "values": found}
         domain = [low, high if high > low else low + 1]
-        return {"scale": {"zero": False, "nice": False, "domain": domain}, "axis": shown}
+        return {"scale": {"zero": False, "nice": False, "domain": domain, **clamp}, "axis": shown}
     domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
-    return {"scale": {"domain": domain, "nice": not is_bar}, "axis": shown}
+    return {"scale": {"domain": domain, "nice": not is_bar, **clamp}, "axis": shown}
 
 
 def _a_decade(values: list[float]) -> list[float]:
@@ -448,7 +451,7 @@ _MOST_MARKS = 16
 _LABEL_LENGTH = 28
 
 
-def figure_rows(figure: Figure) -> list[dict[str, Any]]:
+def figure_rows(figure: Figure) -> list[Spec]:
     return [
         figure_row(figure, one.name, point, part, place, marked_every(figure, len(one.points)))
         for part, one in enumerate(figure.series)
@@ -458,7 +461,7 @@ def figure_rows(figure: Figure) -> list[dict[str, Any]]:
 
 def figure_row(
     figure: Figure, series: str, point: Point, part: int, place: int, every: int
-) -> dict[str, Any]:
+) -> Spec:
     """``part``: of all series, which one; ``place``: of its points, which one; ``every``: which of
     these have a mark."""
     return {
@@ -481,7 +484,7 @@ def marked_every(figure: Figure, points: int) -> int:
     return max(1, -(-max(points, figure.expected or 0) // _MOST_MARKS))
 
 
-def shaded_rows(figure: Figure) -> list[dict[str, float]]:
+def shaded_rows(figure: Figure) -> list[Spec]:
     return [{"from": low, "to": high} for low, high in figure.shaded]
 
 

@@ -181,3 +181,14 @@ def test_each_is_refused_with_its_own_message(
     make(kind, Path("s.sql"))
     assert run_program(["plan", *words, "--on", "sqlite"]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_run_names_its_system_and_its_short_help_is_one_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["run", "tpcb", "--transactions", "1"]) == 2
+    assert "no system under test" in capsys.readouterr().err
+    assert run_program(["run", "-h"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 24 and max(map(len, shown)) <= 80
+    assert shown[-1].endswith("options: assay run --help")
