@@ -203,7 +203,7 @@ def test_the_last_two_experiments_of_one_workload_are_compared(tmp_path: Path) -
         (tmp_path / script).write_text("SELECT 1;\n")
         run_of = ("run", str(tmp_path / script), "--on", "null", "--transactions", "1")
         assert run_program([*run_of, "--records", str(records)]) == 0
-    with pytest.raises(ArgumentError, match="of one workload, found two.sql once, as experiment 2"):
+    with pytest.raises(ArgumentError, match=r"found .*two\.sql once, as experiment 2"):
         last_two(records)
     assert run_program([*run_of, "--records", str(records)]) == 0
     assert last_two(records) == ("2", "3")
