@@ -182,11 +182,8 @@ def setting_option(setting: Setting, /, **further: Any) -> Decorator:
 
 def _of_kind(setting: Setting) -> dict[str, Any]:
     match setting.kind:
-        case NumberOf(quantity=quantity, of_option=None):
-            return {"type": NumberType(quantity)}
-        case NumberOf(of_option=of_option):
-            assert of_option is not None
-            return {"type": NumberType(of_option), "callback": _in_unit(of_option.per_second)}
+        case NumberOf(quantity=quantity, of_option=of_option):
+            return {"type": NumberType(of_option or quantity)}
         case Choice(levels=levels):
             return {"type": click.Choice(levels)}
         case Flag(destroys=True):
@@ -198,17 +195,6 @@ def _of_kind(setting: Setting) -> dict[str, Any]:
         case NameList() | FileNames() | Assignments():
             return {"multiple": True}
     return {}
-
-
-def _in_unit(per_second: int) -> Callable[..., float | None]:
-    """In seconds, as all others."""
-
-    def in_seconds(
-        _context: click.Context, _parameter: click.Parameter, value: float | None
-    ) -> float | None:
-        return None if value is None else value / per_second
-
-    return in_seconds
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg]  # older releases take none
