@@ -245,10 +245,8 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
     let volatile = served.ask("volatile");
     assert_eq!(volatile["writes"][0]["bytes"], 4096);
     let cut = served.tell(&json!({"command": "power-cut", "keep": "none"}));
-    assert_eq!(
-        (&cut["ok"], &cut["lost"]["dropped_bytes"]),
-        (&json!(true), &json!(4096))
-    );
+    assert_eq!(&cut["ok"], &json!(true));
+    assert_eq!(&cut["lost"]["dropped_bytes"], &json!(4096));
     assert_eq!(errno(disk.write_at(&[3; 512], 0)), eio);
     assert_eq!(errno(disk.sync_all()), eio);
     assert_eq!(served.ask("power-on")["ok"], true);

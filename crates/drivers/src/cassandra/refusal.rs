@@ -217,11 +217,8 @@ mod tests {
             ),
         ] {
             let error = read(&body(number, "said", &rest), Moment::Request);
-            assert_eq!(
-                (error.class, error.certainty),
-                (class, certainty),
-                "{number:#x}"
-            );
+            assert_eq!(error.class, class, "{number:#x}");
+            assert_eq!(error.certainty, certainty, "{number:#x}");
             assert_eq!(error.message, "said");
         }
     }

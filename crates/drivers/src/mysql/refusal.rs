@@ -166,10 +166,8 @@ mod tests {
         );
         let deadlock = read(&packet(1213, b"#40001Deadlock found"), Moment::Statement);
         assert_eq!(deadlock.class, ErrorClass::Deadlock);
-        assert_eq!(
-            (&*deadlock.code, &*deadlock.message),
-            ("1213", "Deadlock found")
-        );
+        assert_eq!(&*deadlock.code, "1213");
+        assert_eq!(&*deadlock.message, "Deadlock found");
     }
 
     /// Before client and server have agreed on the protocol there is no SQLSTATE in the packet.

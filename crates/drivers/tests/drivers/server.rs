@@ -166,11 +166,8 @@ impl Server {
         while !self.is_ready() {
             let ended = self.process.try_wait().expect("it is a child");
             let is_late = begun.elapsed() > Duration::from_secs(60);
-            assert!(
-                ended.is_none() && !is_late,
-                "no server: {}",
-                log(&self.folder)
-            );
+            assert!(ended.is_none(), "no server: {}", log(&self.folder));
+            assert!(!is_late, "no server: {}", log(&self.folder));
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -151,10 +151,8 @@ fn an_error_in_a_group_names_its_key() {
 fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_number() {
     let run = |clients: u32, delay: &str, more: Value| {
         let values = Values::new();
-        let deployment = null_deployment(
-            &format!("queue {clients} {delay}"),
-            json!({ "delay": delay }),
-        );
+        let options = json!({ "delay": delay });
+        let deployment = null_deployment(&format!("queue {clients} {delay}"), options);
         let script = format!(
             "\\set v random(1, 1000000)\n{}\nSELECT 1;",
             values.write(":transaction_number:v")

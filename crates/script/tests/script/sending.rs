@@ -19,10 +19,8 @@ fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
         "sync",
         "D []",
     ];
-    assert_eq!(
-        (seen.as_slice(), ending),
-        (expected.map(str::to_owned).as_slice(), Ending::Done)
-    );
+    assert_eq!(seen.as_slice(), expected.map(str::to_owned).as_slice());
+    assert_eq!(ending, Ending::Done);
 }
 
 #[test]
@@ -106,10 +104,8 @@ fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statemen
         }
     };
     let (seen, ending) = Client::of(text).run_with(second);
-    assert_eq!(
-        (seen.as_slice(), ending),
-        (expected.map(str::to_owned).as_slice(), Ending::Aborted)
-    );
+    assert_eq!(seen.as_slice(), expected.map(str::to_owned).as_slice());
+    assert_eq!(ending, Ending::Aborted);
     let kinds: Vec<_> = (compiled(text).statements.iter())
         .map(|statement| (statement.kind, statement.is_operation))
         .collect();
@@ -125,10 +121,8 @@ fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statemen
     ];
     assert_eq!(kinds, expected);
     let program = compiled("A;\n \\begin\n\\abort");
-    assert_eq!(
-        (program.statements[1].line, program.statements[1].column),
-        (2, 2)
-    );
+    assert_eq!(program.statements[1].line, 2);
+    assert_eq!(program.statements[1].column, 2);
 }
 
 #[test]
@@ -145,10 +139,8 @@ fn an_identifier_is_chosen_by_the_variable_of_its_name() {
         let (class, message) = failed(program(wrong, 0).1);
         let expected =
             format!(":{{table}} has 3 choices, expected :table to be 0 to 2, found {wrong}");
-        assert!(
-            class == "script" && message.starts_with("test.sql:1:1: "),
-            "{message}"
-        );
+        assert!(class == "script", "{message}");
+        assert!(message.starts_with("test.sql:1:1: "), "{message}");
         assert!(message.contains(&expected), "{message}");
     }
 }
@@ -236,10 +228,8 @@ fn a_given_variable_that_no_script_sets_is_a_constant() {
             .explain()
     };
     let folded = given("\\set aid random(1, 100000 * :scale)\nA :aid;");
-    assert!(
-        folded.contains(" 300000 ") && !folded.contains("Load"),
-        "{folded}"
-    );
+    assert!(folded.contains(" 300000 "), "{folded}");
+    assert!(!folded.contains("Load"), "{folded}");
     for set in [
         "\\set scale 4",
         "\\for scale in 1..2\n\\endfor",

@@ -16,13 +16,8 @@ fn one_branch_of_a_condition_is_taken() {
         (Value::Double(7.5), vec!["E []", "F []"]),
     ] {
         let (seen, ending) = Client::with(text, &[("n", value)]).run();
-        assert_eq!(
-            (seen, ending),
-            (
-                expected.into_iter().map(String::from).collect(),
-                Ending::Done
-            )
-        );
+        assert_eq!(seen, expected.into_iter().map(String::from).collect());
+        assert_eq!(ending, Ending::Done);
     }
     let (seen, _) = Client::of("\\if 0\nA;\n\\endif\nB;").run();
     assert_eq!(seen, ["B []"]);
@@ -88,11 +83,8 @@ fn a_value_that_grows_has_a_largest_size() {
         let (class, message) = failed(Client::of(&text).run().1);
         assert_eq!(class, "script");
         assert!(message.starts_with("test.sql:3:"), "{message}");
-        assert!(
-            message.contains("at most 16777216 bytes")
-                && message.contains(&format!("by {made_by}()")),
-            "{message}"
-        );
+        assert!(message.contains("at most 16777216 bytes"), "{message}");
+        assert!(message.contains(&format!("by {made_by}()")), "{message}");
     }
 }
 
@@ -101,10 +93,8 @@ fn lists_inside_each_other_have_a_largest_depth() {
     let text = "\\set x 1\n\\for i in 1..1000000\n  \\set x list(:x)\n\\endfor\nA;";
     let (_, message) = failed(Client::of(text).run().1);
     let expected = "expected at most 100 lists inside each other, found 101, made by list()";
-    assert!(
-        message.starts_with("test.sql:3:") && message.ends_with(expected),
-        "{message}"
-    );
+    assert!(message.starts_with("test.sql:3:"), "{message}");
+    assert!(message.ends_with(expected), "{message}");
 }
 
 #[test]
@@ -123,10 +113,8 @@ fn expected_rows_are_those_returned_or_changed() {
     // NULL accepts any answer.
     assert_eq!(ending(Value::Null, answer(17, 0)), Ending::Done);
     let (class, message) = failed(ending(Value::Int(3), answer(4, 3)));
-    assert_eq!(
-        (class, &*message),
-        ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
-    );
+    assert_eq!(class, "expectation");
+    assert_eq!(&*message, "test.sql:2:1: expected 3 rows, found 4 rows");
     let changed = ending(Value::Int(3), answer(0, 1));
     fails(changed, "expectation", "found 1 row changed");
 }
@@ -225,10 +213,8 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
     let (seen, ending) = Client::of("A;\n\\expect rows 1\nB;").run_with(|_| constraint);
     assert_eq!(seen, ["A []"]);
     let (class, message) = failed(ending);
-    assert_eq!(
-        (class, &*message),
-        ("constraint", "test.sql:1:1: duplicate key")
-    );
+    assert_eq!(class, "constraint");
+    assert_eq!(&*message, "test.sql:1:1: duplicate key");
 
     let text = "A;\n\\expect error constraint\nB;";
     let first_only = |index| {
@@ -261,10 +247,8 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
     let text = "SELECT a, b \\gset p_\nUSE :p_a, :p_B, :p_c;";
     let reply = one_row(&["a", "b", "C"], &[Some("7"), None, Some("007")]);
     let (seen, ending) = Client::of(text).run_with(|_| reply);
-    assert_eq!(
-        (seen[1].as_str(), ending),
-        ("USE ?, ?, ? [7, NULL, '007']", Ending::Done)
-    );
+    assert_eq!(seen[1].as_str(), "USE ?, ?, ? [7, NULL, '007']");
+    assert_eq!(ending, Ending::Done);
 
     // The value is available to the following commands and to the next transaction.
     let text = "SELECT n;\n\\gset\n\\expect value :n\n\\if :n > 1\nA :n + 1;\n\\endif";

@@ -263,10 +263,8 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
             let key = key_from_pem(pem.as_bytes()).expect("a good key");
             let secret = encrypt(&key, b"a hidden password", &mut Counted).expect("short enough");
             let digest = hex(&Sha1::digest(&secret));
-            assert_eq!(
-                (secret.len(), &*digest),
-                (256, "00b9c0b42a60943a60a7e2b4cb918c15742dc716")
-            );
+            assert_eq!(secret.len(), 256);
+            assert_eq!(&*digest, "00b9c0b42a60943a60a7e2b4cb918c15742dc716");
             assert!(
                 encrypt(&key, &[b'x'; 215], &mut Counted).is_err(),
                 "256 - 2 - 40 bytes at most"

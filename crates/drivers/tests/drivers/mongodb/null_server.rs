@@ -72,10 +72,8 @@ fn errors_are_of_the_statement_and_end_its_transaction() {
     );
     let update = r#"{"update": "t", "updates": [{"q": {"a": 1}, "u": {"$set": {"a": 2}}}]}"#;
     let answer = session.text(update);
-    assert_eq!(
-        (answer.affected, answer.transaction),
-        (1, TransactionStatus::Open)
-    );
+    assert_eq!(answer.affected, 1);
+    assert_eq!(answer.transaction, TransactionStatus::Open);
     let answer = session.text(update);
     assert_eq!(
         answer.error.map(|error| error.class),
@@ -83,10 +81,8 @@ fn errors_are_of_the_statement_and_end_its_transaction() {
     );
     assert_eq!(answer.transaction, TransactionStatus::Failed);
     let answer = session.ask(&Request::Rollback);
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!(answer.error, None);
+    assert_eq!(answer.transaction, TransactionStatus::None);
     // Nothing is open: nothing is sent.
     assert_eq!(session.ask(&Request::Rollback).error, None);
     assert_eq!(session.text(update).error, None);

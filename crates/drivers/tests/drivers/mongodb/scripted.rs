@@ -145,10 +145,8 @@ fn a_transaction_begins_with_its_first_command() {
     assert!(!has(&alone, b"txnNumber") && !has(&alone, &level));
     let written = document(&[int("n", 1), int("nModified", 1), ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(3, &written)).expect("well formed");
-    assert_eq!(
-        (answer.affected, answer.transaction),
-        (1, TransactionStatus::None)
-    );
+    assert_eq!(answer.affected, 1);
+    assert_eq!(answer.transaction, TransactionStatus::None);
     // One that has no statement is never heard of.
     for end in [Request::Commit, Request::Rollback] {
         for request in [Request::Begin, end] {
@@ -173,10 +171,8 @@ fn a_transaction_begins_with_its_first_command() {
     for (number, is_first) in [(3, true), (4, false)] {
         let bytes = sent(&mut wire, &Request::Text(UPDATE));
         assert!(has(&bytes, SECOND));
-        assert_eq!(
-            (has(&bytes, START), has(&bytes, &level)),
-            (is_first, is_first)
-        );
+        assert_eq!(has(&bytes, START), is_first);
+        assert_eq!(has(&bytes, &level), is_first);
         assert!(!has(&bytes, &concern), "only the commit has one");
         let (_, answer, _) = heard(&mut wire, &answer_to(number, &written)).expect("well formed");
         assert_eq!(answer.transaction, TransactionStatus::Open);
@@ -186,10 +182,8 @@ fn a_transaction_begins_with_its_first_command() {
     assert!(has(&bytes, &concern) && has(&bytes, b"$db\0\x06\0\0\0admin\0"));
     let done = document(&[ok(1.0)]);
     let (_, answer, _) = heard(&mut wire, &answer_to(5, &done)).expect("well formed");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!(answer.error, None);
+    assert_eq!(answer.transaction, TransactionStatus::None);
 }
 
 fn failure(code: i32, labels: &[&str]) -> Vec<u8> {
@@ -243,10 +237,9 @@ fn errors_have_their_class_and_say_what_is_known() {
         sent(&mut wire, &Request::Text(UPDATE));
         let (progress, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
         let error = answer.error.expect("there is one");
-        assert_eq!(
-            (progress, error.class, error.certainty),
-            (Progress::Ready, class, certainty)
-        );
+        assert_eq!(progress, Progress::Ready);
+        assert_eq!(error.class, class);
+        assert_eq!(error.certainty, certainty);
         assert_eq!(error.message, "said");
     }
     // The server is no primary any more, or stops.
@@ -254,10 +247,8 @@ fn errors_have_their_class_and_say_what_is_known() {
         let mut wire = opened(&[]);
         sent(&mut wire, &Request::Text(UPDATE));
         let error = heard(&mut wire, &answer_to(3, &failure(code, &[]))).expect_err("it is over");
-        assert_eq!(
-            (error.class, error.certainty),
-            (ErrorClass::LostConnection, Certainty::Unknown)
-        );
+        assert_eq!(error.class, ErrorClass::LostConnection);
+        assert_eq!(error.certainty, Certainty::Unknown);
     }
 }
 
@@ -362,10 +353,9 @@ fn a_failed_statement_of_a_bulk_write_is_an_error() {
     ]);
     let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
     let error = answer.error.expect("there is one");
-    assert_eq!(
-        (error.class, error.certainty, &*error.message),
-        (ErrorClass::Constraint, Certainty::Unknown, "said")
-    );
+    assert_eq!(error.class, ErrorClass::Constraint);
+    assert_eq!(error.certainty, Certainty::Unknown);
+    assert_eq!(&*error.message, "said");
 }
 
 /// The message of a commit got through, and its effect is not known.
@@ -407,10 +397,8 @@ fn a_commit_may_be_unknown_and_a_failed_transaction_is_rolled_back() {
     assert!(has(&bytes, b"\x10abortTransaction\0\x01"));
     // The server has rolled it back already.
     let (_, answer, _) = heard(&mut wire, &answer_to(4, &failure(251, &[]))).expect("it goes on");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    assert_eq!(answer.error, None);
+    assert_eq!(answer.transaction, TransactionStatus::None);
 }
 
 #[test]

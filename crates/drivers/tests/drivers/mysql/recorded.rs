@@ -74,11 +74,8 @@ fn tls_begins_before_the_user_name_is_sent() {
             received.expect("TLS begins"),
             (greeting.len(), Progress::StartTls)
         );
-        assert_eq!(
-            (out.len(), &out[..4]),
-            (36, &[32, 0, 0, 1][..]),
-            "no name, no password"
-        );
+        assert_eq!(out.len(), 36, "no name, no password");
+        assert_eq!(&out[..4], &[32, 0, 0, 1][..], "no name, no password");
         out.clear();
         wire.secured(&mut out);
         assert_eq!(out[3], 2, "the next packet of the exchange");
@@ -178,10 +175,8 @@ fn damaged_bytes_never_cause_a_panic() {
         }
     }
     let all = ROUNDS * SERVERS.len();
-    assert!(
-        refused > all / 2 && refused < all,
-        "{refused} of {all} were refused"
-    );
+    assert!(refused > all / 2, "{refused} of {all} were refused");
+    assert!(refused < all, "{refused} of {all} were refused");
 }
 
 /// Runs the steps with bytes that no longer match them.
