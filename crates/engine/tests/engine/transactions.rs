@@ -175,10 +175,8 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
 
     // Commits by the driver work, and errors of the commit are errors of a statement.
-    execute(
-        &deployment,
-        "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
-    );
+    let sql = "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)";
+    execute(&deployment, sql);
     let scripts = [
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n",
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n\\expect error constraint\n",
@@ -250,10 +248,8 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     );
     assert_eq!((outcomes(&run), run.partly_durable), ((0, 0, 0, 1), 1));
     // Outside a transaction the answer does not say it: the database is known to have such tables.
-    execute(
-        &deployment,
-        "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM",
-    );
+    let sql = "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM";
+    execute(&deployment, sql);
     let text = "INSERT INTO plain_key VALUES (1), (1);\n\\atomic\n";
     let known = json!({ "leaves_parts": true, "retries": again["retries"] });
     let run = driven(deployment.clone(), &[text], known);
