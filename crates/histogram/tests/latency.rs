@@ -223,36 +223,14 @@ fn the_parts_merge_to_the_whole() {
 #[test]
 fn parts_that_contradict_their_cells_are_rejected() {
     let good = EncodedHistogram::from(&of([5, 6, 7]));
-    for (bad, reason) in [
-        (
-            EncodedHistogram {
-                count: 4,
-                ..good.clone()
-            },
-            "the count 4",
-        ),
-        (
-            EncodedHistogram {
-                overflow: 1,
-                ..good.clone()
-            },
-            "overflow 1",
-        ),
-        (
-            EncodedHistogram {
-                min_ns: 9,
-                ..good.clone()
-            },
-            "min_ns 9",
-        ),
-        (
-            EncodedHistogram {
-                histogram: "?".to_owned(),
-                ..good.clone()
-            },
-            "base64",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        (EncodedHistogram { count: 4, ..good.clone() }, "the count 4"),
+        (EncodedHistogram { overflow: 1, ..good.clone() }, "overflow 1"),
+        (EncodedHistogram { min_ns: 9, ..good.clone() }, "min_ns 9"),
+        (EncodedHistogram { histogram: "?".to_owned(), ..good.clone() }, "base64"),
+    ];
+    for (bad, reason) in cases {
         let message = merge_encoded(&[good.clone(), bad]).unwrap_err().to_string();
         assert!(message.contains(reason), "{message}");
         assert!(message.contains("part 2"), "{message}");

@@ -219,17 +219,12 @@ fn files_without_entries_and_paths_that_are_not_files_are_refused() {
     let inside = folder.0.join("folder");
     std::fs::create_dir_all(&inside).expect("the temporary folder can be written");
     let good = folder.file("good.bib", b"@Misc{k, note = {x}}");
+    #[rustfmt::skip]
     let table = [
         (folder.file("empty.bib", b""), "found an empty file"),
-        (
-            folder.file("junk.bib", b"no entries, joe@example.org (home)\n"),
-            "bytes of other text",
-        ),
+        (folder.file("junk.bib", b"no entries, joe@example.org (home)\n"), "bytes of other text"),
         (inside.to_string_lossy().into_owned(), "found a folder"),
-        (
-            folder.0.join("none.bib").to_string_lossy().into_owned(),
-            "found none of this name",
-        ),
+        (folder.0.join("none.bib").to_string_lossy().into_owned(), "found none of this name"),
         (format!("{good}/x.bib"), "cannot be read"),
     ];
     for (path, words) in table {

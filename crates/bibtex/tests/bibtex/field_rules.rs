@@ -134,6 +134,7 @@ fn macros_stay_names_and_pieces_are_joined() {
 
 #[test]
 fn authors_are_split_at_the_word_and_outside_braces() {
+    #[rustfmt::skip]
     let table = [
         ("author = {A. One}", Some("1"), Some("A. One")),
         (
@@ -151,18 +152,10 @@ fn authors_are_split_at_the_word_and_outside_braces() {
             Some("2"),
             Some("A. One and others and others"),
         ),
-        (
-            "author = {Sand and Andersen}",
-            Some("2"),
-            Some("Sand and Andersen"),
-        ),
+        ("author = {Sand and Andersen}", Some("2"), Some("Sand and Andersen")),
         ("author = {Brand Andy}", Some("1"), Some("Brand Andy")),
         ("author = {????}", None, None),
-        (
-            "author = one # { and } # {Two}",
-            Some("2"),
-            Some("one and Two"),
-        ),
+        ("author = one # { and } # {Two}", Some("2"), Some("one and Two")),
     ];
     for (field, count, text) in table {
         assert_eq!(of_field(field, "authorcount").as_deref(), count, "{field}");
@@ -199,44 +192,20 @@ fn pages_are_counted() {
 #[test]
 fn months_are_three_letters_and_a_number() {
     // The field; the columns month, monthnumber and day.
+    #[rustfmt::skip]
     let table = [
         ("month = \"10~\" # jan", Some("jan"), Some("1"), Some("10")),
-        (
-            "month = \"20--28~\" # mar",
-            Some("mar"),
-            Some("3"),
-            Some("20--28"),
-        ),
+        ("month = \"20--28~\" # mar", Some("mar"), Some("3"), Some("20--28")),
         ("month = jan # \"~10\"", Some("jan"), Some("1"), Some("10")),
         ("month = oct # \" 10\"", Some("oct"), Some("10"), Some("10")),
-        (
-            "month = jun # \" 12--15\"",
-            Some("jun"),
-            Some("6"),
-            Some("12--15"),
-        ),
-        (
-            "month = \"1~\" # feb # \"/\" # mar",
-            Some("feb"),
-            Some("2"),
-            Some("1"),
-        ),
-        (
-            "month = \"28~\" # FEB # \"--3~\" # mar",
-            Some("feb"),
-            Some("2"),
-            Some("28"),
-        ),
+        ("month = jun # \" 12--15\"", Some("jun"), Some("6"), Some("12--15")),
+        ("month = \"1~\" # feb # \"/\" # mar", Some("feb"), Some("2"), Some("1")),
+        ("month = \"28~\" # FEB # \"--3~\" # mar", Some("feb"), Some("2"), Some("28")),
         ("month = 4 # \"~\" # jul", Some("jul"), Some("7"), Some("4")),
         ("month = jul # 4", Some("jul"), Some("7"), Some("4")),
         ("month = {10~January}", Some("jan"), Some("1"), Some("10")),
         ("month = {15 September}", Some("sep"), Some("9"), Some("15")),
-        (
-            "month = {Sept. 15, 1999}",
-            Some("sep"),
-            Some("9"),
-            Some("15"),
-        ),
+        ("month = {Sept. 15, 1999}", Some("sep"), Some("9"), Some("15")),
         ("month = {3rd May}", Some("may"), Some("5"), Some("3")),
         ("month = {1999 May}", Some("may"), Some("5"), None),
         ("month = may # \" 1999\"", Some("may"), Some("5"), None),
@@ -245,20 +214,10 @@ fn months_are_three_letters_and_a_number() {
         ("month = {07}", Some("jul"), Some("7"), None),
         ("month = 13", Some("13"), None, None),
         ("month = 0", Some("0"), None, None),
-        (
-            "month = jun # \"\\slash \" # sep",
-            Some("jun"),
-            Some("6"),
-            None,
-        ),
+        ("month = jun # \"\\slash \" # sep", Some("jun"), Some("6"), None),
         ("month = {45~} # jun", Some("45~"), None, None),
         ("month = {4th Quarter}", Some("4th"), None, None),
-        (
-            "day = 3, month = \"10~\" # jan",
-            Some("jan"),
-            Some("1"),
-            Some("3"),
-        ),
+        ("day = 3, month = \"10~\" # jan", Some("jan"), Some("1"), Some("3")),
         ("month = mar", Some("mar"), Some("3"), None),
         ("month = Dec", Some("dec"), Some("12"), None),
         ("month = {January}", Some("jan"), Some("1"), None),

@@ -545,37 +545,16 @@ fn what_cannot_be_served_is_refused_and_leaves_nothing() {
     std::fs::write(at("small"), [0; 4096]).unwrap();
     std::fs::create_dir(at("mount")).unwrap();
     let (mount, image, small) = (at("mount"), at("image"), at("small"));
-    for (place, size, more, expected, words) in [
-        (
-            &image,
-            "1M",
-            &["--mount", &at("missing")][..],
-            2,
-            "expected a directory",
-        ),
-        (
-            &small,
-            "1M",
-            &["--mount", &mount],
-            2,
-            "expected an image of",
-        ),
-        (
-            &image,
-            "1M",
-            &["--mount", &mount, "--account", &small],
-            2,
-            "exists",
-        ),
-        (
-            &image,
-            "1M",
-            &["--mount", &mount, "--model", "capacity=4k"],
-            2,
-            "capacity",
-        ),
+    let missing = at("missing");
+    #[rustfmt::skip]
+    let cases = [
+        (&image, "1M", &["--mount", &missing][..], 2, "expected a directory"),
+        (&small, "1M", &["--mount", &mount], 2, "expected an image of"),
+        (&image, "1M", &["--mount", &mount, "--account", &small], 2, "exists"),
+        (&image, "1M", &["--mount", &mount, "--model", "capacity=4k"], 2, "capacity"),
         (&image, "800T", &["--mount", &mount], 3, "cannot allocate"),
-    ] {
+    ];
+    for (place, size, more, expected, words) in cases {
         let output = Command::new(PROGRAM)
             .args(["serve", "--image", place, "--size", size])
             .args(more)

@@ -107,26 +107,16 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
 
 #[test]
 fn an_error_in_the_pace_names_its_key() {
-    for (key, value, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("think_time", json!("sometimes"), "constant:1ms"),
-        (
-            "arrival",
-            json!({ "kind": "constant", "offered_rate_per_s": 0 }),
-            "above 0",
-        ),
+        ("arrival", json!({ "kind": "constant", "offered_rate_per_s": 0 }), "above 0"),
         ("arrival", json!({ "kind": "bursty" }), "poisson"),
-        (
-            "retries",
-            json!({ "most": 1, "classes": ["lost connection"] }),
-            "deadlock",
-        ),
-        (
-            "reconnect",
-            json!({ "after_loss": true, "timeout_s": 0 }),
-            "above 0",
-        ),
+        ("retries", json!({ "most": 1, "classes": ["lost connection"] }), "deadlock"),
+        ("reconnect", json!({ "after_loss": true, "timeout_s": 0 }), "above 0"),
         ("latency_limit_s", json!(0), "above 0"),
-    ] {
+    ];
+    for (key, value, expected) in cases {
         let more = json!({ key: value });
         let message = refused_document(&document(
             null_deployment("no", json!({})),

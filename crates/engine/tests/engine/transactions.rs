@@ -111,19 +111,19 @@ fn texts_of_several_statements(deployment: &Value) {
     let text = "BEGIN; INSERT INTO t VALUES (7); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
-    assert_eq!(count(deployment, "t"), "1".into());
-    assert_eq!(count(deployment, "u"), "1".into());
+    assert_eq!(count(deployment, "t"), "1");
+    assert_eq!(count(deployment, "u"), "1");
     // It fails in the transaction that it has started.
     let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
-    assert_eq!(count(deployment, "t"), "1".into());
-    assert_eq!(count(deployment, "u"), "2".into());
+    assert_eq!(count(deployment, "t"), "1");
+    assert_eq!(count(deployment, "u"), "2");
     // It fails in its second transaction: the first is durable.
     let text = "BEGIN; INSERT INTO t VALUES (8); COMMIT; BEGIN; INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
-    assert_eq!(count(deployment, "t"), "2".into());
+    assert_eq!(count(deployment, "t"), "2");
     assert_eq!(run.partly_durable, 1);
 }
 

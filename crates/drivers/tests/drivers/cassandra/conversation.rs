@@ -231,23 +231,16 @@ fn pipelines(client: &mut Client) {
 }
 
 fn errors(client: &mut Client) {
-    for wrong in [
-        "SELEC 1",
-        "SELECT * FROM nowhere",
-        "SELECT nothing FROM numbers WHERE k = 1",
-        "SELECT n FROM no_keyspace.numbers",
-        "INSERT INTO numbers (k, n) VALUES ('x', 1)",
-        "INSERT INTO numbers (k) VALUES (1)",
-        "INSERT INTO numbers (k, n, t) VALUES (1, null, 'x')",
-        "SELECT n FROM numbers WHERE t = 'x'",
-        "CREATE TABLE numbers (k int PRIMARY KEY)",
-        "DROP TABLE nowhere",
-        "DROP KEYSPACE nowhere",
-        "SELECT unknown_function(n) FROM numbers",
-        "INSERT INTO types (id, a_tinyint) VALUES (1, 1000)",
-        "BEGIN; COMMIT",
-        "",
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        "SELEC 1", "SELECT * FROM nowhere", "SELECT nothing FROM numbers WHERE k = 1",
+        "SELECT n FROM no_keyspace.numbers", "INSERT INTO numbers (k, n) VALUES ('x', 1)",
+        "INSERT INTO numbers (k) VALUES (1)", "INSERT INTO numbers (k, n, t) VALUES (1, null, 'x')",
+        "SELECT n FROM numbers WHERE t = 'x'", "CREATE TABLE numbers (k int PRIMARY KEY)",
+        "DROP TABLE nowhere", "DROP KEYSPACE nowhere", "SELECT unknown_function(n) FROM numbers",
+        "INSERT INTO types (id, a_tinyint) VALUES (1, 1000)", "BEGIN; COMMIT", "",
+    ];
+    for wrong in cases {
         text(client, wrong);
     }
     prepare(client, 5, "SELECT nothing FROM numbers WHERE k = ?");
