@@ -276,16 +276,11 @@ mod tests {
 
     #[test]
     fn valid_dates_become_timestamps() {
+        #[rustfmt::skip]
         let table = [
-            (
-                "Fri Mar 4 17:53:38 MST 2011",
-                Some("2011.03.04 17:53:38 MST"),
-            ),
+            ("Fri Mar 4 17:53:38 MST 2011", Some("2011.03.04 17:53:38 MST")),
             ("Fri Oct 23 16:59:25 2009", Some("2009.10.23 16:59:25 ???")),
-            (
-                "Fri  Mar  4  17:53:38  2011",
-                Some("2011.03.04 17:53:38 ???"),
-            ),
+            ("Fri  Mar  4  17:53:38  2011", Some("2011.03.04 17:53:38 ???")),
             ("Sun Mar 10 1996", None),
             ("12 August 2014", None),
             ("Sat Aug 27 10:53:25 1994n", None),

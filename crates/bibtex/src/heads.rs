@@ -71,7 +71,8 @@ fn each_head(
             .take_while(|&&b| is_space(b) && b != b'\n');
         let at = start + blanks.count();
         let is_outermost = at == start
-            && before_is_line_start(text, at)
+            // At the beginning of its line, as far as `text` shows.
+            && (at == 0 || text[at - 1] == b'\n')
             && text.get(at + 1).is_some_and(|&byte| is_word_byte(byte));
         if text.get(at) == Some(&b'@') && (is_outermost || head(text, at).is_some()) {
             visit(at)?;
@@ -79,11 +80,6 @@ fn each_head(
         next = starts.next();
     }
     ControlFlow::Continue(())
-}
-
-/// Whether `at` is at the beginning of its line, as far as `text` shows.
-fn before_is_line_start(text: &[u8], at: usize) -> bool {
-    at == 0 || text[at - 1] == b'\n'
 }
 
 /// The word between the `@` at `at` and an opening delimiter.

@@ -260,64 +260,39 @@ mod tests {
     #[test]
     fn a_value_takes_the_form_of_its_type() {
         let text = |text: &'static str| move |row: &mut Row| row.push_bytes(text.as_bytes());
-        let ok = |form: &str| Ok(form.to_owned());
-        assert_eq!(fitted("int", |row| row.push_double(3.0)), ok("Int(3)"));
-        assert_eq!(fitted("int", text("007")), ok("Int(7)"));
-        assert_eq!(fitted("bool", |row| row.push_int(1)), ok("Bool(true)"));
-        assert_eq!(
-            fitted("float", |row| row.push_double(0.1 + 1e-12)),
-            ok("Double(0.1)")
-        );
-        assert_eq!(fitted("char(2)", |row| row.push_int(42)), ok("Text(52,50)"));
-        assert_eq!(
-            fitted("varchar(2)", text("éé")),
-            ok("Text(195,169,195,169)")
-        );
-        assert_eq!(
-            fitted("decimal(4,1)", |row| row.push_int(5)),
-            ok("Text(53,46,48)")
-        );
-        assert_eq!(fitted("smallint", Row::push_null), ok("Null"));
-        assert_eq!(
-            fitted("json", |row| row.push_bool(true)),
-            ok("Text(116,114,117,101)")
-        );
-        assert_eq!(fitted("int[]", text("[7]")), ok("Text(91,55,93)"));
+        #[rustfmt::skip]
+        let cases = [
+            ("int", fitted("int", |row| row.push_double(3.0)), "Int(3)"),
+            ("int", fitted("int", text("007")), "Int(7)"),
+            ("bool", fitted("bool", |row| row.push_int(1)), "Bool(true)"),
+            ("float", fitted("float", |row| row.push_double(0.1 + 1e-12)), "Double(0.1)"),
+            ("char", fitted("char(2)", |row| row.push_int(42)), "Text(52,50)"),
+            ("varchar", fitted("varchar(2)", text("éé")), "Text(195,169,195,169)"),
+            ("decimal", fitted("decimal(4,1)", |row| row.push_int(5)), "Text(53,46,48)"),
+            ("smallint", fitted("smallint", Row::push_null), "Null"),
+            ("json", fitted("json", |row| row.push_bool(true)), "Text(116,114,117,101)"),
+            ("int[]", fitted("int[]", text("[7]")), "Text(91,55,93)"),
+        ];
+        for (of, found, expected) in cases {
+            assert_eq!(found.as_deref(), Ok(expected), "{of}");
+        }
     }
 
     #[test]
     fn a_value_that_the_type_cannot_store_is_an_error() {
-        let error = |column_type, push: fn(&mut Row)| {
-            fitted(column_type, push).expect_err("it does not fit")
-        };
-        assert_eq!(
-            error("smallint", |row| row.push_int(40_000)),
-            "expected smallint, found 40000"
-        );
-        assert_eq!(
-            error("int", |row| row.push_double(0.5)),
-            "expected int, found 0.5"
-        );
-        assert_eq!(
-            error("char(2)", |row| row.push_bytes(b"abc")),
-            "expected char(2), found abc"
-        );
-        assert_eq!(
-            error("date", |row| row.push_int(3)),
-            "expected date, found 3"
-        );
-        assert_eq!(
-            error("json", |row| row.push_bytes(b"words")),
-            "expected json, found words"
-        );
-        assert_eq!(
-            error("int[]", |row| row.push_bytes(b"[0.5]")),
-            "expected int[], found [0.5]"
-        );
-        assert_eq!(
-            error("decimal(3,1)", |row| row.push_int(100)),
-            "expected decimal(3,1), found 100"
-        );
+        let cases: [(_, fn(&mut Row), _); 7] = [
+            ("smallint", |row| row.push_int(40_000), "40000"),
+            ("int", |row| row.push_double(0.5), "0.5"),
+            ("char(2)", |row| row.push_bytes(b"abc"), "abc"),
+            ("date", |row| row.push_int(3), "3"),
+            ("json", |row| row.push_bytes(b"words"), "words"),
+            ("int[]", |row| row.push_bytes(b"[0.5]"), "[0.5]"),
+            ("decimal(3,1)", |row| row.push_int(100), "100"),
+        ];
+        for (column_type, push, found) in cases {
+            let expected = format!("expected {column_type}, found {found}");
+            assert_eq!(fitted(column_type, push), Err(expected));
+        }
     }
 
     #[test]

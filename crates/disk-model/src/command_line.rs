@@ -217,10 +217,8 @@ mod tests {
         let Ok(Action::Serve(options)) = parsed(line) else {
             panic!("accepted");
         };
-        assert_eq!(
-            (options.size_bytes, options.path_cost_ns),
-            (1 << 30, 25_000)
-        );
+        assert_eq!(options.size_bytes, 1 << 30);
+        assert_eq!(options.path_cost_ns, 25_000);
         assert!(options.ends_with_parent);
     }
 }

@@ -41,6 +41,8 @@ use crate::null::{ResultSize, Statement};
 
 /// A value, or the error of the system under test.
 pub type Result<T, E = SystemError> = std::result::Result<T, E>;
+/// How many of the bytes are used, and what the caller must do.
+pub type Received = Result<(usize, Progress)>;
 
 /// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,12 +114,7 @@ pub trait Wire: Send {
     ///
     /// # Errors
     /// Where the server refused the connection or violated the protocol.
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)>;
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received;
 
     /// Whether several requests may be sent before the first answer ([`Wire::queue`]).
     fn pipelines(&self) -> bool {
@@ -217,11 +214,7 @@ pub trait WireServer: Send {
     ///
     /// # Errors
     /// Where the client violated the protocol: the session has ended.
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)>;
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)>;
 
     /// Answers the current statement. Appends rows up to about [`PIECE_BYTES`], subtracts them from
     /// `given`, and returns whether the answer is complete; otherwise it is called again.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use assay_values::Row;
 
 use crate::{
-    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request, Result,
+    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Received, Request, Result,
     Sender, Wire, WrongOption,
 };
 
@@ -118,21 +118,12 @@ macro_rules! drivers {
             }
 
             #[inline]
-            fn request(
-                &mut self,
-                request: &Request<'_>,
-                out: &mut Vec<u8>,
-            ) -> Result<()> {
+            fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
                 match self { $(Self::$wire(wire) => wire.request(request, out),)* }
             }
 
             #[inline]
-            fn receive(
-                &mut self,
-                input: &[u8],
-                out: &mut Vec<u8>,
-                answer: &mut Answer,
-            ) -> Result<(usize, Progress)> {
+            fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
                 match self { $(Self::$wire(wire) => wire.receive(input, out, answer),)* }
             }
 
@@ -141,11 +132,7 @@ macro_rules! drivers {
             }
 
             #[inline]
-            fn queue(
-                &mut self,
-                request: &Request<'_>,
-                out: &mut Vec<u8>,
-            ) -> Result<()> {
+            fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<()> {
                 match self { $(Self::$wire(wire) => wire.queue(request, out),)* }
             }
 
@@ -186,11 +173,7 @@ macro_rules! drivers {
 
         impl Blocking for AnyBlocking {
             #[inline]
-            fn request(
-                &mut self,
-                request: &Request<'_>,
-                answer: &mut Answer,
-            ) -> Result<()> {
+            fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<()> {
                 match self { $(Self::$blocking(library) => library.request(request, answer),)* }
             }
 
@@ -199,11 +182,7 @@ macro_rules! drivers {
                 match self { $(Self::$blocking(library) => library.bulk_row(row),)* }
             }
 
-            fn bulk_end(
-                &mut self,
-                abort: Option<&str>,
-                answer: &mut Answer,
-            ) -> Result<()> {
+            fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<()> {
                 match self { $(Self::$blocking(library) => library.bulk_end(abort, answer),)* }
             }
 

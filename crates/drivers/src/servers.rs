@@ -43,11 +43,11 @@ macro_rules! servers {
             }
 
             #[inline]
-            fn receive<'a>(
-                &'a mut self,
+            fn receive(
+                &mut self,
                 input: &[u8],
                 out: &mut Vec<u8>,
-            ) -> Result<(usize, ServerEvent<'a>)> {
+            ) -> Result<(usize, ServerEvent<'_>)> {
                 match self { $(Self::$server(server) => server.receive(input, out),)* }
             }
 

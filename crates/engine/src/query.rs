@@ -58,7 +58,8 @@ pub fn query(
                     is_pipelined: false,
                 } => {
                     let planned = &program.statements[statement as usize];
-                    let is_read = is_read_by_its_script(&program, statement);
+                    // The script stores cells of the answer in variables, or compares them.
+                    let is_read = planned.need == Need::Rows;
                     let mut answer = if planned.is_operation {
                         let request = operation(planned.kind);
                         session.request(&request, Keep::Rows, &planned.text, go_on)?
@@ -108,11 +109,6 @@ pub fn query(
         }
     }
     Ok(answers)
-}
-
-/// Whether the script stores cells of the answer in variables, or compares them.
-fn is_read_by_its_script(program: &Program, statement: u32) -> bool {
-    program.statements[statement as usize].need == Need::Rows
 }
 
 /// # Errors

@@ -249,15 +249,10 @@ fn a_server_of_another_protocol_is_an_error() {
 /// A server that refuses a client at once may have closed the socket before the client has sent anything.
 #[test]
 fn what_a_server_says_before_it_closes_is_reported() {
+    #[rustfmt::skip]
     let refusals: [(&str, &[u8]); 3] = [
-        (
-            "postgresql",
-            b"E\0\0\0\x2cSFATAL\0C53300\0Msorry, too many clients\0\0",
-        ),
-        (
-            "mysql",
-            b"\x1e\0\0\0\xff\x10\x04sorry, too many connections",
-        ),
+        ("postgresql", b"E\0\0\0\x2cSFATAL\0C53300\0Msorry, too many clients\0\0"),
+        ("mysql", b"\x1e\0\0\0\xff\x10\x04sorry, too many connections"),
         ("msql", b"\x1b\0\0\0-1:sorry, too many clients\n"),
     ];
     for (driver, refusal) in refusals {

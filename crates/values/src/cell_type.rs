@@ -212,6 +212,7 @@ mod tests {
 
     #[test]
     fn a_type_accepts_its_values_and_their_texts_and_nothing_else() {
+        #[rustfmt::skip]
         let cases: [(&str, &[Cell<'_>], &[Cell<'_>]); 11] = [
             (
                 "smallint",
@@ -219,11 +220,7 @@ mod tests {
                 &[Int(32768), Double(1.0), Text(b"seven"), Text(b"")],
             ),
             ("int", &[Int(2_147_483_647)], &[Int(2_147_483_648)]),
-            (
-                "bigint",
-                &[Int(i64::MIN)],
-                &[Text(b"1180591620717411303424"), Text(b"1.5")],
-            ),
+            ("bigint", &[Int(i64::MIN)], &[Text(b"1180591620717411303424"), Text(b"1.5")]),
             (
                 "decimal(9,2)",
                 &[Int(3), Text(b"-9999999.99"), Text(b"1E+2"), Double(0.1)],
@@ -255,11 +252,7 @@ mod tests {
                 &[Text(b"{\"a\": [1]}"), Int(1), Text(b"\"a\"")],
                 &[Text(b"a"), Text(b"{"), Bool(true)],
             ),
-            (
-                "int[]",
-                &[Text(b"[1, null]"), Text(b"[]")],
-                &[Text(b"[1.5]"), Text(b"{1}"), Int(1)],
-            ),
+            ("int[]", &[Text(b"[1, null]"), Text(b"[]")], &[Text(b"[1.5]"), Text(b"{1}"), Int(1)]),
         ];
         for (name, valid, invalid) in cases {
             let of_type: ColumnType = name.parse().expect("a type");

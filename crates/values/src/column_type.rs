@@ -184,19 +184,12 @@ mod tests {
         let array = ColumnType::Array(ElementType::Text);
         assert_eq!("text[]".parse(), Ok(array));
         assert_eq!(array.to_string(), "text[]");
-        for wrong in [
-            "",
-            "int(4)",
-            "decimal",
-            "decimal(2,9)",
-            "char()",
-            "char(x)",
-            "integer",
-            "char(1",
-            "int[][]",
-            "json[]",
-            "[]",
-        ] {
+        #[rustfmt::skip]
+        let cases = [
+            "", "int(4)", "decimal", "decimal(2,9)", "char()", "char(x)", "integer", "char(1",
+            "int[][]", "json[]", "[]",
+        ];
+        for wrong in cases {
             assert!(wrong.parse::<ColumnType>().is_err(), "{wrong:?}");
         }
     }

@@ -112,20 +112,13 @@ mod tests {
     /// The forms of one value in several systems, and their normalized form.
     #[test]
     fn equal_values_have_the_same_normalized_text() {
-        for (kind, forms, common) in [
+        #[rustfmt::skip]
+        let cases = [
             ("bool", vec!["t", "1", "true"], "1"),
             ("bool", vec!["f", "0"], "0"),
-            (
-                "decimal(9,2)",
-                vec!["1.50", "1.5", "01.5", "1.5000000000000002"],
-                "1.5",
-            ),
+            ("decimal(9,2)", vec!["1.50", "1.5", "01.5", "1.5000000000000002"], "1.5"),
             ("decimal(9,2)", vec!["-0.10", "-.1", "-0.1"], "-0.1"),
-            (
-                "decimal(9,2)",
-                vec!["0.00", "0", "-0", "0.0", "-0.001"],
-                "0",
-            ),
+            ("decimal(9,2)", vec!["0.00", "0", "-0", "0.0", "-0.001"], "0"),
             ("decimal(9,2)", vec!["100", "100.00", "1e2"], "100"),
             ("char(4)", vec!["ab", "ab  "], "ab"),
             ("float", vec!["0.1", "0.10000000149011612"], "1.00000e-1"),
@@ -151,7 +144,8 @@ mod tests {
             ("json", vec!["{\"b\": 1.0, \"a\": 2}"], "{\"a\":2,\"b\":1}"),
             ("double[]", vec!["[1, 0.5]", "[1.0,0.50]"], "[1,0.5]"),
             ("text", vec!["1.50 "], "1.50 "),
-        ] {
+        ];
+        for (kind, forms, common) in cases {
             let kind: ColumnType = kind.parse().expect("a type");
             for form in forms {
                 assert_eq!(

@@ -108,14 +108,10 @@ mod tests {
     #[test]
     fn quotes_and_backslashes_cannot_end_a_literal() {
         let text = r"'); drop table bibtab; -- \' \";
-        assert_eq!(
-            written(LiteralStyle::Doubled, text),
-            r"'''); drop table bibtab; -- \'' \'"
-        );
-        assert_eq!(
-            written(LiteralStyle::Backslash, text),
-            r"'\'); drop table bibtab; -- \\\' \\'"
-        );
+        let doubled = r"'''); drop table bibtab; -- \'' \'";
+        assert_eq!(written(LiteralStyle::Doubled, text), doubled);
+        let backslash = r"'\'); drop table bibtab; -- \\\' \\'";
+        assert_eq!(written(LiteralStyle::Backslash, text), backslash);
     }
 
     #[test]
@@ -126,14 +122,10 @@ mod tests {
             String::from_utf8(out).expect("UTF-8 stays UTF-8")
         };
         assert_eq!(written("it's\n"), "'it''s\n'");
-        assert_eq!(
-            written("it's\r\n"),
-            "replace('it''s<CR>\n', '<CR>', char(13))"
-        );
-        assert_eq!(
-            written("<CR>\r\r"),
-            "replace('<CR><CR1><CR1>', '<CR1>', char(13))"
-        );
+        let replaced = "replace('it''s<CR>\n', '<CR>', char(13))";
+        assert_eq!(written("it's\r\n"), replaced);
+        let replaced = "replace('<CR><CR1><CR1>', '<CR1>', char(13))";
+        assert_eq!(written("<CR>\r\r"), replaced);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
 use assay_bibtex::{BibSource, COLUMNS, Encoding, Problems, SourceOptions};
-use assay_values::{Cell, Row, RowSource as _, SourceError};
+use assay_values::{Cell, Random, Row, RowSource as _, SourceError};
 
 /// One row: its table, and its cells.
 pub type Cells = (usize, Vec<Option<String>>);
@@ -34,21 +34,22 @@ pub fn rows_from(mut source: BibSource) -> Result<(Vec<Cells>, Problems), Source
 /// All rows of a valid text.
 pub fn rows(text: &str) -> Vec<Cells> {
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
-    rows_of(&SourceOptions::default(), stream)
-        .expect("the text is valid")
-        .0
+    let read = rows_of(&SourceOptions::default(), stream);
+    read.expect("the text is valid").0
+}
+
+/// The place of a column of bibtab.
+pub fn place(column: &str) -> usize {
+    let place = COLUMNS.iter().position(|name| *name == column);
+    place.expect("a column of bibtab")
 }
 
 /// The cell of `column` in the only entry of `text`.
 pub fn cell(text: &str, column: &str) -> Option<String> {
-    let index = COLUMNS
-        .iter()
-        .position(|name| *name == column)
-        .expect("a column of bibtab");
     let rows = rows(text);
     let (table, cells) = rows.first().expect("an entry");
     assert_eq!(*table, 0);
-    cells[index].clone()
+    cells[place(column)].clone()
 }
 
 /// The error that reading `text` ends with.
@@ -68,21 +69,15 @@ pub fn rows_kept_going(text: &[u8]) -> (Vec<Cells>, Problems) {
 
 /// The keys of the entries among `rows`.
 pub fn keys(rows: &[Cells]) -> Vec<&str> {
-    let label = COLUMNS
-        .iter()
-        .position(|name| *name == "label")
-        .expect("a column of bibtab");
     let entries = rows.iter().filter(|(table, _)| *table == 0);
-    entries
-        .map(|(_, cells)| cells[label].as_deref().expect("every entry has a key"))
+    let labels = entries.map(|(_, cells)| cells[place("label")].as_deref());
+    labels
+        .map(|label| label.expect("every entry has a key"))
         .collect()
 }
 
 pub fn sample(name: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "data", name]
-        .iter()
-        .collect();
-    path.to_string_lossy().into_owned()
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A temporary folder for one test, removed when dropped.
@@ -130,30 +125,32 @@ impl Read for PiecewiseReader {
     }
 }
 
+/// Numbers at random, the same every time.
+pub fn random() -> impl FnMut() -> usize {
+    let mut random = Random::stream(1, 0);
+    move || usize::try_from(random.next() >> 33).expect("31 bits")
+}
+
 /// Pieces of one byte put a boundary at every offset; the others at some offsets.
 fn piece_lengths() -> Vec<Vec<usize>> {
-    let mut random = 1_u64;
-    let mut next = move || {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % 300 + 1
-    };
+    let mut random = random();
+    let mut next = move || random() % 300 + 1;
     let mut all = vec![vec![1], vec![2, 3], vec![usize::MAX]];
     all.extend((0..40).map(|_| (0..5).map(|_| next()).collect()));
     all
 }
 
+fn piecewise(bytes: &[u8], lengths: Vec<usize>) -> Box<PiecewiseReader> {
+    Box::new(PiecewiseReader {
+        bytes: bytes.to_vec(),
+        at: 0,
+        lengths,
+        turn: 0,
+    })
+}
+
 fn check(bytes: &[u8], options: &SourceOptions) {
-    let read = |lengths: Vec<usize>| {
-        let stream = PiecewiseReader {
-            bytes: bytes.to_vec(),
-            at: 0,
-            lengths,
-            turn: 0,
-        };
-        rows_of(options, Box::new(stream))
-    };
+    let read = |lengths: Vec<usize>| rows_of(options, piecewise(bytes, lengths));
     let whole = read(vec![usize::MAX]);
     for lengths in piece_lengths() {
         assert_eq!(read(lengths.clone()), whole, "{lengths:?}");
@@ -164,13 +161,11 @@ fn check(bytes: &[u8], options: &SourceOptions) {
 fn pieces_of_any_length_give_the_same_rows() {
     let bytes = std::fs::read(sample("sample.bib")).expect("the sample is part of the crate");
     check(&bytes, &SourceOptions::default());
-    check(
-        &bytes,
-        &SourceOptions {
-            encoding: Encoding::Latin1,
-            ..SourceOptions::default()
-        },
-    );
+    let latin_1 = SourceOptions {
+        encoding: Encoding::Latin1,
+        ..SourceOptions::default()
+    };
+    check(&bytes, &latin_1);
 }
 
 #[test]
@@ -187,36 +182,22 @@ fn pieces_of_any_length_give_the_same_errors() {
     for end in ends {
         let bytes = [&good, end].concat();
         for keep_going in [false, true] {
-            check(
-                &bytes,
-                &SourceOptions {
-                    keep_going,
-                    ..SourceOptions::default()
-                },
-            );
+            let options = SourceOptions {
+                keep_going,
+                ..SourceOptions::default()
+            };
+            check(&bytes, &options);
         }
     }
 }
 
 #[test]
 fn an_entry_longer_than_many_pieces_is_one_entry() {
-    let long = format!(
-        "@Misc{{k,\n note = {{{}}}\n}}\n@Misc{{l,}}",
-        "word {x} ".repeat(100_000)
-    );
-    let stream = PiecewiseReader {
-        bytes: long.into_bytes(),
-        at: 0,
-        lengths: vec![4096],
-        turn: 0,
-    };
-    let (rows, _) =
-        rows_of(&SourceOptions::default(), Box::new(stream)).expect("the text is valid");
+    let words = "word {x} ".repeat(100_000);
+    let long = format!("@Misc{{k,\n note = {{{words}}}\n}}\n@Misc{{l,}}");
+    let stream = piecewise(long.as_bytes(), vec![4096]);
+    let (rows, _) = rows_of(&SourceOptions::default(), stream).expect("the text is valid");
     assert_eq!(rows.len(), 2);
-    let entry = rows[0]
-        .1
-        .last()
-        .and_then(Option::as_ref)
-        .expect("every row has an entry");
-    assert_eq!(entry.len(), 900_022);
+    let entry = rows[0].1.last().and_then(Option::as_ref);
+    assert_eq!(entry.map(String::len), Some(900_022));
 }

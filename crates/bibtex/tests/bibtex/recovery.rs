@@ -4,9 +4,12 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use assay_bibtex::{BibSource, Encoding, Problems, Replicas, SourceOptions};
+use assay_bibtex::{BibSource, Encoding, Problems, SourceOptions};
 
-use crate::reading::{Cells, Folder, error, keys, rows_from, rows_kept_going, rows_of, sample};
+use crate::reading::{
+    Cells, Folder, error, keys, random, rows_from, rows_kept_going, rows_of, sample,
+};
+use crate::replicas::replicas_of;
 
 /// A change of the text of an entry.
 type Damage = Box<dyn Fn(&str) -> Vec<u8>>;
@@ -38,11 +41,8 @@ fn check(text: &[u8], rows: &[Cells], problems: &Problems, what: &str) {
     let text = String::from_utf8_lossy(text);
     assert_eq!(rows_of_entries(rows), 99, "{what}\n{problems:?}");
     assert!(!keys(rows).contains(&"k40"), "{what} {text}");
-    assert_eq!(
-        (problems.errors, problems.skipped_entries),
-        (1, 1),
-        "{what}"
-    );
+    assert_eq!(problems.errors, 1, "{what}");
+    assert_eq!(problems.skipped_entries, 1, "{what}");
 }
 
 fn rows_of_entries(rows: &[Cells]) -> usize {
@@ -78,18 +78,16 @@ fn one_bad_entry_leaves_out_one_entry() {
             let (rows, problems) = rows_kept_going(&text);
             check(&text, &rows, &problems, what);
             let skipped = usize::try_from(problems.skipped_bytes).expect("a few");
-            assert!(
-                (bytes - 12..=bytes + indent.len()).contains(&skipped),
-                "{what}: {skipped} of {bytes}"
-            );
+            let expected = bytes - 12..=bytes + indent.len();
+            assert!(expected.contains(&skipped), "{what}: {skipped} of {bytes}");
         }
     }
 }
 
 #[test]
 fn a_nul_byte_between_entries_leaves_out_no_entry() {
-    let (rows, problems) =
-        rows_kept_going(b"@Misc{a,}\n text \0 and \0\n% a comment \0 @Misc{no,}\n@Misc{b,}\n\0");
+    let text = b"@Misc{a,}\n text \0 and \0\n% a comment \0 @Misc{no,}\n@Misc{b,}\n\0";
+    let (rows, problems) = rows_kept_going(text);
     assert_eq!(keys(&rows), ["a", "b"]);
     assert_eq!((problems.errors, problems.skipped_entries), (2, 0));
     assert_eq!((problems.kept[0].line, problems.kept[0].column), (2, 7));
@@ -97,22 +95,10 @@ fn a_nul_byte_between_entries_leaves_out_no_entry() {
 
 #[test]
 fn a_file_in_utf_16_is_one_error() {
-    for text in [
-        "\u{feff}@Misc{a, note = {x}}",
-        "@Misc{a, note = {x}}",
-        "% a comment",
-    ] {
-        for swap in [false, true] {
-            let bytes: Vec<u8> = text
-                .encode_utf16()
-                .flat_map(|unit| {
-                    if swap {
-                        unit.to_be_bytes()
-                    } else {
-                        unit.to_le_bytes()
-                    }
-                })
-                .collect();
+    let plain = "@Misc{a, note = {x}}";
+    for text in [&format!("\u{feff}{plain}"), plain, "% a comment"] {
+        for bytes_of in [u16::to_be_bytes, u16::to_le_bytes] {
+            let bytes: Vec<u8> = text.encode_utf16().flat_map(bytes_of).collect();
             let found = error(&bytes);
             assert_eq!((found.line, found.column), (1, 1));
             assert!(found.message.contains("UTF-16"), "{found}");
@@ -122,9 +108,8 @@ fn a_file_in_utf_16_is_one_error() {
 
 #[test]
 fn entries_on_the_same_line_are_found_after_a_bad_entry_that_ends() {
-    let (rows, problems) = rows_kept_going(
-        b"@Misc{a,} @Misc{b note} @Misc{c,} @Misc{d, x = {1} y = {see @misc{z}}} @Misc{e,}",
-    );
+    let text = b"@Misc{a,} @Misc{b note} @Misc{c,} @Misc{d, x = {1} y = {see @misc{z}}} @Misc{e,}";
+    let (rows, problems) = rows_kept_going(text);
     assert_eq!(keys(&rows), ["a", "c", "e"]);
     assert_eq!((problems.errors, problems.skipped_entries), (2, 2));
 }
@@ -140,17 +125,15 @@ fn skipped_text_is_counted_independently_of_window_boundaries() {
     let (rows, problems) = rows_kept_going(&text);
     assert_eq!(keys(&rows), ["good"]);
     assert_eq!((problems.errors, problems.skipped_entries), (1, 40_001));
-    assert_eq!(
-        problems.skipped_bytes,
-        (text.len() - b"@Misc{good,}".len()) as u64
-    );
+    let bad_bytes = text.len() - b"@Misc{good,}".len();
+    assert_eq!(problems.skipped_bytes, bad_bytes as u64);
 }
 
 #[test]
 fn an_entry_may_quote_other_entries() {
-    let quoted: String = (0..60)
-        .map(|at| format!("\n  @Misc{{q{at}, x = {{{}}}}}", "y".repeat(500)))
-        .collect();
+    let value = "y".repeat(500);
+    let quoted = (0..60).map(|at| format!("\n  @Misc{{q{at}, x = {{{value}}}}}"));
+    let quoted: String = quoted.collect();
     let text = format!("@Misc{{a, note = {{{quoted}}}}}\n@Misc{{b,}}");
     let (rows, problems) = rows_kept_going(text.as_bytes());
     assert_eq!(keys(&rows), ["a", "b"]);
@@ -182,13 +165,7 @@ fn damaged(good: &[u8], random: &mut impl FnMut() -> usize) -> Vec<u8> {
 #[test]
 fn damaged_files_give_rows_or_errors_with_a_place() {
     let good = std::fs::read(sample("sample.bib")).expect("the sample is part of the crate");
-    let mut state = 1_u64;
-    let mut random = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
+    let mut random = random();
     let folder = Folder::new("damage");
     let mut with_errors = 0;
     for turn in 0..4000 {
@@ -207,17 +184,12 @@ fn damaged_files_give_rows_or_errors_with_a_place() {
             }
             (Err(error), Ok((rows, problems))) => {
                 with_errors += 1;
-                assert!(
-                    problems
-                        .kept
-                        .iter()
-                        .any(|problem| problem.message == error.message)
-                );
+                let mut kept = problems.kept.iter();
+                assert!(kept.any(|problem| problem.message == error.message));
                 assert!(error.line > 0 && error.column > 0, "{error}");
-                assert!(
-                    rows.iter()
-                        .all(|(_, cells)| cells.iter().any(Option::is_some))
-                );
+                for (_, cells) in &rows {
+                    assert!(cells.iter().any(Option::is_some));
+                }
             }
             (Err(_), Err(_)) => {}
             (Ok(_), Err(error)) => {
@@ -227,24 +199,16 @@ fn damaged_files_give_rows_or_errors_with_a_place() {
         // Replicas are edits of the text and must be readable.
         if turn % 20 == 0 {
             let files = vec![folder.file("x.bib", &bytes)];
-            let replicas = Some(Replicas {
-                count: 2,
-                ..Replicas::default()
-            });
-            let _ = rows_from(
-                BibSource::new(&SourceOptions {
-                    files,
-                    replicas,
-                    ..options
-                })
-                .expect("good options"),
-            );
+            let replicas = Some(replicas_of(2));
+            let enlarged = SourceOptions {
+                files,
+                replicas,
+                ..options
+            };
+            let _ = rows_from(BibSource::new(&enlarged).expect("good options"));
         }
     }
-    assert!(
-        with_errors > 1000,
-        "too few files were damaged: {with_errors}"
-    );
+    assert!(with_errors > 1000, "too few were damaged: {with_errors}");
 }
 
 /// Far more than any of these inputs takes, and far less than quadratic time would.
@@ -276,11 +240,8 @@ fn large_input_is_read_in_linear_time() {
     check_in_time("fields", &format!("@Misc{{k{fields}}}\n"), 1, 0);
     let same = repeated(MANY, |text, _| text.push_str("@Misc{same, note = {x}}\n"));
     check_in_time("entries of one key", &same, 1, MANY as u64 - 1);
-    let nested = format!(
-        "@Misc{{k, note = {}{}}}",
-        "{".repeat(MANY),
-        "}".repeat(MANY)
-    );
+    let (open, close) = ("{".repeat(MANY), "}".repeat(MANY));
+    let nested = format!("@Misc{{k, note = {open}{close}}}");
     check_in_time("nested braces", &nested, 1, 0);
     let joined = format!("@Misc{{k, note = a{}}}", " # a".repeat(MANY));
     check_in_time("joined pieces", &joined, 1, 0);
@@ -292,10 +253,8 @@ fn large_input_is_read_in_linear_time() {
         writeln!(text, "@String{{m{number} = m{}}}", number + 1).expect("memory");
     });
     check_in_time("macros", &format!("{macros}{good}"), 1, 0);
-    let groups = format!(
-        "@Misc{{k, title = {{{}}}}}",
-        "\\noopsort{x\\verb|".repeat(MANY / 2) + &"}".repeat(MANY / 2)
-    );
+    let open = "\\noopsort{x\\verb|".repeat(MANY / 2);
+    let groups = format!("@Misc{{k, title = {{{open}{}}}}}", "}".repeat(MANY / 2));
     check_in_time("commands", &groups, 1, 0);
     let signs = format!("@Misc{{k, note = {{{}}}}}", "@".repeat(5_000_000));
     check_in_time("at signs in a value", &signs, 1, 0);

@@ -2,7 +2,7 @@
 
 use assay_bibtex::{BibSource, COLUMNS, Replicas, SourceOptions, Variant, write_replicated};
 
-use crate::reading::{Cells, Folder, keys, rows_from, sample};
+use crate::reading::{Cells, Folder, keys, place, rows_from, sample};
 
 const TEXT: &str = r#"@String{j = "J"}
 @Article{a:1, title = {T}, remark = "old", bibdate = {Fri Mar 4 17:53:38 MST 2011}, year = 2011,}
@@ -28,11 +28,14 @@ fn rows(files: Vec<String>, replicas: Replicas) -> Vec<Cells> {
 }
 
 fn cell<'r>(row: &'r Cells, column: &str) -> Option<&'r str> {
-    let index = COLUMNS
-        .iter()
-        .position(|name| *name == column)
-        .expect("a column of bibtab");
-    row.1[index].as_deref()
+    row.1[place(column)].as_deref()
+}
+
+pub fn replicas_of(count: u32) -> Replicas {
+    Replicas {
+        count,
+        ..Replicas::default()
+    }
 }
 
 #[test]
@@ -40,46 +43,28 @@ fn a_replica_differs_only_in_the_documented_columns() {
     let folder = Folder::new("replicas");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
     let plain = rows(files.clone(), Replicas::default());
-    let rows = rows(
-        files,
-        Replicas {
-            count: 2,
-            ..Replicas::default()
-        },
-    );
-    let labels = [
-        "a:1-r001", "b:2-r001", "c:3-r001", "a:1-r002", "b:2-r002", "c:3-r002",
-    ];
-    assert_eq!(keys(&rows), labels);
+    let rows = rows(files, replicas_of(2));
+    let labels = "a:1-r001 b:2-r001 c:3-r001 a:1-r002 b:2-r002 c:3-r002";
+    assert_eq!(keys(&rows).join(" "), labels);
     assert_eq!(cell(&rows[0], "filename"), Some("x-r001.bib"));
     assert_eq!(cell(&rows[5], "filename"), Some("x-r002.bib"));
-    let changed = [
-        "filename",
-        "label",
-        "bibdate",
-        "bibtimestamp",
-        "remark",
-        "entry",
-    ];
+    let changed = "filename label bibdate bibtimestamp remark entry";
+    let is_kept = |column: &&&str| !changed.split(' ').any(|name| name == **column);
     for (at, row) in rows[..6].iter().enumerate() {
         let original = &plain[at % 3];
-        for column in COLUMNS.iter().filter(|column| !changed.contains(column)) {
+        for column in COLUMNS.iter().filter(is_kept) {
             assert_eq!(cell(row, column), cell(original, column), "{column}");
         }
         let entry = cell(row, "entry").expect("every row has an entry");
-        assert!(
-            entry.contains(&format!("replica =      \"{}\"", at / 3 + 1)),
-            "{entry}"
-        );
+        let number = format!("replica =      \"{}\"", at / 3 + 1);
+        assert!(entry.contains(&number), "{entry}");
     }
     for row in [&rows[0], &rows[3]] {
         let stamp = cell(row, "bibtimestamp").expect("a valid date stays valid");
         assert!(("2001.03.06".."2011.03.04").contains(&stamp), "{stamp}");
         assert!(stamp.ends_with(" MST"));
         let remark = cell(row, "remark").expect("a remark");
-        let added = remark
-            .strip_prefix("old ")
-            .expect("the old text comes first");
+        let added = remark.strip_prefix("old ").expect("it comes first");
         assert!((20..=200).contains(&added.len()), "{added}");
     }
     assert_ne!(cell(&rows[0], "remark"), cell(&rows[3], "remark"));
@@ -95,26 +80,17 @@ fn random_choices_depend_only_on_the_seed_and_the_entry() {
     let folder = Folder::new("seeds");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
     let with_seed = |seed| {
-        rows(
-            files.clone(),
-            Replicas {
-                count: 3,
-                seed,
-                ..Replicas::default()
-            },
-        )
+        let replicas = Replicas {
+            seed,
+            ..replicas_of(3)
+        };
+        rows(files.clone(), replicas)
     };
     assert_eq!(with_seed(1), with_seed(1));
     assert_ne!(with_seed(1), with_seed(2));
     // The same entry in another file, after other entries, gets the same text.
     let second_file = folder.file("y.bib", format!("@Misc{{z,}} {TEXT}").as_bytes());
-    let both = rows(
-        vec![files[0].clone(), second_file],
-        Replicas {
-            count: 2,
-            ..Replicas::default()
-        },
-    );
+    let both = rows(vec![files[0].clone(), second_file], replicas_of(2));
     assert_eq!(cell(&both[0], "entry"), cell(&both[4], "entry"));
 }
 
@@ -134,12 +110,8 @@ fn clean_replicas_leave_out_what_checks_report() {
         ..Replicas::default()
     };
     let rows = rows(files, clean);
-    assert_eq!(
-        keys(&rows),
-        [
-            "a:1-r001", "b:2-r001", "c:3-r001", "a:1-r001", "b:2-r002", "a:1-r002"
-        ]
-    );
+    let labels = "a:1-r001 b:2-r001 c:3-r001 a:1-r001 b:2-r002 a:1-r002";
+    assert_eq!(keys(&rows).join(" "), labels);
 }
 
 #[test]
@@ -169,13 +141,7 @@ fn the_enlarged_file_holds_the_entries_of_the_rows() {
         sample("sample.bib"),
         folder.file("y.bib", b"@Misc{one:1999:A, note = {y}}"),
     ];
-    let options = options(
-        files,
-        Replicas {
-            count: 4,
-            ..Replicas::default()
-        },
-    );
+    let options = options(files, replicas_of(4));
     let mut text = Vec::new();
     let written = write_replicated(&options, &mut text).expect("the files are valid");
     assert_eq!(written.bytes, text.len() as u64);
@@ -184,30 +150,21 @@ fn the_enlarged_file_holds_the_entries_of_the_rows() {
     let whole = folder.file("all.bib", &text);
     let rows = rows(vec![whole], Replicas::default());
     assert_eq!(keys(&rows).len() as u64, written.entries);
-    let direct = rows_from(BibSource::new(&options).expect("the options are valid"))
-        .expect("the files are valid")
-        .0;
+    let direct = BibSource::new(&options).expect("the options are valid");
+    let (direct, _) = rows_from(direct).expect("the files are valid");
     let entries = |rows: &[Cells]| -> Vec<Option<String>> {
         let entries = rows.iter().filter(|(table, _)| *table == 0);
         entries
             .map(|row| cell(row, "entry").map(str::to_owned))
             .collect()
     };
-    let kept: Vec<_> = entries(&direct)
-        .into_iter()
-        .filter(|entry| entries(&rows).contains(entry))
-        .collect();
-    assert_eq!(kept, entries(&rows));
+    let (mut kept, written) = (entries(&direct), entries(&rows));
+    kept.retain(|entry| written.contains(entry));
+    assert_eq!(kept, written);
 }
 
 #[test]
 fn zero_replicas_are_refused() {
-    let options = options(
-        vec![sample("sample.bib")],
-        Replicas {
-            count: 0,
-            ..Replicas::default()
-        },
-    );
+    let options = options(vec![sample("sample.bib")], replicas_of(0));
     assert!(BibSource::new(&options).is_err());
 }

@@ -42,51 +42,32 @@ fn the_script_has_its_parts_in_order() {
     assert_eq!((report.entries, report.strings, report.names), (1, 1, 1));
     assert_eq!(report.bytes_read, TEXT.len() as u64);
     assert_eq!(report.bytes_written, script.len() as u64);
-    let starts: Vec<&str> = script
-        .lines()
-        .map(|line| &line[..line.len().min(18)])
-        .collect();
-    assert_eq!(
-        starts,
-        [
-            "-- made by a test",
-            "DROP;",
-            "CREATE;",
-            "SET;",
-            "BEGIN;",
-            "INSERT INTO bibtab",
-            "@Misc{k, author = ",
-            "INSERT INTO strtab",
-            "@String{s = \"it''s",
-            "INSERT INTO namtab",
-            "COMMIT;",
-        ]
-    );
+    let starts = script.lines().map(|line| &line[..line.len().min(18)]);
+    #[rustfmt::skip]
+    let expected = [
+        "-- made by a test", "DROP;", "CREATE;", "SET;", "BEGIN;", "INSERT INTO bibtab",
+        "@Misc{k, author = ", "INSERT INTO strtab", "@String{s = \"it''s", "INSERT INTO namtab",
+        "COMMIT;",
+    ];
+    assert_eq!(starts.collect::<Vec<_>>(), expected);
     assert!(script.contains("VALUES (1, NULL, NULL, 'misc', '(standard input)', 'k', 'O''Neil',"));
     assert!(script.ends_with("INSERT INTO namtab (name, count) VALUES ('O''Neil', 1);\nCOMMIT;\n"));
 }
 
 #[test]
 fn no_text_of_an_entry_ends_its_literal() {
-    for (literal_style, note, url) in [
-        (
-            LiteralStyle::Doubled,
-            "'''); drop table bibtab; --'",
-            r"'C:\new\'''",
-        ),
-        (
-            LiteralStyle::Backslash,
-            r"'\'); drop table bibtab; --'",
-            r"'C:\\new\\\''",
-        ),
-    ] {
-        let (_, script) = script(
-            &SqlOptions {
-                literal_style,
-                ..options()
-            },
-            TEXT,
-        );
+    use LiteralStyle::{Backslash, Doubled};
+    #[rustfmt::skip]
+    let cases = [
+        (Doubled, "'''); drop table bibtab; --'", r"'C:\new\'''"),
+        (Backslash, r"'\'); drop table bibtab; --'", r"'C:\\new\\\''"),
+    ];
+    for (literal_style, note, url) in cases {
+        let options = SqlOptions {
+            literal_style,
+            ..options()
+        };
+        let (_, script) = script(&options, TEXT);
         assert!(script.contains(note), "{script}");
         assert!(script.contains(url), "{script}");
     }
@@ -103,13 +84,11 @@ fn tables_and_columns_have_the_given_names() {
         table("db.strtab", &["`key`", "value", "entry"]),
         table("db.namtab", &["name", "`count`"]),
     ]);
-    let (_, script) = script(
-        &SqlOptions {
-            tables,
-            ..options()
-        },
-        TEXT,
-    );
+    let options = SqlOptions {
+        tables,
+        ..options()
+    };
+    let (_, script) = script(&options, TEXT);
     assert!(script.contains("INSERT INTO db.strtab (`key`, value, entry) VALUES ('s', "));
     assert!(script.contains("INSERT INTO db.namtab (name, `count`) VALUES ("));
 }
@@ -142,15 +121,10 @@ fn a_closed_output_is_not_an_error_and_a_full_disk_is() {
         let stream = Box::new(Cursor::new(TEXT.as_bytes()));
         write_sql_from(&options(), "(standard input)", stream, &mut Failing(kind))
     };
-    assert!(
-        write(ErrorKind::BrokenPipe)
-            .expect("a closed output is not an error")
-            .is_broken_pipe
-    );
-    assert!(matches!(
-        write(ErrorKind::StorageFull),
-        Err(WriteError::Output(_))
-    ));
+    let closed = write(ErrorKind::BrokenPipe).expect("it is no error");
+    assert!(closed.is_broken_pipe);
+    let full = write(ErrorKind::StorageFull);
+    assert!(matches!(full, Err(WriteError::Output(_))));
 }
 
 #[test]
@@ -173,14 +147,11 @@ fn the_sample_gives_the_expected_script() {
         ..SourceOptions::default()
     };
     let mut script = Vec::new();
-    write_sql(
-        &SqlOptions {
-            source,
-            ..SqlOptions::default()
-        },
-        &mut script,
-    )
-    .expect("the files are valid");
+    let options = SqlOptions {
+        source,
+        ..SqlOptions::default()
+    };
+    write_sql(&options, &mut script).expect("the files are valid");
     let expected = std::fs::read(sample("sample.sql")).expect("the sample is part of the crate");
     assert_eq!(String::from_utf8(script), String::from_utf8(expected));
 }
@@ -196,8 +167,8 @@ fn synthetic_entries_are_reproducible_and_a_larger_number_begins_with_the_same()
             strict: true,
             ..ScanOptions::default()
         };
-        let found =
-            scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("the files are valid");
+        let found = scan(&options, &mut |_, _| ControlFlow::Continue(()));
+        let found = found.expect("the files are valid");
         assert_eq!((found.entries, found.bytes), (entries, made.bytes));
         let first = std::fs::read(folder.0.join("journal.bib")).expect("it was written");
         (found.fingerprint, first)

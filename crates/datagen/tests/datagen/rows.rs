@@ -32,10 +32,8 @@ fn try_rows(dataset: &Arc<Dataset>, part: Part) -> Result<Vec<(usize, String)>, 
             Some(text) => String::from_utf8(text.to_vec()).unwrap(),
             None => "∅".to_owned(),
         };
-        rows.push((
-            table,
-            row.cells().map(&mut text).collect::<Vec<_>>().join("|"),
-        ));
+        let cells: Vec<String> = row.cells().map(&mut text).collect();
+        rows.push((table, cells.join("|")));
     }
     Ok(rows)
 }
@@ -46,9 +44,8 @@ fn rows(dataset: &Arc<Dataset>, part: Part) -> Vec<(usize, String)> {
 
 fn rows_of(dataset: &Arc<Dataset>, table: usize) -> Vec<String> {
     let rows = rows(dataset, Part::WHOLE).into_iter();
-    rows.filter(|(place, _)| *place == table)
-        .map(|(_, cells)| cells)
-        .collect()
+    let of_table = rows.filter(|(place, _)| *place == table);
+    of_table.map(|(_, cells)| cells).collect()
 }
 
 /// Warehouses with districts, districts with a random number of customers, and an independent table.
@@ -86,9 +83,8 @@ fn all_parts_concatenated_are_the_whole() {
     let dataset = dataset(&nested(1));
     let whole = rows(&dataset, Part::WHOLE);
     for of in [1, 2, 3, 5, 7, 11, 100] {
-        let parts: Vec<_> = (1..=of)
-            .map(|number| rows(&dataset, Part::new(number, of).unwrap()))
-            .collect();
+        let part = |number| rows(&dataset, Part::new(number, of).unwrap());
+        let parts: Vec<_> = (1..=of).map(part).collect();
         for table in 0..4 {
             let of_table = |rows: &[(usize, String)]| -> Vec<String> {
                 let here = rows.iter().filter(|(place, _)| *place == table);
@@ -146,10 +142,8 @@ fn no_two_columns_rows_or_tables_share_a_stream() {
 fn children_see_the_columns_of_their_own_parent() {
     let dataset = dataset(&nested(3));
     let warehouses = rows_of(&dataset, 0);
-    let sizes: Vec<usize> = warehouses
-        .iter()
-        .map(|row| row.split('|').nth(2).unwrap().parse().unwrap())
-        .collect();
+    let size = |row: &String| row.split('|').nth(2).unwrap().parse().unwrap();
+    let sizes: Vec<usize> = warehouses.iter().map(size).collect();
     let districts = rows_of(&dataset, 1);
     let mut next = districts.iter();
     for (warehouse, size) in warehouses.iter().zip(sizes) {
@@ -157,8 +151,9 @@ fn children_see_the_columns_of_their_own_parent() {
         let name = rest.split_once('|').unwrap().0;
         for number in 1..=size {
             let district = next.next().unwrap();
+            let begin = format!("{id}|{number}|{name} ");
             assert!(
-                district.starts_with(&format!("{id}|{number}|{name} ")),
+                district.starts_with(&begin),
                 "{district} is not of {warehouse}"
             );
         }
@@ -223,16 +218,12 @@ fn counts_agree_with_the_generated_rows() {
 
 #[test]
 fn a_constant_number_of_children_is_not_counted_row_by_row() {
-    let dataset = dataset(
-        &json!({ "seed": 1, "file": "f", "variables": { "n": 30 }, "tables": [
+    let document = json!({ "seed": 1, "file": "f", "variables": { "n": 30 }, "tables": [
         { "name": "a", "rows": "4000000000000000", "columns": [] },
         { "name": "b", "rows": ":n / 3", "per": "a", "columns": [] },
-    ] }),
-    );
-    assert_eq!(
-        dataset.count(1, Part::WHOLE).unwrap(),
-        40_000_000_000_000_000
-    );
+    ] });
+    let count = dataset(&document).count(1, Part::WHOLE);
+    assert_eq!(count.unwrap(), 40_000_000_000_000_000);
 }
 
 #[test]
@@ -268,9 +259,8 @@ fn values_take_the_form_of_their_column() {
 fn an_error_in_a_table_has_its_place() {
     let error_of = |table: serde_json::Value| {
         let parent = json!({ "name": "orders", "rows": "2", "columns": [{ "name": "o_id", "value": ":row" }] });
-        error(
-            &json!({ "seed": 1, "file": "w.toml", "variables": { "scale": 2 }, "tables": [parent, table] }),
-        )
+        let (variables, tables) = (json!({ "scale": 2 }), [parent, table]);
+        error(&json!({ "seed": 1, "file": "w.toml", "variables": variables, "tables": tables }))
     };
     let column = |value: &str| {
         error_of(json!({ "name": "t", "rows": "2", "line": 5, "columns": [
@@ -280,6 +270,13 @@ fn an_error_in_a_table_has_its_place() {
     };
     let rows =
         |rows: &str| error_of(json!({ "name": "t", "rows": rows, "line": 5, "columns": [] }));
+    let no_parent = json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] });
+    let no_column = json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
+        { "name": "x", "value": ":o_it", "line": 6, "column": 6 },
+    ] });
+    let no_type = json!({ "name": "t", "rows": "2", "columns": [
+        { "name": "x", "value": "1", "type": "integer", "line": 6 },
+    ] });
     for (found, place, text) in [
         (column(":a + :c"), "w.toml:8:11", "did you mean :a?"),
         (column("1 +"), "w.toml:8:", ""),
@@ -289,30 +286,16 @@ fn an_error_in_a_table_has_its_place() {
         (
             rows("-1"),
             "w.toml:5:1",
-            "expected a whole number of 0 or more, found -1",
+            "a whole number of 0 or more, found -1",
         ),
         (rows("1 / 0"), "w.toml:5:", "division by zero"),
         (
-            error_of(json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] })),
+            error_of(no_parent),
             "w.toml:5:1",
-            "tables declared before it: orders",
+            "declared before it: orders",
         ),
-        (
-            error_of(
-                json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
-                { "name": "x", "value": ":o_it", "line": 6, "column": 6 },
-            ] }),
-            ),
-            "w.toml:6:6",
-            "did you mean :o_id?",
-        ),
-        (
-            error_of(json!({ "name": "t", "rows": "2", "columns": [
-                { "name": "x", "value": "1", "type": "integer", "line": 6 },
-            ] })),
-            "w.toml:6:1",
-            "found \"integer\"",
-        ),
+        (error_of(no_column), "w.toml:6:6", "did you mean :o_id?"),
+        (error_of(no_type), "w.toml:6:1", "found \"integer\""),
     ] {
         assert!(found.contains(place) && found.contains(text), "{found}");
     }
@@ -329,16 +312,20 @@ fn an_error_in_a_row_has_its_table_and_number() {
         ] }));
         try_rows(&dataset, Part::WHOLE).unwrap_err().to_string()
     };
-    assert_eq!(
-        failing("2", "10 / :n", json!(null)),
-        "w.toml:6: the column x in row 0 of t below row 1 of p: division by zero: 10 / 0"
-    );
-    assert_eq!(
-        failing("3", "100 * :row", json!("char(2)")),
-        "w.toml:6: the column x in row 1 of t below row 0 of p: expected char(2), found 100"
-    );
-    assert_eq!(
-        failing(":n", "1", json!(null)),
-        "w.toml:5: the rows of t for row 0 of p: expected a whole number of 0 or more, found -1"
-    );
+    for (found, expected) in [
+        (
+            failing("2", "10 / :n", json!(null)),
+            "w.toml:6: the column x in row 0 of t below row 1 of p: division by zero: 10 / 0",
+        ),
+        (
+            failing("3", "100 * :row", json!("char(2)")),
+            "w.toml:6: the column x in row 1 of t below row 0 of p: expected char(2), found 100",
+        ),
+        (
+            failing(":n", "1", json!(null)),
+            "w.toml:5: the rows of t for row 0 of p: expected a whole number of 0 or more, found -1",
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
 }

@@ -190,10 +190,9 @@ mod tests {
             to_ns: u64::MAX,
         };
         let writes = seconds(&path, whole).expect("an account")[0];
-        assert_eq!(
-            (writes.failed, writes.bytes, writes.late_ns),
-            (1, 16_384, 20)
-        );
+        assert_eq!(writes.failed, 1);
+        assert_eq!(writes.bytes, 16_384);
+        assert_eq!(writes.late_ns, 20);
         assert_eq!(writes.time_ns, 400 + 899_999_800);
         assert_eq!(writes.longest_ns, 899_999_800);
     }

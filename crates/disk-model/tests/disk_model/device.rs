@@ -16,6 +16,8 @@ use assay_disk_model::device::{Answer, Device, Errno};
 use assay_disk_model::model::Parameters;
 use assay_disk_model::{Image, Keep, PathCosts, PowerCut, Torn};
 
+use crate::model::Dice;
+
 const SIZE: u64 = 16 << 20;
 /// Nothing becomes durable within 2 s but by a flush, which takes so long.
 const SLOW: &str = "profile=sata-ssd,program_latency=2s";
@@ -78,9 +80,8 @@ impl Disk {
     }
 
     fn cut(&self, keep: Keep, torn: Torn, seed: u64) -> assay_disk_model::Lost {
-        self.device
-            .power_cut(&PowerCut { keep, torn, seed })
-            .unwrap()
+        let cut = PowerCut { keep, torn, seed };
+        self.device.power_cut(&cut).unwrap()
     }
 
     /// The first byte of each sector.
@@ -88,10 +89,7 @@ impl Disk {
         let length = u32::try_from(count * 512).unwrap();
         let data = self.read(offset, length).unwrap();
         for sector in data.chunks(512) {
-            assert!(
-                sector.iter().all(|byte| *byte == sector[0]),
-                "a sector is whole"
-            );
+            assert_eq!(sector, [sector[0]; 512], "a sector is whole");
         }
         data.chunks(512).map(|sector| sector[0]).collect()
     }
@@ -110,11 +108,8 @@ fn what_no_flush_had_reached_is_lost_and_the_rest_stays() {
     disk.write(0, &[1; 4096]).unwrap();
     disk.flush().unwrap();
     disk.write(2048, &[2; 4096]).unwrap();
-    assert_eq!(
-        disk.sectors(0, 12),
-        [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2],
-        "reads see the cache"
-    );
+    // Reads see the cache.
+    assert_eq!(disk.sectors(0, 12), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]);
     let volatile = disk.device.volatile_writes();
     assert_eq!((volatile[0].offset, volatile[0].bytes), (2048, 4096));
     let lost = disk.cut(Keep::None, Torn::No, 0);
@@ -131,15 +126,11 @@ fn what_no_flush_had_reached_is_lost_and_the_rest_stays() {
 fn a_chosen_subset_of_writes_stays() {
     let disk = Disk::new(SLOW);
     for number in 0..4_u8 {
-        disk.write(u64::from(number) * 4096, &[number + 1; 4096])
-            .unwrap();
+        let written = disk.write(u64::from(number) * 4096, &[number + 1; 4096]);
+        written.unwrap();
     }
-    let numbers: Vec<u64> = disk
-        .device
-        .volatile_writes()
-        .iter()
-        .map(|write| write.write)
-        .collect();
+    let writes = disk.device.volatile_writes();
+    let numbers: Vec<u64> = writes.iter().map(|write| write.write).collect();
     let lost = disk.cut(Keep::Writes(vec![numbers[1], numbers[3]]), Torn::No, 0);
     assert_eq!(lost.kept, [numbers[1], numbers[3]]);
     assert_eq!(lost.dropped, [numbers[0], numbers[2]]);
@@ -180,10 +171,7 @@ fn a_torn_write_keeps_some_sectors_whole_and_never_all() {
     disk.write(0, &[7; 8192]).unwrap();
     disk.cut(Keep::All, Torn::Prefix, 1);
     disk.device.power_on().unwrap();
-    assert_eq!(
-        disk.sectors(0, 16),
-        [7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 0, 0]
-    );
+    assert_eq!(disk.sectors(0, 16), [[7; 8], [0; 8]].concat());
 }
 
 #[test]
@@ -196,11 +184,9 @@ fn pending_requests_fail_when_the_power_is_cut() {
     assert_eq!(read.recv().unwrap(), Err(Errno::IO));
     assert_eq!(write.recv().unwrap(), Err(Errno::IO));
     disk.device.power_on().unwrap();
+    // The disk works again, as slowly as before.
     let unanswered = disk.begin_read(8 << 20, 4096);
-    assert!(
-        unanswered.try_recv().is_err(),
-        "the disk works again, as slowly as before"
-    );
+    assert!(unanswered.try_recv().is_err());
 }
 
 #[test]
@@ -210,17 +196,10 @@ fn errors_and_a_full_disk_come_on_demand_and_go() {
     rules(r#"[{"kind": "write", "offset": 4096, "length": 4096}]"#).unwrap();
     assert_eq!(disk.write(0, &[1; 4096]), Ok(()));
     assert_eq!(disk.write(4096, &[1; 4096]), Err(Errno::IO));
-    assert_eq!(
-        disk.sectors(4096, 8),
-        [0; 8],
-        "a failed write wrote nothing"
-    );
+    assert_eq!(disk.sectors(4096, 8), [0; 8]);
+    // Refused rules change nothing.
     assert!(rules(r#"[{"probability": 2}]"#).is_err());
-    assert_eq!(
-        disk.write(4096, &[1; 4096]),
-        Err(Errno::IO),
-        "refused rules change nothing"
-    );
+    assert_eq!(disk.write(4096, &[1; 4096]), Err(Errno::IO));
     rules("[]").unwrap();
     assert_eq!(disk.write(4096, &[1; 4096]), Ok(()));
     disk.device.set_full(Some(8192));
@@ -230,11 +209,8 @@ fn errors_and_a_full_disk_come_on_demand_and_go() {
     assert_eq!(disk.sectors(8192, 1), [0]);
     disk.device.set_full(None);
     assert_eq!(disk.write(8192, &[2; 512]), Ok(()));
-    assert_eq!(
-        disk.write(SIZE - 512, &[2; 1024]),
-        Err(Errno::FULL),
-        "beyond the end"
-    );
+    let beyond_the_end = disk.write(SIZE - 512, &[2; 1024]);
+    assert_eq!(beyond_the_end, Err(Errno::FULL));
     assert_eq!(disk.read(SIZE - 512, 1024).map(|data| data.len()), Ok(512));
     let counts = disk.device.counters();
     assert_eq!((counts.failed, counts.flushes, counts.pending), (4, 1, 0));
@@ -291,13 +267,8 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
         "profile=sata-ssd,program_latency=300us,disks=4,raid=10,stripe=4k",
         "profile=sata-ssd,program_latency=300us,disks=3,raid=5,stripe=4k",
     ] {
-        let mut dice = 12_345_u64;
-        let mut below = move |bound: u64| {
-            dice ^= dice << 13;
-            dice ^= dice >> 7;
-            dice ^= dice << 17;
-            dice % bound
-        };
+        let mut dice = Dice(12_345);
+        let mut below = |bound| dice.below(bound);
         let disk = Disk::new(parameters);
         let mut version = 0_u64;
         let mut lost_any = false;
@@ -309,10 +280,9 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
             for _ in 0..below(60) {
                 if below(8) == 0 {
                     // Writes that have ended by now are covered.
-                    let covered: Vec<(u64, u64)> = possible
-                        .iter()
-                        .map(|(sector, versions)| (*sector, *versions.last().unwrap()))
-                        .collect();
+                    let newest = |versions: &Vec<u64>| *versions.last().unwrap();
+                    let covered = possible.iter().map(|(sector, all)| (*sector, newest(all)));
+                    let covered: Vec<(u64, u64)> = covered.collect();
                     flushes.push((disk.begin_flush(), covered));
                 } else {
                     version += 1;
@@ -331,18 +301,15 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
             for (flush, covered) in flushes {
                 if flush.try_recv() == Ok(Ok(Vec::new())) {
                     for (sector, oldest) in covered {
-                        possible
-                            .get_mut(&sector)
-                            .unwrap()
-                            .retain(|version| *version >= oldest);
+                        let versions = possible.get_mut(&sector).unwrap();
+                        versions.retain(|version| *version >= oldest);
                     }
                 }
             }
             let torn = [Torn::No, Torn::Prefix, Torn::Subset][below(3) as usize];
-            let keep = if round % 4 == 0 {
-                Keep::None
-            } else {
-                Keep::Random
+            let keep = match round % 4 {
+                0 => Keep::None,
+                _ => Keep::Random,
             };
             lost_any |= disk.cut(keep, torn, round).dropped_bytes > 0;
             disk.device.power_on().unwrap();
@@ -360,10 +327,7 @@ fn a_power_cut_at_any_time_leaves_only_what_flushes_allow() {
             }
         }
         let is_volatile = !["profile=nvme", "profile=none"].contains(&parameters);
-        assert_eq!(
-            lost_any,
-            is_volatile && !parameters.contains("scsi"),
-            "{parameters}"
-        );
+        let may_lose = is_volatile && !parameters.contains("scsi");
+        assert_eq!(lost_any, may_lose, "{parameters}");
     }
 }

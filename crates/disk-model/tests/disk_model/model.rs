@@ -117,10 +117,10 @@ impl Loop {
     }
 }
 
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -167,23 +167,14 @@ fn reordering_doubles_random_reads_and_a_queue_of_one_does_not() {
     let rate =
         |parameters: &str, depth| Loop::new(parameters).random_per_s(Operation::Read, depth, 6_000);
     let alone = rate("profile=hdd-7200", 1);
-    let (sixteen, thirty_two) = (rate("profile=hdd-7200", 16), rate("profile=hdd-7200", 32));
-    assert!(
-        (1.7..2.6).contains(&(sixteen / alone)),
-        "{}",
-        sixteen / alone
-    );
-    assert!(
-        (2.0..3.2).contains(&(thirty_two / alone)),
-        "{}",
-        thirty_two / alone
-    );
-    let in_order = rate("profile=hdd-7200,queue=1", 32);
-    assert!(
-        (0.99..1.03).contains(&(in_order / alone)),
-        "{}",
-        in_order / alone
-    );
+    for (parameters, depth, expected) in [
+        ("profile=hdd-7200", 16, 1.7..2.6),
+        ("profile=hdd-7200", 32, 2.0..3.2),
+        ("profile=hdd-7200,queue=1", 32, 0.99..1.03),
+    ] {
+        let gain = rate(parameters, depth) / alone;
+        assert!(expected.contains(&gain), "{parameters} at {depth}: {gain}");
+    }
 }
 
 #[test]
@@ -195,10 +186,12 @@ fn a_solid_state_disk_works_at_as_many_requests_as_its_queue_has_room_for() {
         let mut changes = Vec::new();
         for event in &run.log {
             if let Event::Completed {
-                start_ns, end_ns, ..
+                start_ns: start,
+                end_ns: end,
+                ..
             } = event
             {
-                changes.extend([(*start_ns, 1), (*end_ns, -1)]);
+                changes.extend([(*start, 1), (*end, -1)]);
             }
         }
         changes.sort_unstable();
@@ -267,10 +260,8 @@ fn the_track_buffer_serves_what_it_has_room_for_and_nothing_else() {
     paused.rest(100_000_000);
     for number in 1..=16 {
         let latency = paused.alone(Operation::Read, number * 65_536, 65_536);
-        assert!(
-            latency < 400_000,
-            "request {number} of 2 MiB that were read ahead: {latency}"
-        );
+        // Of 2 MiB that were read ahead.
+        assert!(latency < 400_000, "request {number}: {latency}");
     }
     // Slower than the platter, with a pause after each: all come from the buffer.
     for number in 17..200 {
@@ -315,15 +306,10 @@ fn a_full_write_cache_makes_writes_wait_for_the_platter() {
     let cached = run.random_per_s(Operation::Write, 8, 1_500);
     let mut through = Loop::new("profile=hdd-7200,write_cache=off");
     let uncached = through.random_per_s(Operation::Write, 8, 1_500);
-    assert!(
-        cached > 2.0 * uncached,
-        "room for 2,048 pages: {cached}, {uncached}"
-    );
+    // There is room for 2,048 pages; behind them the platter's rate shows.
+    assert!(cached > 2.0 * uncached, "{cached}, {uncached}");
     let long = Loop::new("profile=hdd-7200").random_per_s(Operation::Write, 8, 20_000);
-    assert!(
-        long < cached / 5.0,
-        "the platter's rate shows: {long}, {cached}"
-    );
+    assert!(long < cached / 5.0, "{long}, {cached}");
 }
 
 #[test]
@@ -357,10 +343,8 @@ fn garbage_is_collected_after_so_many_bytes() {
     let slow = |parameters: &str| {
         let mut run = Loop::new(parameters);
         run.random_per_s(Operation::Write, 4, 20_000);
-        run.latencies_ns
-            .iter()
-            .filter(|latency| **latency > 5_000_000)
-            .count()
+        let latencies = run.latencies_ns.iter();
+        latencies.filter(|latency| **latency > 5_000_000).count()
     };
     let base = "profile=sata-ssd,write_cache=256k,gc_pause=20ms";
     assert_eq!(slow(&format!("{base},gc_every=0")), 0);
@@ -378,12 +362,8 @@ fn arrays_have_the_times_of_their_shape() {
     let one = rate(disk, Operation::Read, 1);
     let six = |raid: &str| format!("{disk},disks=6,raid={raid}");
     // At depth 1 an array is a disk; with requests for all, six disks do almost six times as much.
-    assert_near(
-        rate(&six("0"), Operation::Read, 1),
-        one,
-        0.1,
-        "raid 0, depth 1",
-    );
+    let striped = rate(&six("0"), Operation::Read, 1);
+    assert_near(striped, one, 0.1, "raid 0, depth 1");
     let striped = rate(&six("0"), Operation::Read, 48) / one;
     assert!((5.0..6.3).contains(&striped), "{striped}");
     // A write goes to both mirrors: half the disks' worth.
@@ -407,14 +387,11 @@ fn a_full_row_of_raid_5_is_written_without_reading() {
     // A read-modify-write comes back to the same place a revolution later.
     assert!(row < 14_000_000, "{row}");
     assert!(small > 4_000_000, "{small}");
-    let destaged: u64 = run
-        .log
-        .iter()
-        .filter_map(|event| match event {
-            Event::DestageStarted { length, .. } => Some(*length),
-            _ => None,
-        })
-        .sum();
+    let length = |event: &Event| match event {
+        Event::DestageStarted { length, .. } => *length,
+        _ => 0,
+    };
+    let destaged: u64 = run.log.iter().map(length).sum();
     assert_eq!(destaged, 2 * 4 * 65_536 + PAGE, "parity is no data");
 }
 
@@ -487,10 +464,8 @@ fn reads_per_s(parameters: &str, depth: u64, way_ns: u64, early_ns: u64) -> f64 
             run.disk.advance(run.now_ns, &mut run.events);
             run.collect();
         }
-        sends.resize(
-            sends.len() + run.latencies_ns.len() - heard,
-            run.now_ns + way_ns,
-        );
+        let count = sends.len() + run.latencies_ns.len() - heard;
+        sends.resize(count, run.now_ns + way_ns);
     }
     4_000.0 / (run.now_ns - began_ns) as f64 * 1e9
 }
@@ -564,8 +539,6 @@ fn impossible_parameters_are_refused_in_a_sentence() {
     }
     let small = Parameters::parse("capacity=1G").unwrap().build(SIZE);
     assert!(small.is_err_and(|error| error.to_string().contains("capacity")));
-    Parameters::parse("capacity=73G")
-        .unwrap()
-        .build(SIZE)
-        .unwrap();
+    let large = Parameters::parse("capacity=73G").unwrap();
+    large.build(SIZE).unwrap();
 }

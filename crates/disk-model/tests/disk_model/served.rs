@@ -8,7 +8,7 @@
     clippy::cast_possible_truncation
 )]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
@@ -20,6 +20,8 @@ use assay_disk_model::account;
 use assay_disk_model::model::Operation;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+
+use crate::model::Dice;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-disk-model");
 const SIZE: u64 = 64 << 20;
@@ -34,6 +36,11 @@ fn can_mount() -> bool {
     can
 }
 
+fn own_folder() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("assay-disk-").tempdir();
+    folder.unwrap()
+}
+
 struct Served {
     folder: tempfile::TempDir,
     child: Child,
@@ -41,25 +48,16 @@ struct Served {
 
 impl Served {
     fn start(model: &str, more: &[&str]) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("assay-disk-")
-            .tempdir()
-            .unwrap();
+        let folder = own_folder();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("mount")).unwrap();
-        let mut child = Command::new(PROGRAM)
-            .args(["serve", "--size", "64M", "--model", model, "--image"])
-            .arg(at("image"))
-            .arg("--mount")
-            .arg(at("mount"))
-            .arg("--control")
-            .arg(at("control"))
-            .arg("--account")
-            .arg(at("account"))
-            .args(more)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut program = Command::new(PROGRAM);
+        program.args(["serve", "--size", "64M", "--model", model]);
+        for name in ["image", "mount", "control", "account"] {
+            program.arg(format!("--{name}")).arg(at(name));
+        }
+        program.args(more).stdout(Stdio::piped());
+        let mut child = program.spawn().unwrap();
         let mut line = String::new();
         let output = child.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
@@ -76,11 +74,7 @@ impl Served {
 
     fn open(&self) -> File {
         let path = self.at("mount/disk");
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .unwrap()
+        File::options().read(true).write(true).open(path).unwrap()
     }
 
     fn tell(&self, command: &Value) -> Value {
@@ -143,13 +137,8 @@ fn the_file_holds_what_was_written_and_the_account_has_every_request() {
     let mut served = Served::start("profile=sata-ssd", &[]);
     let disk = served.open();
     let mut expected = vec![0_u8; SIZE as usize];
-    let mut dice = 99_u64;
-    let mut below = |bound: u64| {
-        dice ^= dice << 13;
-        dice ^= dice >> 7;
-        dice ^= dice << 17;
-        dice % bound
-    };
+    let mut dice = Dice(99);
+    let mut below = |bound| dice.below(bound);
     let (mut reads, mut writes, mut flushes) = (0, 0, 0);
     for round in 0..400 {
         let offset = below(SIZE / 512 - 600) * 512;
@@ -195,29 +184,20 @@ fn the_file_holds_what_was_written_and_the_account_has_every_request() {
     let account = account::read(&served.at("account")).unwrap();
     assert_eq!((account.lost, account.is_cut), (0, false));
     let count = |operation| {
-        account
-            .rows
-            .iter()
-            .filter(|row| row.operation == operation)
-            .count()
+        let rows = account.rows.iter();
+        rows.filter(|row| row.operation == operation).count()
     };
     assert_eq!(count(Operation::Read), reads);
     assert_eq!(count(Operation::Write), writes);
     assert_eq!(count(Operation::Flush), flushes);
     for row in &account.rows {
         assert_eq!(row.errno, 0);
-        let times = [
-            row.arrival_ns,
-            row.start_ns,
-            row.modelled_end_ns,
-            row.end_ns,
-        ];
-        assert!(
-            times.is_sorted(),
-            "no answer is earlier than the model: {row:?}"
-        );
+        // No answer is earlier than the model.
+        let modelled = [row.arrival_ns, row.start_ns, row.modelled_end_ns];
+        assert!(modelled.is_sorted() && modelled[2] <= row.end_ns, "{row:?}");
     }
-    let printed = Command::new(PROGRAM)
+    let mut print = Command::new(PROGRAM);
+    let printed = print
         .arg("account")
         .arg(served.at("account"))
         .output()
@@ -245,24 +225,19 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
     let volatile = served.ask("volatile");
     assert_eq!(volatile["writes"][0]["bytes"], 4096);
     let cut = served.tell(&json!({"command": "power-cut", "keep": "none"}));
-    assert_eq!(
-        (&cut["ok"], &cut["lost"]["dropped_bytes"]),
-        (&json!(true), &json!(4096))
-    );
+    assert_eq!(&cut["ok"], &json!(true));
+    assert_eq!(&cut["lost"]["dropped_bytes"], &json!(4096));
     assert_eq!(errno(disk.write_at(&[3; 512], 0)), eio);
     assert_eq!(errno(disk.sync_all()), eio);
     assert_eq!(served.ask("power-on")["ok"], true);
     let mut data = [0; 4096];
     disk.read_exact_at(&mut data, 0).unwrap();
     assert_eq!(data, [1; 4096]);
-    served.tell(
-        &json!({"command": "errors", "rules": [{"kind": "read", "offset": 8192, "length": 512}]}),
-    );
+    let rule = json!({"kind": "read", "offset": 8192, "length": 512});
+    served.tell(&json!({"command": "errors", "rules": [rule]}));
     assert_eq!(errno(disk.read_at(&mut data, 8192)), eio);
-    assert_eq!(
-        served.tell(&json!({"command": "errors", "rules": []}))["ok"],
-        true
-    );
+    let answer = served.tell(&json!({"command": "errors", "rules": []}));
+    assert_eq!(answer["ok"], true);
     assert!(disk.read_at(&mut data, 8192).is_ok());
     served.tell(&json!({"command": "full", "after_bytes": 0}));
     let enospc = Some(rustix::io::Errno::NOSPC.raw_os_error());
@@ -280,10 +255,8 @@ fn commands_cut_the_power_and_make_errors_while_requests_run() {
         BufReader::new(stream).read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(answer["ok"], false);
-        assert!(
-            answer["error"].as_str().unwrap().contains(part),
-            "{text}: {answer}"
-        );
+        let error = answer["error"].as_str().unwrap();
+        assert!(error.contains(part), "{text}: {answer}");
     }
 }
 
@@ -292,10 +265,8 @@ fn after_kill_9_there_are_errors_and_no_hang() {
     if !can_mount() {
         return;
     }
-    let mut served = Served::start(
-        "profile=hdd-7200,seek_min=20s,seek_average=30s,seek_max=40s",
-        &[],
-    );
+    let slow = "profile=hdd-7200,seek_min=20s,seek_average=30s,seek_max=40s";
+    let mut served = Served::start(slow, &[]);
     let disk = served.open();
     disk.write_all_at(&[1; 4096], 48 << 20).unwrap();
     let waiting = served.open();
@@ -332,27 +303,20 @@ struct Loop {
 }
 
 fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .map_err(|error| error.to_string())?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    } else {
-        Err(format!(
-            "{program}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(format!("{program}: {}", text(&output.stderr))),
     }
 }
 
 impl Loop {
     fn attach(served: &Served) -> Result<Self, String> {
         let disk = served.at("mount/disk");
-        let device = run(
-            "losetup",
-            &["--find", "--show", "--direct-io=on", disk.to_str().unwrap()],
-        )?;
+        let path = disk.to_str().unwrap();
+        let device = run("losetup", &["--find", "--show", "--direct-io=on", path])?;
         let mount = served.at("files");
         std::fs::create_dir_all(&mount).unwrap();
         Ok(Self { device, mount })
@@ -377,28 +341,21 @@ fn a_file_system_on_it_keeps_through_power_cuts_what_was_flushed() {
         return;
     }
     let served = Served::start("profile=sata-ssd,program_latency=30ms", &[]);
-    let first = match Loop::attach(&served) {
-        Ok(device) => device,
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            return;
-        }
-    };
-    if let Err(reason) = run("mkfs.ext4", &["-q", "-F", &first.device]) {
-        eprintln!("skipped: {reason}");
-        return;
+    let formatted = Loop::attach(&served).and_then(|first| {
+        // The device is detached again in any case.
+        run("mkfs.ext4", &["-q", "-F", &first.device])
+    });
+    if let Err(reason) = formatted {
+        return eprintln!("skipped: {reason}");
     }
-    drop(first);
     let mut dropped_bytes = 0;
     for round in 0..6_u64 {
         let device = Loop::attach(&served).unwrap();
         device.mount();
         for number in 0..round * 4 {
             let data = std::fs::read(device.mount.join(format!("kept-{number}"))).unwrap();
-            assert!(
-                data == vec![number as u8; 20_000],
-                "round {round}, file {number}"
-            );
+            let expected = [number as u8; 20_000];
+            assert!(data == expected, "round {round}, file {number}");
         }
         for number in round * 4..round * 4 + 4 {
             let mut file = File::create(device.mount.join(format!("kept-{number}"))).unwrap();
@@ -446,29 +403,18 @@ fn it_ends_on_stop_when_in_use_and_with_its_parent() {
     served.signal(Signal::INT);
     assert_eq!(served.wait(), Some(0));
     assert!(!served.is_mounted(), "detached");
-    assert!(
-        errno(disk.write_at(&[2; 4096], 0)).is_some(),
-        "who still uses it gets errors"
-    );
+    // Who still uses it gets errors.
+    assert!(errno(disk.write_at(&[2; 4096], 0)).is_some());
 
     // The parent is a shell that ends when its input does.
-    let folder = tempfile::Builder::new()
-        .prefix("assay-disk-")
-        .tempdir()
-        .unwrap();
+    let folder = own_folder();
     let mount = folder.path().join("mount");
     std::fs::create_dir(&mount).unwrap();
-    let mut shell = Command::new("sh")
-        .args([
-            "-c",
-            "\"$0\" serve --image memory --size 1M --mount \"$1\" --name drive --end-with-parent & read line",
-        ])
-        .arg(PROGRAM)
-        .arg(&mount)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let serve = "\"$0\" serve --image memory --size 1M --mount \"$1\" --name drive --end-with-parent & read line";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", serve, PROGRAM]).arg(&mount);
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
     let input: ChildStdin = shell.stdin.take().unwrap();
     let mut lines = BufReader::new(shell.stdout.take().unwrap());
     let mut line = String::new();
@@ -487,48 +433,33 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
     if !can_mount() {
         return;
     }
-    let mut served = Served::start(
-        "profile=sata-ssd,read_latency=2ms,program_latency=10ms,channels=1",
-        &[],
-    );
+    let model = "profile=sata-ssd,read_latency=2ms,program_latency=10ms,channels=1";
+    let mut served = Served::start(model, &[]);
     let attached = Loop::attach(&served);
     let Ok(device) = attached else {
         eprintln!("skipped: {}", attached.err().unwrap());
         return;
     };
     let mut calibrate = Command::new(PROGRAM);
-    calibrate
-        .args(["calibrate", "--device", &device.device, "--control"])
-        .arg(served.at("control"))
-        .stdout(Stdio::piped());
+    calibrate.args(["calibrate", "--device", &device.device, "--control"]);
+    calibrate.arg(served.at("control")).stdout(Stdio::piped());
     let output = calibrate.spawn().unwrap().wait_with_output().unwrap();
     assert!(output.status.success());
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = found["kinds"].as_array().unwrap();
-    let kinds: Vec<_> = rows
-        .iter()
-        .map(|row| (row["operation"].as_str().unwrap(), row["depth"].as_u64()))
-        .collect();
-    let expected = [
-        ("read", 1),
-        ("read", 16),
-        ("write", 1),
-        ("write", 16),
-        ("flush", 1),
-    ];
+    let kind = |row: &Value| format!("{} {}", row["operation"].as_str().unwrap(), row["depth"]);
+    let kinds: Vec<String> = rows.iter().map(kind).collect();
     assert_eq!(
         kinds,
-        expected.map(|(name, depth): (_, u64)| (name, Some(depth)))
+        ["read 1", "read 16", "write 1", "write 16", "flush 1"]
     );
     for row in &rows[..2] {
         assert!(row["path_cost_ns"].as_u64().unwrap() > 0, "{row}");
         assert!(row["modelled_ns"].as_u64().unwrap() >= 2_000_000, "{row}");
         // The disk is rather slower than its model: 1 % is what is not corrected.
         let modelled_ns = row["modelled_ns"].as_u64().unwrap();
-        assert!(
-            row["measured_ns"].as_u64().unwrap() >= modelled_ns / 100 * 99,
-            "{row}"
-        );
+        let measured_ns = row["measured_ns"].as_u64().unwrap();
+        assert!(measured_ns >= modelled_ns / 100 * 99, "{row}");
     }
     // Of one write at most: what the writes before have left in the cache takes hundreds of milliseconds.
     let flush_ns = rows[4]["modelled_ns"].as_u64().unwrap();
@@ -547,37 +478,16 @@ fn what_cannot_be_served_is_refused_and_leaves_nothing() {
     std::fs::write(at("small"), [0; 4096]).unwrap();
     std::fs::create_dir(at("mount")).unwrap();
     let (mount, image, small) = (at("mount"), at("image"), at("small"));
-    for (place, size, more, expected, words) in [
-        (
-            &image,
-            "1M",
-            &["--mount", &at("missing")][..],
-            2,
-            "expected a directory",
-        ),
-        (
-            &small,
-            "1M",
-            &["--mount", &mount],
-            2,
-            "expected an image of",
-        ),
-        (
-            &image,
-            "1M",
-            &["--mount", &mount, "--account", &small],
-            2,
-            "exists",
-        ),
-        (
-            &image,
-            "1M",
-            &["--mount", &mount, "--model", "capacity=4k"],
-            2,
-            "capacity",
-        ),
+    let missing = at("missing");
+    #[rustfmt::skip]
+    let cases = [
+        (&image, "1M", &["--mount", &missing][..], 2, "expected a directory"),
+        (&small, "1M", &["--mount", &mount], 2, "expected an image of"),
+        (&image, "1M", &["--mount", &mount, "--account", &small], 2, "exists"),
+        (&image, "1M", &["--mount", &mount, "--model", "capacity=4k"], 2, "capacity"),
         (&image, "800T", &["--mount", &mount], 3, "cannot allocate"),
-    ] {
+    ];
+    for (place, size, more, expected, words) in cases {
         let output = Command::new(PROGRAM)
             .args(["serve", "--image", place, "--size", size])
             .args(more)

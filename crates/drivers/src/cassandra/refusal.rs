@@ -136,113 +136,40 @@ mod tests {
             let counts = [0, 4, 0, 0, 0, 1, 0, 0, 0, 2];
             [&counts[..], &length.to_be_bytes(), kind.as_bytes()].concat()
         };
-        for (number, rest, class, certainty) in [
-            (
-                code::WRITE_TIMEOUT,
-                rest("SIMPLE"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("BATCH_LOG"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("CAS"),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                rest("CDC"),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::WRITE_TIMEOUT,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::WRITE_FAILURE,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Unknown,
-            ),
-            (
-                code::CAS_WRITE_UNKNOWN,
-                Vec::new(),
-                ErrorClass::Serialization,
-                Certainty::Unknown,
-            ),
-            (
-                code::SERVER,
-                Vec::new(),
-                ErrorClass::Other,
-                Certainty::Unknown,
-            ),
-            (
-                code::READ_TIMEOUT,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::READ_FAILURE,
-                Vec::new(),
-                ErrorClass::Timeout,
-                Certainty::Undone,
-            ),
-            (
-                code::UNAVAILABLE,
-                Vec::new(),
-                ErrorClass::Resources,
-                Certainty::Undone,
-            ),
-            (
-                code::OVERLOADED,
-                Vec::new(),
-                ErrorClass::Resources,
-                Certainty::Undone,
-            ),
-            (
-                code::SYNTAX,
-                Vec::new(),
-                ErrorClass::Syntax,
-                Certainty::Undone,
-            ),
-        ] {
+        #[rustfmt::skip]
+        let cases = [
+            (code::WRITE_TIMEOUT, rest("SIMPLE"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("BATCH_LOG"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("CAS"), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_TIMEOUT, rest("CDC"), ErrorClass::Timeout, Certainty::Undone),
+            (code::WRITE_TIMEOUT, Vec::new(), ErrorClass::Timeout, Certainty::Unknown),
+            (code::WRITE_FAILURE, Vec::new(), ErrorClass::Timeout, Certainty::Unknown),
+            (code::CAS_WRITE_UNKNOWN, Vec::new(), ErrorClass::Serialization, Certainty::Unknown),
+            (code::SERVER, Vec::new(), ErrorClass::Other, Certainty::Unknown),
+            (code::READ_TIMEOUT, Vec::new(), ErrorClass::Timeout, Certainty::Undone),
+            (code::READ_FAILURE, Vec::new(), ErrorClass::Timeout, Certainty::Undone),
+            (code::UNAVAILABLE, Vec::new(), ErrorClass::Resources, Certainty::Undone),
+            (code::OVERLOADED, Vec::new(), ErrorClass::Resources, Certainty::Undone),
+            (code::SYNTAX, Vec::new(), ErrorClass::Syntax, Certainty::Undone),
+        ];
+        for (number, rest, class, certainty) in cases {
             let error = read(&body(number, "said", &rest), Moment::Request);
-            assert_eq!(
-                (error.class, error.certainty),
-                (class, certainty),
-                "{number:#x}"
-            );
+            assert_eq!(error.class, class, "{number:#x}");
+            assert_eq!(error.certainty, certainty, "{number:#x}");
             assert_eq!(error.message, "said");
         }
     }
 
     #[test]
     fn the_words_of_an_invalid_request_tell_its_class() {
-        for (message, class) in [
+        #[rustfmt::skip]
+        let cases = [
             ("table t does not exist", ErrorClass::UnknownObject),
-            (
-                "Undefined column name x in table k.t",
-                ErrorClass::UnknownObject,
-            ),
-            (
-                "Invalid STRING constant (x) for \"a\" of type int",
-                ErrorClass::Data,
-            ),
-            (
-                "Cannot execute this query as it might involve data filtering",
-                ErrorClass::Syntax,
-            ),
-        ] {
+            ("Undefined column name x in table k.t", ErrorClass::UnknownObject),
+            ("Invalid STRING constant (x) for \"a\" of type int", ErrorClass::Data),
+            ("Cannot execute this query as it might involve data filtering", ErrorClass::Syntax),
+        ];
+        for (message, class) in cases {
             let error = read(&body(code::INVALID, message, &[]), Moment::Request);
             assert_eq!(error.class, class, "{message}");
         }

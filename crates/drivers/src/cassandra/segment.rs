@@ -32,7 +32,7 @@ impl<'a> Segment<'a> {
     /// `None`: it is not complete yet.
     #[inline]
     pub(crate) fn read(input: &'a [u8], is_lz4: bool) -> Result<Option<Self>> {
-        let size = header_size(is_lz4);
+        let size = if is_lz4 { 5 } else { 3 };
         let header_bytes = size + CRC24_BYTES;
         if input.len() < header_bytes {
             return Ok(None);
@@ -120,10 +120,6 @@ fn fill_header(header: u64, place: &mut [u8]) {
 #[inline]
 fn length_in(header: u64) -> usize {
     usize::try_from(header & MAX_PAYLOAD_BYTES as u64).unwrap_or(MAX_PAYLOAD_BYTES)
-}
-
-fn header_size(is_lz4: bool) -> usize {
-    if is_lz4 { 5 } else { 3 }
 }
 
 /// Up to eight bytes, the lowest first.

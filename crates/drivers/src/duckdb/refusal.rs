@@ -127,12 +127,9 @@ mod tests {
 
     #[test]
     fn the_type_of_an_error_or_its_first_words_decide_its_class() {
-        for (error_type, message, expected) in [
-            (
-                10,
-                "TransactionContext Error: Conflict on update!",
-                ErrorClass::Serialization,
-            ),
+        #[rustfmt::skip]
+        let cases = [
+            (10, "TransactionContext Error: Conflict on update!", ErrorClass::Serialization),
             (
                 10,
                 "TransactionContext Error: Failed to commit: PRIMARY KEY or UNIQUE constraint violation: \
@@ -144,31 +141,20 @@ mod tests {
                 "TransactionContext Error: Current transaction is aborted (please ROLLBACK)",
                 ErrorClass::Other,
             ),
-            (
-                13,
-                "Catalog Error: Table with name t does not exist!",
-                ErrorClass::UnknownObject,
-            ),
-            (
-                13,
-                "Catalog Error: Table with name \"t\" already exists!",
-                ErrorClass::Other,
-            ),
+            (13, "Catalog Error: Table with name t does not exist!", ErrorClass::UnknownObject),
+            (13, "Catalog Error: Table with name \"t\" already exists!", ErrorClass::Other),
             (
                 24,
                 "Binder Error: Referenced column \"x\" not found in FROM clause!",
                 ErrorClass::UnknownObject,
             ),
             (14, "Parser Error: syntax error", ErrorClass::Syntax),
-            (
-                18,
-                "Constraint Error: Duplicate key",
-                ErrorClass::Constraint,
-            ),
+            (18, "Constraint Error: Duplicate key", ErrorClass::Constraint),
             (29, "INTERRUPT Error: Interrupted!", ErrorClass::Timeout),
             (30, "FATAL Error: invalidated", ErrorClass::LostConnection),
             (99, "Something new", ErrorClass::Other),
-        ] {
+        ];
+        for (error_type, message, expected) in cases {
             assert_eq!(of(error_type, message).class, expected, "{message}");
             assert_eq!(of_message(message).class, expected, "{message}");
         }

@@ -157,17 +157,11 @@ mod tests {
         assert_eq!(fields.value(), Some(None), "a negative length is NULL");
         assert!(fields.is_empty());
         assert_eq!(fields.value(), None);
-        for broken in [
-            "",
-            ":",
-            "-:",
-            "5:abcd",
-            "1x:a",
-            "99999999999:a",
-            "1",
-            "--1:",
-            "+1:a",
-        ] {
+        #[rustfmt::skip]
+        let cases = [
+            "", ":", "-:", "5:abcd", "1x:a", "99999999999:a", "1", "--1:", "+1:a",
+        ];
+        for broken in cases {
             assert_eq!(Fields(broken.as_bytes()).value(), None, "{broken}");
         }
     }

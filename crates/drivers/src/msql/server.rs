@@ -99,11 +99,7 @@ impl WireServer for MsqlServer {
     }
 
     #[inline]
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)> {
         let mut used = 0;
         let mut has_statement = false;
         while self.phase != Phase::Over && !has_statement {

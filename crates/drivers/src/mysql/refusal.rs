@@ -32,7 +32,8 @@ pub(crate) fn read(payload: &[u8], moment: Moment) -> SystemError {
         number.to_string(),
         String::from_utf8_lossy(scan.0).trim_end(),
     );
-    match is_of_commit(number) {
+    // "Got error … during COMMIT": part of it may have been done.
+    match number == 1180 {
         true => error.unknown(),
         false => error,
     }
@@ -50,11 +51,6 @@ pub(crate) fn class_of_warning(number: u16) -> ErrorClass {
 /// goes on.
 pub(crate) fn is_unprepared(code: &str) -> bool {
     ["1615", "1243"].contains(&code)
-}
-
-/// "Got error … during COMMIT": part of it may have been done.
-fn is_of_commit(number: u16) -> bool {
-    number == 1180
 }
 
 /// A packet whose sequence number is not the next one. A server that ends a session (shutdown, idle
@@ -166,10 +162,8 @@ mod tests {
         );
         let deadlock = read(&packet(1213, b"#40001Deadlock found"), Moment::Statement);
         assert_eq!(deadlock.class, ErrorClass::Deadlock);
-        assert_eq!(
-            (&*deadlock.code, &*deadlock.message),
-            ("1213", "Deadlock found")
-        );
+        assert_eq!(&*deadlock.code, "1213");
+        assert_eq!(&*deadlock.message, "Deadlock found");
     }
 
     /// Before client and server have agreed on the protocol there is no SQLSTATE in the packet.

@@ -77,10 +77,6 @@ impl Column {
     pub(crate) fn is_unsigned(&self) -> bool {
         self.flags & column_flag::UNSIGNED != 0
     }
-
-    pub(crate) fn is_zerofill(&self) -> bool {
-        self.flags & column_flag::ZEROFILL != 0
-    }
 }
 
 /// Limit for `ZEROFILL`: no server sends a wider number.
@@ -106,7 +102,7 @@ pub(crate) fn read_cell<'payload: 'cell, 'cell>(
         kind::TIME => time(scan, column.decimals, text)?,
         _ => return scan.text(),
     }
-    if column.is_zerofill() {
+    if column.flags & column_flag::ZEROFILL != 0 {
         let width = usize::try_from(column.width).ok()?.min(WIDEST_NUMBER);
         let zeros = width.saturating_sub(text.len());
         text.splice(0..0, std::iter::repeat_n(b'0', zeros));

@@ -424,73 +424,57 @@ mod tests {
         (statement.meaning, columns.collect())
     }
 
-    fn names(text: &str) -> Vec<String> {
-        of(text).1
-    }
-
     #[test]
     fn columns_have_the_names_in_the_statement() {
-        assert_eq!(names("SELECT 1"), ["n"]);
-        assert_eq!(names("select * from t"), ["n"]);
-        assert_eq!(
-            names("SELECT a, t.b, c AS d, max(e, f) g, \"H\", count(*), ',' FROM t WHERE x, y"),
-            ["a", "b", "d", "g", "h", "count", "n"]
-        );
-        assert_eq!(
-            names("WITH x AS (SELECT 1, 2) SELECT a, b FROM x"),
-            ["a", "b"]
-        );
-        assert_eq!(names("VALUES (1, f(2, 3), 4), (5, 6, 7)"), ["n", "n", "n"]);
-        assert_eq!(
-            names("INSERT INTO t VALUES (1, 2) RETURNING id, at"),
-            ["id", "at"]
-        );
-        assert_eq!(names("UPDATE t SET a = 1"), [""; 0]);
-        assert_eq!(names("-- what, from\nSELECT /* a, */ b FROM t"), ["b"]);
+        let many = "SELECT a, t.b, c AS d, max(e, f) g, \"H\", count(*), ',' FROM t WHERE x, y";
+        for (text, expected) in [
+            ("SELECT 1", "n"),
+            ("select * from t", "n"),
+            (many, "a b d g h count n"),
+            ("WITH x AS (SELECT 1, 2) SELECT a, b FROM x", "a b"),
+            ("VALUES (1, f(2, 3), 4), (5, 6, 7)", "n n n"),
+            ("INSERT INTO t VALUES (1, 2) RETURNING id, at", "id at"),
+            ("UPDATE t SET a = 1", ""),
+            ("-- what, from\nSELECT /* a, */ b FROM t", "b"),
+        ] {
+            assert_eq!(of(text).1.join(" "), expected, "{text}");
+        }
     }
 
     #[test]
     fn the_first_words_decide_the_meaning() {
-        assert_eq!(
-            of("select count(*) from \"T\";").0,
-            Meaning::Count("t".into())
-        );
-        assert_eq!(of("select count(*) from t where a").0, Meaning::Read);
-        assert_eq!(
-            of("SELECT n FROM pg_catalog.pg_class c").0,
-            Meaning::Catalogue
-        );
-        assert_eq!(of("delete from t").0, Meaning::Empty("t".into()));
-        assert_eq!(
-            of("delete from t where a").0,
-            Meaning::Change(Change::Delete)
-        );
-        assert_eq!(of("BEGIN ISOLATION LEVEL SERIALIZABLE").0, Meaning::Begin);
-        assert_eq!(of("ROLLBACK TO SAVEPOINT a").0, Meaning::Other);
-        assert_eq!(of("END;").0, Meaning::Commit);
-        assert_eq!(of("").0, Meaning::Other);
         let load = |file: &str, is_binary| Meaning::Load {
             table: "t".into(),
             file: file.into(),
             is_binary,
         };
-        assert_eq!(of("COPY t (a, b) FROM STDIN").0, load("", false));
-        assert_eq!(
-            of("copy t from stdin with (format binary)").0,
-            load("", true)
-        );
-        let text = "LOAD DATA LOCAL INFILE '/X' INTO TABLE `t` (a, b)";
-        let statement = Statement::of(text, Literals::Backslash);
-        assert_eq!(statement.meaning, load("/X", false));
         let insert = |rows| Meaning::Insert {
             table: "t".into(),
             rows,
         };
-        assert_eq!(of("INSERT INTO t SELECT a FROM u").0, insert(1));
-        assert_eq!(
-            of("insert into T (a, b) values (1, f(2)), (3, 4)").0,
-            insert(2)
-        );
+        let delete = Meaning::Change(Change::Delete);
+        #[rustfmt::skip]
+        let cases = [
+            ("select count(*) from \"T\";", Meaning::Count("t".into())),
+            ("select count(*) from t where a", Meaning::Read),
+            ("SELECT n FROM pg_catalog.pg_class c", Meaning::Catalogue),
+            ("delete from t", Meaning::Empty("t".into())),
+            ("delete from t where a", delete),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE", Meaning::Begin),
+            ("ROLLBACK TO SAVEPOINT a", Meaning::Other),
+            ("END;", Meaning::Commit),
+            ("", Meaning::Other),
+            ("COPY t (a, b) FROM STDIN", load("", false)),
+            ("copy t from stdin with (format binary)", load("", true)),
+            ("INSERT INTO t SELECT a FROM u", insert(1)),
+            ("insert into T (a, b) values (1, f(2)), (3, 4)", insert(2)),
+        ];
+        for (text, meaning) in cases {
+            assert_eq!(of(text).0, meaning, "{text}");
+        }
+        let text = "LOAD DATA LOCAL INFILE '/X' INTO TABLE `t` (a, b)";
+        let statement = Statement::of(text, Literals::Backslash);
+        assert_eq!(statement.meaning, load("/X", false));
     }
 
     fn meanings(text: &str, literals: Literals) -> Vec<Meaning> {

@@ -158,13 +158,10 @@ impl BusyHandler {
             self.is_exhausted.store(true, Ordering::Relaxed);
             return false;
         }
-        std::thread::sleep(left.min(Duration::from_millis(pause_ms(tries))));
+        let pause_ms = PAUSES_MS[tries.min(PAUSES_MS.len() - 1)];
+        std::thread::sleep(left.min(Duration::from_millis(pause_ms)));
         true
     }
-}
-
-fn pause_ms(tries: usize) -> u64 {
-    PAUSES_MS[tries.min(PAUSES_MS.len() - 1)]
 }
 
 /// The sum of the pauses before the `tries`-th try.

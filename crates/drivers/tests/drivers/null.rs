@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{local, named, native, pieces, text};
+use crate::support::{OPEN, ask, class, end, execute, local, named, native, prepare, text};
 use assay_drivers::null::NullConnection;
-use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request, SystemError};
+use assay_drivers::{Answer, Blocking, ErrorClass, Request, SystemError};
 use assay_values::Row;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
@@ -23,20 +23,11 @@ fn timed(session: &mut NullConnection) -> Duration {
 
 fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
     let insert = format!("INSERT INTO \"{table}\" (a) VALUES (?)");
-    let request = native(&insert);
-    let mut answer = Answer::default();
-    session
-        .request(&request, &mut answer)
-        .expect("the session stays open");
+    ask(session, &native(&insert));
     for _ in 0..rows {
-        session
-            .bulk_row(&Row::new())
-            .expect("the session stays open");
+        session.bulk_row(&Row::new()).expect(OPEN);
     }
-    session
-        .bulk_end(None, &mut answer)
-        .expect("the session stays open");
-    answer
+    end(session, None)
 }
 
 #[test]
@@ -47,28 +38,12 @@ fn it_accepts_any_statement_and_returns_the_configured_rows() {
         assert_eq!((answer.error, answer.rows), (None, 0), "{nonsense}");
     }
     let answer = text(&mut session, "SELECT * FROM anywhere");
-    assert_eq!(
-        (answer.rows, answer.kept.len(), answer.columns.len()),
-        (3, 3, 1)
-    );
-    let mut answer = Answer::default();
-    let prepare = Request::Prepare {
-        id: 7,
-        pieces: &pieces("WITH x AS (SELECT 1) SELECT * FROM x"),
-    };
-    session
-        .request(&prepare, &mut answer)
-        .expect("the session stays open");
+    assert_eq!(answer.rows, 3);
+    assert_eq!(answer.kept.len(), 3);
+    assert_eq!(answer.columns.len(), 1);
+    prepare(&mut session, 7, "WITH x AS (SELECT 1) SELECT * FROM x");
     for _ in 0..2 {
-        answer.clear(Keep::Count);
-        let execute = Request::Execute {
-            id: 7,
-            parameters: &[],
-        };
-        session
-            .request(&execute, &mut answer)
-            .expect("the session stays open");
-        assert_eq!(answer.rows, 3);
+        assert_eq!(execute(&mut session, 7, &[]).rows, 3);
     }
 }
 
@@ -79,20 +54,14 @@ fn a_load_can_be_verified_by_another_session_of_the_same_deployment() {
     assert_eq!(load(&mut session, "bibtab", 12).affected, 12);
     let mut second = open(&[("deployment", "load")]);
     let count = |session: &mut NullConnection| {
-        let answer = text(session, "select COUNT(*)\n from bibtab;");
-        answer
-            .kept
-            .first()
-            .map(|row| row[0].clone().expect("a count is not NULL"))
+        let kept = text(session, "select COUNT(*)\n from bibtab;").kept;
+        (kept.first()).map(|row| row[0].clone().expect("a count is not NULL"))
     };
     assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
     assert_eq!(count(&mut open(&[("deployment", "elsewhere")])), None);
     text(&mut session, "DELETE FROM bibtab WHERE a = 1");
-    assert_eq!(
-        count(&mut second).as_deref(),
-        Some(&b"12"[..]),
-        "single rows are not tracked"
-    );
+    // Single rows are not tracked.
+    assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
     assert_eq!(text(&mut session, "DELETE FROM bibtab").affected, 12);
     assert_eq!(count(&mut second).as_deref(), Some(&b"0"[..]));
     text(&mut session, "DROP TABLE IF EXISTS bibtab");
@@ -140,50 +109,35 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
 fn the_configured_share_of_statements_fails() {
     // The random stream is seeded, so the count is always the same.
     let failures = |seed: &str| {
-        let mut session = open(&[
-            ("fail", "deadlock@0.25"),
-            ("seed", seed),
-            ("deployment", "shares"),
-        ]);
-        (0..4000)
-            .filter(|_| text(&mut session, "COMMIT").error.is_some())
-            .count()
+        let fail = ("fail", "deadlock@0.25");
+        let mut session = open(&[fail, ("seed", seed), ("deployment", "shares")]);
+        let failed = |_: &u32| text(&mut session, "COMMIT").error.is_some();
+        (0..4000).filter(failed).count()
     };
     assert!((900..1100).contains(&failures("5")), "{}", failures("5"));
 }
 
 #[test]
 fn failures_and_lost_connections_come_when_configured() {
-    let mut session = open(&[
-        ("fail", "deadlock@#2,too-many-connections@#3"),
-        ("lose", "#5"),
-    ]);
-    let classes: Vec<_> = (0..4)
-        .map(|_| text(&mut session, "COMMIT").error.map(|error| error.class))
-        .collect();
     use ErrorClass::{Deadlock, LostConnection, TooManyConnections};
-    assert_eq!(
-        classes,
-        [None, Some(Deadlock), Some(TooManyConnections), None]
-    );
+    let fail = "deadlock@#2,too-many-connections@#3";
+    let mut session = open(&[("fail", fail), ("lose", "#5")]);
+    let classes = [(); 4].map(|()| class(text(&mut session, "COMMIT")));
+    let expected = [None, Some(Deadlock), Some(TooManyConnections), None];
+    assert_eq!(classes, expected);
     let lost = session.request(&Request::Text("COMMIT"), &mut Answer::default());
     assert_eq!(lost.expect_err("it is lost").class, LostConnection);
 
     let mut session = open(&[("fail", "data@0s"), ("deployment", "once")]);
     assert!(text(&mut session, "COMMIT").error.is_some());
-    assert!(
-        text(&mut session, "COMMIT").error.is_none(),
-        "a failure at a time happens once"
-    );
+    // A failure at a time happens once.
+    assert!(text(&mut session, "COMMIT").error.is_none());
 }
 
 #[test]
 fn schema_statements_are_neither_delayed_nor_failed() {
-    let mut session = open(&[
-        ("delay", "constant:3600s"),
-        ("fail", "data@#1"),
-        ("lose", "#1"),
-    ]);
+    let (delay, fail) = (("delay", "constant:3600s"), ("fail", "data@#1"));
+    let mut session = open(&[delay, fail, ("lose", "#1")]);
     for schema in [
         "CREATE TABLE t (a)",
         "CREATE UNIQUE INDEX i ON t (a)",
@@ -218,10 +172,8 @@ fn a_long_statement_can_be_cancelled() {
                 cancel();
             }
         });
-        let error = text(&mut session, "SELECT 1")
-            .error
-            .expect("it was cancelled");
-        assert_eq!(error.class, ErrorClass::Timeout);
+        let cancelled = class(text(&mut session, "SELECT 1"));
+        assert_eq!(cancelled, Some(ErrorClass::Timeout));
         is_done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }

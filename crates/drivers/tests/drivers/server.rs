@@ -46,27 +46,19 @@ impl Server {
             let mut command = as_nobody(&programs.join(name), &folder, "QUIT");
             command
                 .env_clear()
-                .envs([("LC_ALL", "C"), ("PATH", "/usr/bin:/bin")]);
+                .env("LC_ALL", "C")
+                .env("PATH", "/usr/bin:/bin");
             command.arg("-D").arg(&data);
             command
         };
         let mut install = program("initdb");
-        install.args([
-            "-U",
-            "postgres",
-            "--auth=trust",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-        ]);
+        install.args(["-U", "postgres", "--auth=trust", "-E", "UTF8"]);
+        install.args(["--locale=C", "--no-sync"]);
         finish(install, &folder);
         fs::write(data.join("pg_hba.conf"), HOST_ACCESS).expect("the folder is accessible");
         let mut start = program("postgres");
-        start
-            .arg("-k")
-            .arg(&folder)
-            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"]);
+        start.arg("-k").arg(&folder);
+        start.args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"]);
         start.args(settings.iter().flat_map(|setting| ["-c", setting]));
         let socket = folder.join(format!(".s.PGSQL.{port}"));
         Some(Self::started(start, folder, port, socket, "QUIT"))
@@ -79,11 +71,8 @@ impl Server {
         };
         let (folder, port) = place("mariadb");
         let mut install = as_nobody(&installer, &folder, "KILL");
-        install.args([
-            "--no-defaults",
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
-        ]);
+        install.args(["--no-defaults", "--skip-test-db"]);
+        install.arg("--auth-root-authentication-method=normal");
         install.arg(format!("--datadir={}", folder.join("data").display()));
         install.arg(format!("--tmpdir={}", folder.display()));
         finish(install, &folder);
@@ -99,10 +88,8 @@ impl Server {
         let mut own = own_files(&program);
         let (folder, port) = place("mysql");
         let mut install = as_nobody(&program, &folder, "KILL");
-        install
-            .arg("--no-defaults")
-            .args(&own)
-            .arg("--initialize-insecure");
+        install.arg("--no-defaults").args(&own);
+        install.arg("--initialize-insecure");
         install.arg(format!("--datadir={}", folder.join("data").display()));
         finish(install, &folder);
         own.push("--mysqlx=OFF".to_owned());
@@ -119,11 +106,8 @@ impl Server {
         // At start a server removes other servers' temporary tables from a shared folder.
         start.arg(format!("--tmpdir={}", path("")));
         start.arg(format!("--port={port}"));
-        start.args([
-            "--bind-address=127.0.0.1",
-            "--local-infile=1",
-            "--character-set-server=utf8mb4",
-        ]);
+        start.args(["--bind-address=127.0.0.1", "--local-infile=1"]);
+        start.arg("--character-set-server=utf8mb4");
         start.args(["--max-allowed-packet=128M", "--innodb-buffer-pool-size=64M"]);
         let socket = folder.join("socket");
         Self::started(start, folder, port, socket, "KILL")
@@ -166,11 +150,8 @@ impl Server {
         while !self.is_ready() {
             let ended = self.process.try_wait().expect("it is a child");
             let is_late = begun.elapsed() > Duration::from_secs(60);
-            assert!(
-                ended.is_none() && !is_late,
-                "no server: {}",
-                log(&self.folder)
-            );
+            assert!(ended.is_none(), "no server: {}", log(&self.folder));
+            assert!(!is_late, "no server: {}", log(&self.folder));
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -255,7 +236,7 @@ fn finish(mut command: Command, folder: &Path) {
 
 /// A program of a server, with its messages in the folder; this signal ends it with the thread that starts it.
 fn as_nobody(program: &Path, folder: &Path, end: &str) -> Command {
-    let log = fs::OpenOptions::new()
+    let log = fs::File::options()
         .create(true)
         .append(true)
         .open(folder.join("log"));
@@ -265,14 +246,9 @@ fn as_nobody(program: &Path, folder: &Path, end: &str) -> Command {
     if is_root() {
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     }
-    command
-        .arg("--")
-        .arg(program)
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    command
-        .stdout(log.try_clone().expect("one more handle"))
-        .stderr(log);
+    command.arg("--").arg(program).current_dir(folder);
+    let again = log.try_clone().expect("one more handle");
+    command.stdin(Stdio::null()).stdout(again).stderr(log);
     command
 }
 

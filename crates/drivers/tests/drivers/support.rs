@@ -87,11 +87,16 @@ pub fn local<'a>(
     }
 }
 
+/// What is expected of a session whose statement fails or not.
+pub const OPEN: &str = "the session stays open";
+
 pub fn ask(session: &mut impl Blocking, request: &Request<'_>) -> Answer {
-    let mut answer = Answer::new(Keep::Rows);
-    session
-        .request(request, &mut answer)
-        .expect("the session stays open");
+    ask_for(session, request, Keep::Rows)
+}
+
+pub fn ask_for(session: &mut impl Blocking, request: &Request<'_>, keep: Keep) -> Answer {
+    let mut answer = Answer::new(keep);
+    session.request(request, &mut answer).expect(OPEN);
     answer
 }
 
@@ -116,6 +121,18 @@ pub fn done(session: &mut impl Blocking, sql: &str) -> u64 {
     answer.affected
 }
 
+/// Ends a load.
+pub fn end(session: &mut impl Blocking, abort: Option<&str>) -> Answer {
+    let mut answer = Answer::default();
+    session.bulk_end(abort, &mut answer).expect(OPEN);
+    answer
+}
+
+/// The class of a statement's error.
+pub fn class(answer: Answer) -> Option<ErrorClass> {
+    answer.error.map(|error| error.class)
+}
+
 /// The cells of the rows, separated by bars.
 pub fn rows(answer: &Answer, null: &str) -> Vec<String> {
     assert_eq!(answer.error, None);
@@ -130,13 +147,32 @@ pub fn rows(answer: &Answer, null: &str) -> Vec<String> {
 /// What the driver sends for a request.
 pub fn sent(wire: &mut impl Wire, request: &Request<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    wire.request(request, &mut out)
-        .expect("it can be expressed");
+    let made = wire.request(request, &mut out);
+    made.expect("it can be expressed");
     out
 }
 
 pub fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// A driver that has connected and received these messages, each as a whole, and what the last came to.
+pub fn greeted<W: Wire>(mut wire: W, messages: impl IntoIterator<Item = Vec<u8>>) -> (W, Progress) {
+    let (mut out, mut answer, mut progress) = (Vec::new(), Answer::default(), Progress::NeedMore);
+    wire.connected(&mut out);
+    for bytes in messages {
+        let received = wire.receive(&bytes, &mut out, &mut answer);
+        let (used, next) = received.expect("well formed");
+        assert_eq!(used, bytes.len());
+        progress = next;
+    }
+    (wire, progress)
+}
+
+/// The driver waits for the rest of a message, which never comes.
+pub fn is_waited_for(wire: &mut impl Wire, bytes: &[u8]) {
+    let heard = wire.receive(bytes, &mut Vec::new(), &mut Answer::default());
+    assert_eq!(heard, Ok((0, Progress::NeedMore)));
 }
 
 /// The driver waits for an answer, and receives this: why the session is over.
@@ -179,21 +215,15 @@ impl Replay {
         let bytes = events
             .iter()
             .filter(|event| !matches!(event, Event::Said(_)));
-        Self {
-            events: bytes.cloned().collect(),
-            cut,
-        }
+        let events = bytes.cloned().collect();
+        Self { events, cut }
     }
 
     /// Up to `count` bytes of what the client sends next, or else of what the server does.
     fn take(&mut self, of_client: bool, count: usize) -> Vec<u8> {
         let taken = match self.events.front_mut() {
-            Some(Event::Sent(bytes)) if of_client => {
-                bytes.drain(..count.min(bytes.len())).collect()
-            }
-            Some(Event::Received(bytes)) if !of_client => {
-                bytes.drain(..count.min(bytes.len())).collect()
-            }
+            Some(Event::Sent(bytes)) if of_client => take_first(bytes, count),
+            Some(Event::Received(bytes)) if !of_client => take_first(bytes, count),
             None => Vec::new(),
             other => panic!("it is the other side's turn: {other:?}"),
         };
@@ -204,6 +234,10 @@ impl Replay {
         }
         taken
     }
+}
+
+fn take_first(bytes: &mut Vec<u8>, count: usize) -> Vec<u8> {
+    bytes.drain(..count.min(bytes.len())).collect()
 }
 
 impl Read for Replay {
@@ -417,10 +451,8 @@ impl<W: Wire> Client<W> {
             self.say(format!("  {}", cells.join(" | ")));
         }
         if answer.rows + answer.affected > 0 {
-            self.say(format!(
-                "  rows {}, affected {}",
-                answer.rows, answer.affected
-            ));
+            let (rows, affected) = (answer.rows, answer.affected);
+            self.say(format!("  rows {rows}, affected {affected}"));
         }
     }
 

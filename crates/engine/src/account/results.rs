@@ -134,10 +134,9 @@ mod tests {
         one.merge(&other);
         let (_, agreement) = one.agreements().next().expect("there were answers");
 
-        assert_eq!(
-            (agreement.digest, agreement.answers, agreement.differing),
-            (0xb, 5, 3)
-        );
+        assert_eq!(agreement.digest, 0xb);
+        assert_eq!(agreement.answers, 5);
+        assert_eq!(agreement.differing, 3);
         let difference = agreement.first_difference.expect("answers differ");
         assert!(
             difference.starts_with("client 2 got 5 rows with the digest 000000000000000b"),

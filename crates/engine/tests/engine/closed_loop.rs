@@ -53,14 +53,11 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
 #[test]
 fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
     let elapsed = |seed: u64| {
-        let run = driven(
-            null_deployment("think", json!({})),
-            &["SELECT 1;"],
-            json!({
-                "think_time": "uniform:0ms..40ms", "seed": seed, "clients": 2,
-                "stop": { "transactions": 20 },
-            }),
-        );
+        let more = json!({
+            "think_time": "uniform:0ms..40ms", "seed": seed, "clients": 2,
+            "stop": { "transactions": 20 },
+        });
+        let run = driven(null_deployment("think", json!({})), &["SELECT 1;"], more);
         run.client_ends
             .iter()
             .map(|end| end.elapsed_ns / 10_000_000)
@@ -78,10 +75,8 @@ fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
 #[test]
 fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
     // The first statement of every session fails before the measurement.
-    let deployment = null_deployment(
-        "ramp",
-        json!({ "delay": "constant:5ms", "fail": "data@#1" }),
-    );
+    let options = json!({ "delay": "constant:5ms", "fail": "data@#1" });
+    let deployment = null_deployment("ramp", options);
     let run = driven(
         deployment,
         &["SELECT 1;"],
@@ -93,11 +88,8 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
     // Each client loses its session with its first statement: the first of two at once, the second in the
     // middle of the ramp-up.
     let deployment = null_deployment("spread", json!({ "lose": "#1" }));
-    let two_clients = document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
-    );
+    let more = json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } });
+    let two_clients = document(deployment, &["SELECT 1;"], more);
     let mut reports = Vec::new();
     let run = watched(&two_clients, |progress| {
         reports.push((progress.elapsed_s, progress.clients_running));
@@ -115,36 +107,24 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
 
 #[test]
 fn an_error_in_the_pace_names_its_key() {
-    for (key, value, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("think_time", json!("sometimes"), "constant:1ms"),
-        (
-            "arrival",
-            json!({ "kind": "constant", "offered_rate_per_s": 0 }),
-            "above 0",
-        ),
+        ("arrival", json!({ "kind": "constant", "offered_rate_per_s": 0 }), "above 0"),
         ("arrival", json!({ "kind": "bursty" }), "poisson"),
-        (
-            "retries",
-            json!({ "most": 1, "classes": ["lost connection"] }),
-            "deadlock",
-        ),
-        (
-            "reconnect",
-            json!({ "after_loss": true, "timeout_s": 0 }),
-            "above 0",
-        ),
+        ("retries", json!({ "most": 1, "classes": ["lost connection"] }), "deadlock"),
+        ("reconnect", json!({ "after_loss": true, "timeout_s": 0 }), "above 0"),
         ("latency_limit_s", json!(0), "above 0"),
-    ] {
+    ];
+    for (key, value, expected) in cases {
         let more = json!({ key: value });
         let message = refused_document(&document(
             null_deployment("no", json!({})),
             &["SELECT 1;"],
             more,
         ));
-        assert!(
-            message.contains(key) && message.contains(expected),
-            "{key}: {message}"
-        );
+        assert!(message.contains(key), "{key}: {message}");
+        assert!(message.contains(expected), "{key}: {message}");
     }
 }
 
@@ -171,10 +151,8 @@ fn there_is_a_thread_for_each_processor_or_the_number_asked_for_and_never_more_t
                     "stop": { "transactions": 20 },
                 });
                 let run = driven(deployment, &["SELECT 1;"], more);
-                assert_eq!(
-                    (run.threads, run.outcomes.ok),
-                    (used, u64::from(clients) * 20)
-                );
+                assert_eq!(run.threads, used);
+                assert_eq!(run.outcomes.ok, u64::from(clients) * 20);
             },
         );
     }

@@ -106,10 +106,8 @@ fn what_is_queued_at_the_end_is_run_within_the_drain_and_the_rest_is_skipped() {
         let run = observe(&document);
         let outcomes = workers(&run).outcomes;
         assert_eq!(outcomes.scheduled, 20 * run.groups[0].outcomes.scheduled);
-        assert!(
-            outcomes.skipped > 0 && outcomes.unknown <= 1,
-            "{outcomes:?}"
-        );
+        assert!(outcomes.skipped > 0, "{outcomes:?}");
+        assert!(outcomes.unknown <= 1, "{outcomes:?}");
     });
 }
 

@@ -50,16 +50,11 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
 /// Without transactions no rollback is sent: a failed statement is the last one of its transaction.
 #[test]
 fn without_transactions_nothing_is_sent_after_a_failure() {
-    let deployment = deployment(
-        "no rollback",
-        json!({ "fail": "constraint@#1", "lose": "#2" }),
-    );
+    let options = json!({ "fail": "constraint@#1", "lose": "#2" });
+    let deployment = deployment("no rollback", options);
     let text = "{\"update\": \"a\"}\n";
-    let run = observe(&documents(
-        deployment,
-        &[text],
-        json!({ "stop": { "passes": 2 } }),
-    ));
+    let more = json!({ "stop": { "passes": 2 } });
+    let run = observe(&documents(deployment, &[text], more));
     // If a rollback were sent, the session would be lost in it, and nothing would be unknown.
     assert_eq!(outcomes(&run), (0, 0, 1, 1));
 }
@@ -91,17 +86,16 @@ fn a_statement_that_begins_a_transaction_is_an_error_with_its_place() {
 
 #[test]
 fn an_unknown_document_is_an_error_of_the_system() {
+    let more = json!({});
     let run = observe(&documents(
         deployment("unknown", json!({})),
         &["{\"fly\": 1}"],
-        json!({}),
+        more,
     ));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.certainty),
-        ("syntax", Certainty::Undone)
-    );
+    assert_eq!(error.class, "syntax");
+    assert_eq!(error.certainty, Certainty::Undone);
     assert!(
         error.message.contains("expected one of the keys find"),
         "{error:?}"

@@ -103,32 +103,22 @@ fn an_error_in_a_group_names_its_key() {
         { "name": "y", "scripts": ["B"], "clients": 1, "stop": { "passes": 1 } },
     ]);
     let deployment = || null_deployment("wrong groups", json!({}));
-    for (pointer, value, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("/1/scripts", json!(["C"]), "groups[1].scripts"),
         ("/1/scripts", json!([]), "groups[1].scripts"),
         ("/1/weights", json!({ "A": 1 }), "groups[1].weights"),
         ("/0/clients", json!(0), "groups[0].clients"),
         ("/0/of_clients", json!(0), "groups[0].of_clients"),
         ("/0/stop", json!({}), "groups[0].stop"),
-        (
-            "/0/stop",
-            json!({ "duration_s": 1 }),
-            "groups[0].stop.duration_s",
-        ),
-        (
-            "/0/stop",
-            json!({ "queue": 1, "passes": 1 }),
-            "groups[0].stop.queue",
-        ),
+        ("/0/stop", json!({ "duration_s": 1 }), "groups[0].stop.duration_s"),
+        ("/0/stop", json!({ "queue": 1, "passes": 1 }), "groups[0].stop.queue"),
         ("/0/stop", json!({ "queue": 0 }), "groups[0].stop"),
         ("/1/name", json!("x"), "groups[1].name"),
-        (
-            "/1/arrival",
-            json!({ "kind": "deferred" }),
-            "groups[1].stop",
-        ),
+        ("/1/arrival", json!({ "kind": "deferred" }), "groups[1].stop"),
         ("/0/order", json!("mix"), "groups[0].stop.passes"),
-    ] {
+    ];
+    for (pointer, value, expected) in cases {
         let mut groups = good.clone();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         groups.pointer_mut(parent).unwrap()[key] = value;
@@ -151,10 +141,8 @@ fn an_error_in_a_group_names_its_key() {
 fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_number() {
     let run = |clients: u32, delay: &str, more: Value| {
         let values = Values::new();
-        let deployment = null_deployment(
-            &format!("queue {clients} {delay}"),
-            json!({ "delay": delay }),
-        );
+        let options = json!({ "delay": delay });
+        let deployment = null_deployment(&format!("queue {clients} {delay}"), options);
         let script = format!(
             "\\set v random(1, 1000000)\n{}\nSELECT 1;",
             values.write(":transaction_number:v")

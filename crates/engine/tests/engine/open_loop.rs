@@ -23,14 +23,11 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
     on_a_quiet_machine(|| {
         for kind in ["constant", "poisson"] {
             let deployment = null_deployment(kind, json!({ "delay": "constant:2ms" }));
-            let run = driven(
-                deployment,
-                &["SELECT 1;"],
-                json!({
-                    "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
-                    "stop": { "duration_s": 1.0 },
-                }),
-            );
+            let more = json!({
+                "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
+                "stop": { "duration_s": 1.0 },
+            });
+            let run = driven(deployment, &["SELECT 1;"], more);
             if kind == "constant" {
                 assert_eq!(run.outcomes.scheduled, 200);
             } else {
@@ -58,15 +55,10 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
 fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
     on_a_quiet_machine(|| {
         // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
-        let deployment = null_deployment(
-            "open stall",
-            json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
-        );
-        let run = driven(
-            deployment,
-            &["SELECT 1;"],
-            json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
-        );
+        let options = json!({ "delay": "constant:1ms", "stall": "700ms@#60" });
+        let deployment = null_deployment("open stall", options);
+        let more = json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } });
+        let run = driven(deployment, &["SELECT 1;"], more);
         let ok = the_ok(&run);
         assert_eq!(ok.count, 300);
         assert!(ok.latency.p99_ns.unwrap() > 600_000_000, "{ok:?}");
@@ -81,18 +73,13 @@ fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
 #[test]
 fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it_are_late() {
     on_a_quiet_machine(|| {
-        let deployment = null_deployment(
-            "limit",
-            json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
-        );
-        let run = driven(
-            deployment,
-            &["SELECT 1;", "SELECT 2;"],
-            json!({
-                "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
-                "stop": { "transactions": 200 },
-            }),
-        );
+        let options = json!({ "delay": "constant:1ms", "stall": "800ms@#20" });
+        let deployment = null_deployment("limit", options);
+        let more = json!({
+            "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
+            "stop": { "transactions": 200 },
+        });
+        let run = driven(deployment, &["SELECT 1;", "SELECT 2;"], more);
         let outcomes = &run.outcomes;
         assert_eq!(outcomes.scheduled, 200);
         // Of the 80 that came meanwhile, those of the last 200 ms can still start.
@@ -151,14 +138,11 @@ fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
     on_a_quiet_machine(|| {
         // The warm-up leaves 400 transactions: five times what the measurement can run.
         let deployment = null_deployment("warm backlog", json!({ "delay": "constant:10ms" }));
-        let run = driven(
-            deployment,
-            &["SELECT 1;"],
-            json!({
-                "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
-                "stop": { "duration_s": 0.8 },
-            }),
-        );
+        let more = json!({
+            "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
+            "stop": { "duration_s": 0.8 },
+        });
+        let run = driven(deployment, &["SELECT 1;"], more);
         assert_eq!(run.outcomes.scheduled, 400);
         assert!(run.outcomes.ok >= 30, "{:?}", run.outcomes);
         assert!(the_ok(&run).schedule_lag.as_ref().unwrap().min_ns < 200_000_000);

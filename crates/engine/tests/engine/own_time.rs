@@ -154,14 +154,11 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 fn other_clients_of_the_thread_go_on_while_a_statement_is_cancelled() {
     let (server, deployment) = Scripted::default().start();
     let script = "\\if :client_id = 0\nSELECT stall;\n\\else\nSELECT 1;\n\\sleep 1 ms\n\\endif";
-    let run = driven(
-        deployment,
-        &[script],
-        json!({
-            "clients": 2, "threads": 1, "protocol": "simple", "statement_limit_s": 0.1,
-            "stop": { "duration_s": 1.0 },
-        }),
-    );
+    let more = json!({
+        "clients": 2, "threads": 1, "protocol": "simple", "statement_limit_s": 0.1,
+        "stop": { "duration_s": 1.0 },
+    });
+    let run = driven(deployment, &[script], more);
     assert!(run.outcomes.failed >= 1, "{:?}", run.outcomes);
     assert_eq!((run.outcomes.unknown, run.ended_by.word()), (0, "stop"));
     assert!(server.others_went_on.load(Ordering::SeqCst));
@@ -202,11 +199,8 @@ fn other_clients_of_the_thread_go_on_while_a_command_runs() {
         "\\if :client_id = 0\n{}\n\\setshell n echo 7\n\\else\n\\set n 6\n\\endif\nSELECT :n;",
         wait_for(&path)
     );
-    let run = driven(
-        deployment,
-        &[&script],
-        json!({ "clients": 2, "threads": 1, "protocol": "simple", "allow_shell": true }),
-    );
+    let more = json!({ "clients": 2, "threads": 1, "protocol": "simple", "allow_shell": true });
+    let run = driven(deployment, &[&script], more);
     assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
     let arrived = server.arrived.lock().unwrap();
     let texts: Vec<&str> = arrived.iter().map(|(text, _)| text.as_str()).collect();
@@ -223,15 +217,12 @@ fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
         "\\if :transaction_number >= 5\n\\set t text(2000000, 2000000)\n\\endif\n\
          \\if :transaction_number = 5\n{long}\\endif\n\\set t 0\nSELECT :transaction_number;"
     );
-    let run = driven(
-        deployment,
-        &[&script],
-        json!({
-            "clients": 100, "threads": 1, "protocol": "simple",
-            "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "transactions": 1 },
-            "drain_s": 120,
-        }),
-    );
+    let more = json!({
+        "clients": 100, "threads": 1, "protocol": "simple",
+        "arrival": { "kind": "constant", "offered_rate_per_s": 400 }, "stop": { "transactions": 1 },
+        "drain_s": 120,
+    });
+    let run = driven(deployment, &[&script], more);
     assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
     let arrived = server.arrived.lock().unwrap();
     let arrived_at = |text: &str| arrived.iter().find(|(one, _)| one == text).unwrap().1;
@@ -246,11 +237,8 @@ fn a_command_of_the_script_is_in_the_latency_and_in_no_statement() {
             true => Scripted::default().start().1,
             false => null_deployment("program", json!({})),
         };
-        let run = driven(
-            deployment,
-            &["\\shell sleep 0.3\nSELECT 1;"],
-            json!({ "protocol": "simple", "per_statement": true, "allow_shell": true }),
-        );
+        let more = json!({ "protocol": "simple", "per_statement": true, "allow_shell": true });
+        let run = driven(deployment, &["\\shell sleep 0.3\nSELECT 1;"], more);
         let [statement] = &run.per_statement[..] else {
             panic!("{:?}", run.per_statement)
         };

@@ -13,21 +13,15 @@ const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\
 #[test]
 fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     let deployment = null_deployment("pipeline", json!({}));
-    let run = driven(
-        deployment,
-        &[TEXT],
-        json!({ "protocol": "prepared", "stop": { "passes": 3 } }),
-    );
+    let more = json!({ "protocol": "prepared", "stop": { "passes": 3 } });
+    let run = driven(deployment, &[TEXT], more);
     assert_eq!(outcomes(&run), (3, 0, 0, 0));
     assert_eq!(run.statements, 12);
 
     // Statements after the error are not executed; the transaction is rolled back.
     let deployment = null_deployment("pipeline error", json!({ "fail": "constraint@#2" }));
-    let run = driven(
-        deployment,
-        &[TEXT],
-        json!({ "protocol": "extended", "stop": { "passes": 2 } }),
-    );
+    let more = json!({ "protocol": "extended", "stop": { "passes": 2 } });
+    let run = driven(deployment, &[TEXT], more);
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     assert_eq!(run.statements, 3 + 4);
     assert_eq!(the_error(&run).class, "constraint");
@@ -130,11 +124,8 @@ fn a_pipeline_whose_commit_fails_is_no_ok_transaction() {
         let run = driven(server.deployment(), &[text], more);
         assert_eq!(outcomes(&run), (0, 0, 400, 0), "{protocol}, {text}");
         let error = the_error(&run);
-        assert_eq!(
-            (error.class, error.count),
-            ("constraint", 400),
-            "{protocol}"
-        );
+        assert_eq!(error.class, "constraint", "{protocol}");
+        assert_eq!(error.count, 400, "{protocol}");
         assert_eq!(server.value("SELECT count(*) FROM late"), "0");
     }
 }

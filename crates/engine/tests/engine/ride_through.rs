@@ -123,13 +123,10 @@ fn with_a_session_for_each_transaction_a_run_survives_without_reconnecting() {
 #[test]
 fn a_client_whose_session_was_lost_reconnects_and_continues() {
     let deployment = null_deployment("return", json!({ "lose": "#5" }));
-    let run = driven(
-        deployment,
-        &["SELECT 1;"],
-        json!({
-            "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
-        }),
-    );
+    let more = json!({
+        "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
+    });
+    let run = driven(deployment, &["SELECT 1;"], more);
     // Each session runs four transactions and loses the fifth; the last one runs two.
     assert_eq!(outcomes(&run), (20, 0, 0, 4));
     assert_eq!((run.reconnects, ended(&run, "done")), (4, 2));
@@ -152,11 +149,8 @@ fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
 fn each_transaction_may_have_its_own_session() {
     // In a shared session the second statement would fail.
     let deployment = null_deployment("own", json!({ "fail": "data@#2" }));
-    let run = driven(
-        deployment.clone(),
-        &["SELECT 1;"],
-        json!({ "clients": 3, "connect_each_transaction": true, "stop": { "passes": 20 } }),
-    );
+    let more = json!({ "clients": 3, "connect_each_transaction": true, "stop": { "passes": 20 } });
+    let run = driven(deployment.clone(), &["SELECT 1;"], more);
     assert_eq!(outcomes(&run), (60, 0, 0, 0));
     assert_eq!(run.reconnects, 0);
 
@@ -179,15 +173,12 @@ fn each_transaction_may_have_its_own_session() {
 #[test]
 fn in_an_open_loop_arrivals_wait_for_clients_to_reconnect() {
     let deployment = null_deployment("open loss", json!({ "lose": "#10" }));
-    let run = driven(
-        deployment,
-        &["SELECT 1;"],
-        json!({
-            "clients": 2, "reconnect": { "after_loss": true },
-            "arrival": { "kind": "constant", "offered_rate_per_s": 200 },
-            "stop": { "transactions": 50 },
-        }),
-    );
+    let more = json!({
+        "clients": 2, "reconnect": { "after_loss": true },
+        "arrival": { "kind": "constant", "offered_rate_per_s": 200 },
+        "stop": { "transactions": 50 },
+    });
+    let run = driven(deployment, &["SELECT 1;"], more);
     assert_eq!((run.outcomes.scheduled, run.outcomes.skipped), (100, 0));
     assert_eq!(run.outcomes.ok, 100 - run.outcomes.unknown);
     assert!(run.outcomes.unknown >= 9, "{:?}", run.outcomes);

@@ -79,11 +79,8 @@ fn sessions_are_encrypted_as_requested() {
 
     // Answers larger than a TLS record, for many clients in one event loop.
     let text = "SELECT repeat('x', i) FROM generate_series(1, 1000) i;\n\\expect rows 1000\n";
-    let run = driven(
-        trusted,
-        &[text],
-        json!({ "clients": 8, "threads": 2, "digest": true, "stop": { "passes": 5 } }),
-    );
+    let more = json!({ "clients": 8, "threads": 2, "digest": true, "stop": { "passes": 5 } });
+    let run = driven(trusted, &[text], more);
     assert_eq!(outcomes(&run), (40, 0, 0, 0));
     assert_eq!(run.results[0].differing, 0);
 }

@@ -61,15 +61,11 @@ fn littles_law_holds_where_every_client_is_served() {
 
 #[test]
 fn littles_law_is_not_applied_to_an_open_loop() {
-    let run = run(
-        "open law",
-        json!({}),
-        "SELECT 1;",
-        json!({
-            "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
-            "stop": { "duration_s": 0.2 },
-        }),
-    );
+    let more = json!({
+        "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
+        "stop": { "duration_s": 0.2 },
+    });
+    let run = run("open law", json!({}), "SELECT 1;", more);
     assert!(run.littles_law.is_none());
 }
 
@@ -124,12 +120,8 @@ fn slow_transactions_and_pauses_are_no_stalls() {
             (json!({}), "SELECT 1;\n\\sleep 1100 ms\n"),
             (json!({}), "SELECT 1;\n\\think 1100 ms\n"),
         ] {
-            let run = run(
-                text,
-                options,
-                text,
-                json!({ "stop": { "transactions": 2 } }),
-            );
+            let more = json!({ "stop": { "transactions": 2 } });
+            let run = run(text, options, text, more);
             assert_eq!(run.stalls, [], "{text}");
             assert!(run.elapsed_ns >= S, "{text}");
         }

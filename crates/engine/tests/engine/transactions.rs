@@ -44,11 +44,8 @@ fn is_rolled_back(deployment: &Value, statement: &str) {
     }
     let texts = failing(statement);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let run = driven(
-        deployment.clone(),
-        &texts,
-        json!({ "stop": { "passes": 3 } }),
-    );
+    let more = json!({ "stop": { "passes": 3 } });
+    let run = driven(deployment.clone(), &texts, more);
     assert_eq!(
         outcomes(&run),
         (3, 0, 3, 0),
@@ -114,26 +111,20 @@ fn texts_of_several_statements(deployment: &Value) {
     let text = "BEGIN; INSERT INTO t VALUES (7); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), count(deployment, "u")),
-        ("1".into(), "1".into())
-    );
+    assert_eq!(count(deployment, "t"), "1");
+    assert_eq!(count(deployment, "u"), "1");
     // It fails in the transaction that it has started.
     let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), count(deployment, "u")),
-        ("1".into(), "2".into())
-    );
+    assert_eq!(count(deployment, "t"), "1");
+    assert_eq!(count(deployment, "u"), "2");
     // It fails in its second transaction: the first is durable.
     let text = "BEGIN; INSERT INTO t VALUES (8); COMMIT; BEGIN; INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
-    assert_eq!(
-        (count(deployment, "t"), run.partly_durable),
-        ("2".into(), 1)
-    );
+    assert_eq!(count(deployment, "t"), "2");
+    assert_eq!(run.partly_durable, 1);
 }
 
 #[test]
@@ -184,10 +175,8 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
 
     // Commits by the driver work, and errors of the commit are errors of a statement.
-    execute(
-        &deployment,
-        "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
-    );
+    let sql = "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)";
+    execute(&deployment, sql);
     let scripts = [
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n",
         "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n\\expect error constraint\n",
@@ -195,11 +184,8 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     ];
     for protocol in ["extended", "prepared"] {
         execute(&deployment, "DELETE FROM late");
-        let run = driven(
-            deployment.clone(),
-            &scripts,
-            json!({ "protocol": protocol }),
-        );
+        let more = json!({ "protocol": protocol });
+        let run = driven(deployment.clone(), &scripts, more);
         assert_eq!(outcomes(&run), (3, 0, 0, 0), "{:?}", run.errors);
         assert_eq!(count(&deployment, "late"), "2");
     }
@@ -262,10 +248,8 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     );
     assert_eq!((outcomes(&run), run.partly_durable), ((0, 0, 0, 1), 1));
     // Outside a transaction the answer does not say it: the database is known to have such tables.
-    execute(
-        &deployment,
-        "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM",
-    );
+    let sql = "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM";
+    execute(&deployment, sql);
     let text = "INSERT INTO plain_key VALUES (1), (1);\n\\atomic\n";
     let known = json!({ "leaves_parts": true, "retries": again["retries"] });
     let run = driven(deployment.clone(), &[text], known);
@@ -285,11 +269,8 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         let retries = json!({ "retries": { "most": 2, "classes": ["constraint", "other"] } });
         let run = driven(deployment.clone(), &[&text], retries);
         assert_eq!(outcomes(&run), (0, 0, 0, 1), "{text}: {:?}", run.errors);
-        assert_eq!(
-            (run.outcomes.attempts, run.partly_durable),
-            (1, 1),
-            "{text}"
-        );
+        assert_eq!(run.outcomes.attempts, 1, "{text}");
+        assert_eq!(run.partly_durable, 1, "{text}");
     }
     assert_eq!(count(&deployment, "t"), "5");
 }
@@ -406,11 +387,8 @@ SELECT count(*) FROM kinds WHERE d = :d AND 1 = :is_kept;
     for protocol in ["prepared", "extended"] {
         let clear = document(deployment.clone(), &["DELETE FROM kinds;"], json!({}));
         assert_eq!(outcomes(&observe(&clear)), (1, 0, 0, 0));
-        let run = driven(
-            deployment.clone(),
-            &[&text],
-            json!({ "protocol": protocol, "stop": { "passes": 3 } }),
-        );
+        let more = json!({ "protocol": protocol, "stop": { "passes": 3 } });
+        let run = driven(deployment.clone(), &[&text], more);
         assert_eq!(
             outcomes(&run),
             (3, 0, 0, 0),

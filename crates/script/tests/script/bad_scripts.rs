@@ -225,8 +225,6 @@ fn an_error_names_the_script_it_is_in() {
     let good = source("good.sql", "\\set a 1\nSELECT :a;");
     let bad = source("bad.sql", "SELECT :a, :b;");
     let error = compile(&[good, bad], &Options::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "bad.sql:1:12: nothing sets the variable :b"
-    );
+    let expected = "bad.sql:1:12: nothing sets the variable :b";
+    assert_eq!(error.to_string(), expected);
 }

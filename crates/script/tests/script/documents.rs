@@ -55,13 +55,7 @@ fn an_identifier_may_be_a_key() {
 "#;
     let program = try_documents(text, Values::Bound).unwrap();
     assert_eq!(program.statements.len(), 4);
-    let values = |pieces: &[Piece]| {
-        pieces
-            .iter()
-            .filter(|&piece| *piece == Piece::Value)
-            .count()
-    };
-    assert_eq!(values(&program.statements[0].pieces), 3);
+    assert_eq!(Piece::count_values(&program.statements[0].pieces), 3);
 }
 
 #[test]
@@ -99,19 +93,12 @@ fn in_the_protocol_simple_values_are_substituted_as_json() {
 
 #[test]
 fn an_invalid_document_is_refused_at_its_place() {
-    for (text, place, expected) in [
-        (
-            "SELECT 1;",
-            (1, 1),
-            "expected a JSON document, found `SELECT 1;`",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("SELECT 1;", (1, 1), "expected a JSON document, found `SELECT 1;`"),
         ("{\"a\": 1", (1, 1), "this document is not closed"),
         ("{\"a: 1}", (1, 2), "this string is not closed"),
-        (
-            "\\set x 1\n{\"a\": :x,\n \"é\": :x, b}",
-            (3, 11),
-            "invalid JSON: key must be a string",
-        ),
+        ("\\set x 1\n{\"a\": :x,\n \"é\": :x, b}", (3, 11), "invalid JSON: key must be a string"),
         (
             "{\"a\": {\"b\": 1, \"c\": 2,\n  \"b\": 3}}",
             (2, 3),
@@ -120,12 +107,9 @@ fn an_invalid_document_is_refused_at_its_place() {
         ("{\"a\": [NaN]}", (1, 8), "expected a JSON value, found NaN"),
         ("{\"a\": :}", (1, 7), "expected the name of a variable"),
         ("{\"a\": :{table}", (1, 1), "not closed"),
-        (
-            "{\"a\": :unknown}",
-            (1, 7),
-            "nothing sets the variable :unknown",
-        ),
-    ] {
+        ("{\"a\": :unknown}", (1, 7), "nothing sets the variable :unknown"),
+    ];
+    for (text, place, expected) in cases {
         let error = try_documents(text, Values::Bound).unwrap_err();
         assert_eq!((error.line, error.column), place, "{text}: {error}");
         assert!(error.message.contains(expected), "{text}: {error}");

@@ -2,6 +2,7 @@
 use crate::support::value_of;
 use assay_script::expression::{Formula, Origin, compile};
 use assay_values::{Random, Row, Value};
+use std::collections::HashSet;
 
 fn formula(text: &str) -> Formula {
     let origin = Origin {
@@ -18,22 +19,26 @@ fn drawn(text: &str, count: i64) -> Vec<String> {
     let formula = formula(text);
     let mut random = Random::stream(5, 0);
     let mut row = Row::new();
-    (0..count)
-        .map(|number| {
-            row.clear();
-            let values = [Value::Int(number), Value::Text("Ä".into())];
-            formula.write(&values, &mut random, &mut row).unwrap();
-            let cell = row.cells().next().unwrap();
-            let mut text = Vec::new();
-            cell.write_text(&mut text);
-            String::from_utf8(text).unwrap()
-        })
-        .collect()
+    let draw = |number| {
+        row.clear();
+        let values = [Value::Int(number), Value::Text("Ä".into())];
+        formula.write(&values, &mut random, &mut row).unwrap();
+        let mut text = Vec::new();
+        row.cells().next().unwrap().write_text(&mut text);
+        String::from_utf8(text).unwrap()
+    };
+    (0..count).map(draw).collect()
+}
+
+fn drawn_numbers(text: &str, count: i64) -> Vec<i64> {
+    let texts = drawn(text, count).into_iter();
+    texts.map(|text| text.parse().unwrap()).collect()
 }
 
 #[test]
 fn text_functions_return_the_documented_values() {
-    for (expression, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("concat('a', 1, 2.5, TRUE)", "'a12.5TRUE'"),
         ("concat('a', NULL)", "NULL"),
         ("lower('ÄBC')", "'äbc'"),
@@ -43,15 +48,9 @@ fn text_functions_return_the_documented_values() {
         ("substr('Ärger', -1, 3)", "'Ä'"),
         ("substr('Ärger', 9, 3)", "''"),
         ("substr(12345, 2, 3)", "'234'"),
-        (
-            "format('%d|%5d|%-5d|%05d|%d', 1, 2, 3, -4, 2.5)",
-            "'1|    2|3    |-0004|2'",
-        ),
+        ("format('%d|%5d|%-5d|%05d|%d', 1, 2, 3, -4, 2.5)", "'1|    2|3    |-0004|2'"),
         ("format('%s|%4s|%-4s|%s', 'a', 'é', 'c', NULL)", "NULL"),
-        (
-            "format('%s|%4s|%-4s|%s', 'a', 'é', 'c', TRUE)",
-            "'a|   é|c   |TRUE'",
-        ),
+        ("format('%s|%4s|%-4s|%s', 'a', 'é', 'c', TRUE)", "'a|   é|c   |TRUE'"),
         (
             "format('%f|%.2f|%08.3f|%x|%04x|100%%', 1.5, 2, -3.14159, 255, 10)",
             "'1.500000|2.00|-003.142|ff|000a|100%'",
@@ -59,10 +58,7 @@ fn text_functions_return_the_documented_values() {
         ("lastname(0)", "'BARBARBAR'"),
         ("lastname(371)", "'PRICALLYOUGHT'"),
         ("lastname(999)", "'EINGEINGEING'"),
-        (
-            "numeral(35, 4, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
-            "'000Z'",
-        ),
+        ("numeral(35, 4, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')", "'000Z'"),
         ("numeral(5, 4, '01')", "'0101'"),
         ("hash_text(7, 0, 'ab')", "''"),
         ("substr(sealed('abc', 13, 5), 1, 2)", "'ab'"),
@@ -93,7 +89,8 @@ fn text_functions_return_the_documented_values() {
         ("'it''s'", "'it''s'"),
         ("format(:client_id)", "failure"),
         ("format('%d', 'x')", "failure"),
-    ] {
+    ];
+    for (expression, expected) in cases {
         let found = value_of(expression, &[]).unwrap_or_else(|_| "failure".to_owned());
         assert_eq!(found.replace("'it's'", "'it''s'"), expected, "{expression}");
     }
@@ -129,43 +126,29 @@ fn random_texts_have_their_lengths_and_all_their_letters() {
 /// its range, and shifted by c.
 #[test]
 fn nurand_has_the_distribution_of_tpc_c() {
-    let numbers = |text| {
-        drawn(text, 20_000)
-            .iter()
-            .map(|text| text.parse::<usize>().unwrap())
-            .collect::<Vec<_>>()
+    let counted = |text| {
+        let mut counts = vec![0_i32; 1000];
+        for number in drawn_numbers(text, 20_000) {
+            counts[usize::try_from(number).unwrap()] += 1;
+        }
+        counts
     };
-    let mut counts = vec![0_i32; 1000];
-    numbers("nurand(255, 0, 999, 0)")
-        .iter()
-        .for_each(|&number| counts[number] += 1);
+    let counts = counted("nurand(255, 0, 999, 0)");
     let with_ones = counts[255] + counts[511] + counts[767];
     let with_zeros = counts[256] + counts[512] + counts[768];
     assert!(
         with_ones > 20 * (with_zeros + 1),
         "{with_ones} {with_zeros}"
     );
-    let mut shifted = vec![0_i32; 1000];
-    numbers("nurand(255, 0, 999, 100)")
-        .iter()
-        .for_each(|&number| shifted[number] += 1);
+    let shifted = counted("nurand(255, 0, 999, 100)");
     assert_eq!(counts[255], shifted[355]);
-    assert!(
-        numbers("nurand(8191, 1, 100000)")
-            .iter()
-            .all(|number| (1..=100_000).contains(number))
-    );
+    let numbers = drawn_numbers("nurand(8191, 1, 100000)", 20_000);
+    assert!(numbers.iter().all(|number| (1..=100_000).contains(number)));
 }
 
 #[test]
 fn a_consistent_hash_moves_only_to_new_numbers() {
-    let of = |count: i64| -> Vec<i64> {
-        let text = format!("hash_consistent(:row, {count}, 3)");
-        drawn(&text, 10_000)
-            .iter()
-            .map(|text| text.parse().unwrap())
-            .collect()
-    };
+    let of = |count: i64| drawn_numbers(&format!("hash_consistent(:row, {count}, 3)"), 10_000);
     let (ten, eleven) = (of(10), of(11));
     for number in 0..10 {
         let count = ten.iter().filter(|&&found| found == number).count();
@@ -193,51 +176,29 @@ fn each_distribution_favours_its_own_values() {
         "random_gaussian(1, 9, 2.5)",
         "random_zipfian(1, 9, 1.5)",
     ] {
-        let numbers: Vec<i64> = drawn(text, 3000)
-            .iter()
-            .map(|text| text.parse().unwrap())
-            .collect();
+        let numbers = drawn_numbers(text, 3000);
         let count = |value| numbers.iter().filter(|&&number| number == value).count();
-        assert!(
-            numbers.iter().all(|number| (1..=9).contains(number)),
-            "{text}"
-        );
+        let is_within = numbers.iter().all(|number| (1..=9).contains(number));
+        assert!(is_within, "{text}");
         let favourite = if text.contains("gaussian") { 5 } else { 1 };
-        assert!(
-            (1..=9).all(|value| value == favourite || count(value) < count(favourite)),
-            "{text}"
-        );
+        let is_less = |value| value == favourite || count(value) < count(favourite);
+        assert!((1..=9).all(is_less), "{text}");
     }
 }
 
 #[test]
 fn a_formula_reports_its_dependencies() {
+    let needs = |of: &Formula| [of.uses(0), of.uses(1), of.is_random()];
     let constant_scale = formula(":row + 100000 * :scale");
-    assert!(
-        (
-            constant_scale.uses(0),
-            constant_scale.uses(1),
-            constant_scale.is_random()
-        ) == (true, false, false)
-    );
+    assert_eq!(needs(&constant_scale), [true, false, false]);
     let random_case = formula("CASE WHEN :scale = 10 THEN text(1, 2) ELSE :name END");
-    assert!(
-        (
-            random_case.uses(0),
-            random_case.uses(1),
-            random_case.is_random()
-        ) == (false, false, true)
-    );
+    assert_eq!(needs(&random_case), [false, false, true]);
     let mut random = Random::stream(1, 1);
-    let values = [Value::Int(4), Value::Null];
-    assert_eq!(
-        constant_scale.evaluate(&values, &mut random),
-        Ok(Value::Int(1_000_004))
-    );
-    let fault = formula("1 / :row")
-        .evaluate(&[Value::Int(0)], &mut random)
-        .unwrap_err();
-    assert_eq!(fault.to_string(), "division by zero: 1 / 0");
+    let value = constant_scale.evaluate(&[Value::Int(4), Value::Null], &mut random);
+    assert_eq!(value, Ok(Value::Int(1_000_004)));
+    let fault = formula("1 / :row").evaluate(&[Value::Int(0)], &mut random);
+    let fault = fault.unwrap_err().to_string();
+    assert_eq!(fault, "division by zero: 1 / 0");
 }
 
 #[test]
@@ -247,39 +208,19 @@ fn a_wrong_formula_is_reported_at_its_place_in_the_file() {
         line: 3,
         column: 9,
     };
-    for (text, place, message, hint) in [
-        (
-            ":rwo + 1",
-            "3:9",
-            "nothing sets the variable :rwo",
-            "did you mean :row?",
-        ),
-        (
-            "1 +\n  foo",
-            "4:3",
-            "expected a value, found foo",
-            "a variable is written :foo",
-        ),
-        (
-            "now()",
-            "3:9",
-            "the same value every time, found now()",
-            "the time as a parameter",
-        ),
-        (
-            ":row + 1 2",
-            "3:18",
-            "expected the end of the line, found 2",
-            "",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        (":rwo + 1", "3:9", "nothing sets the variable :rwo", "did you mean :row?"),
+        ("1 +\n  foo", "4:3", "expected a value, found foo", "a variable is written :foo"),
+        ("now()", "3:9", "the same value every time, found now()", "the time as a parameter"),
+        (":row + 1 2", "3:18", "expected the end of the line, found 2", ""),
         ("", "3:9", "expected a value, found the end of the line", ""),
         ("text(2, 1)", "3:9", "expected 0 <= min <= max", ""),
-    ] {
+    ];
+    for (text, place, message, hint) in cases {
         let error = compile(text, &["row"], &[], origin).unwrap_err();
-        assert!(
-            error.to_string().starts_with(&format!("w.toml:{place}: ")),
-            "{error}"
-        );
+        let begin = format!("w.toml:{place}: ");
+        assert!(error.to_string().starts_with(&begin), "{error}");
         assert!(error.message.contains(message), "{error}");
         assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
     }
@@ -316,11 +257,8 @@ fn typed_values_convert_and_compare() {
         ("date(0) = '1970-01-01'", "true"),
         ("concat(date(0), ' ', decimal('1.0'))", "'1970-01-01 1.0'"),
     ] {
-        assert_eq!(
-            value_of(expression, &[]).as_deref(),
-            Ok(expected),
-            "{expression}"
-        );
+        let found = value_of(expression, &[]);
+        assert_eq!(found.as_deref(), Ok(expected), "{expression}");
     }
     for (expression, expected) in [
         ("date('tomorrow')", "expected a number"),
@@ -338,24 +276,10 @@ fn typed_values_convert_and_compare() {
 /// `numeral` of a permutation: every text once; `hash_text`: as many texts as numbers, each always the same.
 #[test]
 fn texts_of_numbers_are_distinct_and_repeatable() {
-    let unique = drawn(
-        "numeral(permute(:row, 1296, 3), 2, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
-        1296,
-    );
-    assert_eq!(
-        unique
-            .iter()
-            .collect::<std::collections::HashSet<_>>()
-            .len(),
-        1296
-    );
+    let distinct = |texts: &[String]| texts.iter().collect::<HashSet<_>>().len();
+    let numeral = "numeral(permute(:row, 1296, 3), 2, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')";
+    assert_eq!(distinct(&drawn(numeral, 1296)), 1296);
     let repeated = drawn("hash_text(:row % 100, 20, '01234567', 4)", 1000);
-    assert_eq!(
-        repeated
-            .iter()
-            .collect::<std::collections::HashSet<_>>()
-            .len(),
-        100
-    );
+    assert_eq!(distinct(&repeated), 100);
     assert_eq!(repeated[..100], repeated[900..]);
 }

@@ -1,38 +1,27 @@
 //! How statements are sent: in pipelines, combined, chosen by identifiers, with isolation levels.
 use crate::support::{
-    Client, compiled, failed, one_row, one_row_reply, refused, source, try_compile,
+    Client, compiled, failed, fails, one_row, one_row_reply, refused, source, try_compile,
 };
-use assay_script::{Ending, Need, Options, Reply, StatementKind, compile};
+use assay_script::{Ending, Need, Options, Reply, Statement, StatementKind, compile};
 use assay_values::{CellType, Value};
 
 #[test]
 fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
     let text = "A;\n\\startpipeline\n\\for i in 1..2\nB :i;\n\\endfor\n\\syncpipeline\n\\sleep 1 us\nC;\n\\endpipeline\nD;";
     let (seen, ending) = Client::of(text).run();
+    #[rustfmt::skip]
     let expected = [
-        "A []",
-        "B ? [1]",
-        "B ? [2]",
-        "sync",
-        "sleep 1000",
-        "C []",
-        "sync",
-        "D []",
+        "A []", "B ? [1]", "B ? [2]", "sync", "sleep 1000", "C []", "sync", "D []",
     ];
-    assert_eq!(
-        (seen.as_slice(), ending),
-        (expected.map(str::to_owned).as_slice(), Ending::Done)
-    );
+    assert_eq!(seen.as_slice(), expected.map(str::to_owned).as_slice());
+    assert_eq!(ending, Ending::Done);
 }
 
 #[test]
 fn the_first_error_of_a_pipeline_ends_the_transaction_with_its_place() {
     let text = "\\startpipeline\nA;\n B;\nC;\n\\endpipeline\nD;";
-    let answers = [
-        one_row_reply(),
-        refused("deadlock", "no"),
-        refused("other", "no"),
-    ];
+    let (deadlock, other) = (refused("deadlock", "no"), refused("other", "no"));
+    let answers = [one_row_reply(), deadlock, other];
     let (seen, ending) = Client::of(text).run_with(|number| answers[number]);
     assert_eq!(seen.len(), 4, "{seen:?}");
     let expected = ("deadlock", "test.sql:3:2: no".to_owned());
@@ -64,12 +53,9 @@ fn gset_applies_to_the_last_of_combined_statements_and_aset_to_all() {
         rows: 2,
         ..one_row_reply()
     };
-    let (class, message) = failed(Client::of("A \\; B \\gset\nC :b;").run_with(many).1);
-    assert_eq!(class, "expectation");
-    assert!(
-        message.starts_with("test.sql:1:6: \\gset expects one row, found 2"),
-        "{message}"
-    );
+    let ending = Client::of("A \\; B \\gset\nC :b;").run_with(many).1;
+    let expected = "test.sql:1:6: \\gset expects one row, found 2";
+    fails(ending, "expectation", expected);
 }
 
 #[test]
@@ -88,28 +74,18 @@ fn aset_stores_the_last_row_and_changes_nothing_without_rows() {
 #[test]
 fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statements() {
     let text = "\\begin\nA;\n\\commit\n\\expect error serialization\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\commit\n\\endpipeline\n\\abort";
+    #[rustfmt::skip]
     let expected = [
-        "\\begin []",
-        "A []",
-        "\\commit []",
-        "SET LEVEL []",
-        "BEGIN []",
-        "BEGIN []",
-        "\\commit []",
+        "\\begin []", "A []", "\\commit []", "SET LEVEL []", "BEGIN []", "BEGIN []", "\\commit []",
         "sync",
     ];
-    let second = |number| {
-        if number == 2 {
-            refused("serialization", "no")
-        } else {
-            one_row_reply()
-        }
+    let second = |number| match number {
+        2 => refused("serialization", "no"),
+        _ => one_row_reply(),
     };
     let (seen, ending) = Client::of(text).run_with(second);
-    assert_eq!(
-        (seen.as_slice(), ending),
-        (expected.map(str::to_owned).as_slice(), Ending::Aborted)
-    );
+    assert_eq!(seen.as_slice(), expected.map(str::to_owned).as_slice());
+    assert_eq!(ending, Ending::Aborted);
     let kinds: Vec<_> = (compiled(text).statements.iter())
         .map(|statement| (statement.kind, statement.is_operation))
         .collect();
@@ -125,10 +101,8 @@ fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statemen
     ];
     assert_eq!(kinds, expected);
     let program = compiled("A;\n \\begin\n\\abort");
-    assert_eq!(
-        (program.statements[1].line, program.statements[1].column),
-        (2, 2)
-    );
+    assert_eq!(program.statements[1].line, 2);
+    assert_eq!(program.statements[1].column, 2);
 }
 
 #[test]
@@ -145,10 +119,8 @@ fn an_identifier_is_chosen_by_the_variable_of_its_name() {
         let (class, message) = failed(program(wrong, 0).1);
         let expected =
             format!(":{{table}} has 3 choices, expected :table to be 0 to 2, found {wrong}");
-        assert!(
-            class == "script" && message.starts_with("test.sql:1:1: "),
-            "{message}"
-        );
+        assert!(class == "script", "{message}");
+        assert!(message.starts_with("test.sql:1:1: "), "{message}");
         assert!(message.contains(&expected), "{message}");
     }
 }
@@ -157,10 +129,7 @@ fn an_identifier_is_chosen_by_the_variable_of_its_name() {
 fn every_choice_is_a_separate_statement() {
     let text = "\\set table 1\nA;\nB :{table} \\gset\n\\startpipeline\nC :{table};\n\\endpipeline";
     let statements = compiled(text).statements;
-    let shown: Vec<_> = statements
-        .iter()
-        .map(|sent| (sent.text.as_str(), sent.line, sent.need == Need::Rows))
-        .collect();
+    let shown = |sent: &Statement| (sent.text.clone(), sent.line, sent.need == Need::Rows);
     let expected = [
         ("A", 2, false),
         ("B a", 3, true),
@@ -170,10 +139,10 @@ fn every_choice_is_a_separate_statement() {
         ("C b", 5, false),
         ("C c", 5, false),
     ];
-    assert_eq!(shown, expected);
-    let seen = Client::of(text)
-        .run_with(|_| one_row(&["a"], &[Some("1")]))
-        .0;
+    let expected = expected.map(|(text, line, needs)| (text.to_owned(), line, needs));
+    assert_eq!(statements.iter().map(shown).collect::<Vec<_>>(), expected);
+    let reply = |_| one_row(&["a"], &[Some("1")]);
+    let seen = Client::of(text).run_with(reply).0;
     assert_eq!(seen, ["A []", "B b []", "C b []", "sync"]);
 }
 
@@ -209,12 +178,8 @@ fn shell_commands_take_variables_and_may_set_one() {
     let text = "\\set x 40\n\\setshell y expr :x \\\n + 2\nA :y;\n\\shell test :y = 42\n\\shell test ::y = :y";
     let (seen, ending) = Client::of(text).run();
     assert_eq!(seen, ["A ? [42]"]);
-    let (class, message) = failed(ending);
-    assert_eq!(class, "script");
-    assert!(
-        message.starts_with("test.sql:6:1: the command test :y = 42 failed"),
-        "{message}"
-    );
+    let expected = "test.sql:6:1: the command test :y = 42 failed";
+    fails(ending, "script", expected);
     let (_, message) = failed(Client::of("\\setshell y echo five").run().1);
     assert!(message.contains("expected the command echo five to print an integer, found 'five'"));
 }
@@ -231,15 +196,12 @@ fn shell_commands_need_permission() {
 fn a_given_variable_that_no_script_sets_is_a_constant() {
     let given = |text: &str| {
         let given = [("scale", Value::Int(3))];
-        crate::support::try_compile_with(text, &given)
-            .unwrap()
-            .explain()
+        let program = crate::support::try_compile_with(text, &given);
+        program.unwrap().explain()
     };
     let folded = given("\\set aid random(1, 100000 * :scale)\nA :aid;");
-    assert!(
-        folded.contains(" 300000 ") && !folded.contains("Load"),
-        "{folded}"
-    );
+    assert!(folded.contains(" 300000 "), "{folded}");
+    assert!(!folded.contains("Load"), "{folded}");
     for set in [
         "\\set scale 4",
         "\\for scale in 1..2\n\\endfor",
@@ -263,24 +225,15 @@ fn gset_path_stores_a_value_of_a_document() {
                 B :n_id, :name, :half, :all, :deep, :spaced, :none;";
     let (seen, ending) = Client::of(text).run_with(|_| one_row(&["d"], &[Some(document)]));
     assert_eq!(ending, Ending::Done);
-    assert_eq!(
-        seen[1],
-        "B ?, ?, ?, ?, ?, ?, ? [7, 'it's', 1.5, '[1.5,null,{\"x\":true}]', '{\"x\":true}', 1, NULL]"
-    );
+    let values = "7, 'it's', 1.5, '[1.5,null,{\"x\":true}]', '{\"x\":true}', 1, NULL";
+    assert_eq!(seen[1], format!("B ?, ?, ?, ?, ?, ?, ? [{values}]"));
     // `path` alone is a prefix, as in pgbench.
-    let (seen, _) =
-        Client::of("A \\gset path\nB :pathd;").run_with(|_| one_row(&["d"], &[Some("5")]));
+    let reply = |cell| move |_| one_row(&["d"], &[Some(cell)]);
+    let (seen, _) = Client::of("A \\gset path\nB :pathd;").run_with(reply("5"));
     assert_eq!(seen[1], "B ? [5]");
-    let (class, message) = failed(
-        Client::of("A\n\\gset path $.a x")
-            .run_with(|_| one_row(&["d"], &[Some("no")]))
-            .1,
-    );
-    assert_eq!(class, "expectation");
-    assert!(
-        message.starts_with("test.sql:2:1: \\gset path expects a JSON document"),
-        "{message}"
-    );
+    let (_, ending) = Client::of("A\n\\gset path $.a x").run_with(reply("no"));
+    let expected = "test.sql:2:1: \\gset path expects a JSON document";
+    fails(ending, "expectation", expected);
     for (wrong, place) in [
         ("\\gset path $.1 x", 14),
         ("\\gset path $.a", 15),
@@ -293,12 +246,8 @@ fn gset_path_stores_a_value_of_a_document() {
 
 #[test]
 fn gset_gives_a_variable_the_type_of_its_column() {
-    let types: &[CellType] = &[
-        CellType::Date,
-        CellType::Decimal,
-        CellType::Bytes,
-        CellType::Plain,
-    ];
+    use CellType::{Bytes, Date, Decimal, Plain};
+    let types: &[CellType] = &[Date, Decimal, Bytes, Plain];
     let cells = ["2011-03-04", "1.50", "ab", "007"];
     let reply = |_| Reply {
         types,
@@ -306,8 +255,6 @@ fn gset_gives_a_variable_the_type_of_its_column() {
     };
     let text = "A \\gset\n\\set next date(:d + 1)\nB :next, :n, :b, :t;";
     let seen = Client::of(text).run_with(reply).0;
-    assert_eq!(
-        seen[1],
-        "B ?, ?, ?, ? ['2011-03-05', '1.50', '\\x6162', '007']"
-    );
+    let expected = "B ?, ?, ?, ? ['2011-03-05', '1.50', '\\x6162', '007']";
+    assert_eq!(seen[1], expected);
 }

@@ -1,6 +1,6 @@
 //! How the statements of a script are sent, and where a plain file is split.
 use crate::support::{compiled, marked, source, try_compile_with};
-use assay_script::{Lexer, Options, TextStyle, compile, split_statements};
+use assay_script::{Lexer, Options, Statement, TextStyle, compile, split_statements};
 use assay_values::Value;
 
 /// The texts of the statements of a script that may use `:a` and `:b`.
@@ -12,17 +12,12 @@ fn statements(text: &str) -> Vec<String> {
 
 #[test]
 fn statements_end_with_a_semicolon_or_the_text() {
-    for (text, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("SELECT 1", vec!["SELECT 1"]),
         ("SELECT 1;", vec!["SELECT 1"]),
-        (
-            " ;; SELECT 1 ; ;\n SELECT\n 2 ;",
-            vec!["SELECT 1", "SELECT\n 2"],
-        ),
-        (
-            "SELECT 1; -- why; not\nSELECT 2",
-            vec!["SELECT 1", "SELECT 2"],
-        ),
+        (" ;; SELECT 1 ; ;\n SELECT\n 2 ;", vec!["SELECT 1", "SELECT\n 2"]),
+        ("SELECT 1; -- why; not\nSELECT 2", vec!["SELECT 1", "SELECT 2"]),
         ("/* a; b */ SELECT 1;", vec!["SELECT 1"]),
         ("\u{feff}SELECT 1;", vec!["SELECT 1"]),
         ("SELECT 1;\r\nSELECT 2;\r\n", vec!["SELECT 1", "SELECT 2"]),
@@ -30,27 +25,16 @@ fn statements_end_with_a_semicolon_or_the_text() {
             "SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$",
             vec!["SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$"],
         ),
-        (
-            "SELECT 'it''s;'; SELECT E'it\\'s;'",
-            vec!["SELECT 'it''s;'", "SELECT E'it\\'s;'"],
-        ),
+        ("SELECT 'it''s;'; SELECT E'it\\'s;'", vec!["SELECT 'it''s;'", "SELECT E'it\\'s;'"]),
         ("SELECT '\\'; SELECT 2", vec!["SELECT '\\'", "SELECT 2"]),
-        (
-            "SELECT date'\\'; SELECT 2",
-            vec!["SELECT date'\\'", "SELECT 2"],
-        ),
-        (
-            "SELECT a$b$ ; SELECT c$b$",
-            vec!["SELECT a$b$", "SELECT c$b$"],
-        ),
+        ("SELECT date'\\'; SELECT 2", vec!["SELECT date'\\'", "SELECT 2"]),
+        ("SELECT a$b$ ; SELECT c$b$", vec!["SELECT a$b$", "SELECT c$b$"]),
         ("SELECT 5 - -3", vec!["SELECT 5 - -3"]),
-        (
-            "SELECT 1\n\\set x 2\nSELECT 3",
-            vec!["SELECT 1", "SELECT 3"],
-        ),
+        ("SELECT 1\n\\set x 2\nSELECT 3", vec!["SELECT 1", "SELECT 3"]),
         ("SELECT 1 \\gset\nSELECT 2", vec!["SELECT 1", "SELECT 2"]),
         ("SELECT 'a\n\\set x 1\nb'", vec!["SELECT 'a\n\\set x 1\nb'"]),
-    ] {
+    ];
+    for (text, expected) in cases {
         assert_eq!(statements(text), expected, "{text}");
     }
 }
@@ -75,36 +59,22 @@ fn comments_are_not_sent_and_hints_are() {
 
 #[test]
 fn names_become_parameters_outside_literals_only() {
-    for (text, expected, names) in [
+    #[rustfmt::skip]
+    let cases = [
         ("SELECT :a", "SELECT ?", 1),
-        (
-            "UPDATE t SET x=x+:a WHERE y=:b",
-            "UPDATE t SET x=x+? WHERE y=?",
-            2,
-        ),
+        ("UPDATE t SET x=x+:a WHERE y=:b", "UPDATE t SET x=x+? WHERE y=?", 2),
         ("SELECT :a::int, x::text", "SELECT ?::int, x::text", 1),
         ("SELECT (:a)", "SELECT (?)", 1),
-        (
-            "SELECT ':a', \":a\", `:a`, $$:a$$",
-            "SELECT ':a', \":a\", `:a`, $$:a$$",
-            0,
-        ),
+        ("SELECT ':a', \":a\", `:a`, $$:a$$", "SELECT ':a', \":a\", `:a`, $$:a$$", 0),
         ("SET @x := 1", "SET @x := 1", 0),
         ("SELECT x[1:2], 12:30", "SELECT x[1:2], 12:30", 0),
         ("SELECT :'a'", "SELECT :'a'", 0),
-        (
-            "SELECT j ?| k, j ? k, j @? k",
-            "SELECT j ?| k, j ? k, j @? k",
-            0,
-        ),
+        ("SELECT j ?| k, j ? k, j @? k", "SELECT j ?| k, j ? k, j @? k", 0),
         ("SELECT :a||:b, @:a", "SELECT ?||?, @?", 3),
         // After several colons there is no variable; the end of a slice may be a column.
-        (
-            "SELECT x:::a, x[1:a], x[:c], y[2:c]",
-            "SELECT x:::a, x[1?], x[:c], y[2:c]",
-            1,
-        ),
-    ] {
+        ("SELECT x:::a, x[1:a], x[:c], y[2:c]", "SELECT x:::a, x[1?], x[:c], y[2:c]", 1),
+    ];
+    for (text, expected, names) in cases {
         assert_eq!(statements(text), [expected], "{text}");
         let given = [("a", Value::Int(1)), ("b", Value::Int(2))];
         let program = try_compile_with(text, &given).unwrap();
@@ -115,21 +85,17 @@ fn names_become_parameters_outside_literals_only() {
 #[test]
 fn a_statement_knows_its_place() {
     let program = compiled("-- a\n SELECT 1;\n\n/* é */ SELECT\n 2;");
-    let places: Vec<_> = program
-        .statements
-        .iter()
-        .map(|statement| (statement.index_in_script, statement.line, statement.column))
-        .collect();
+    let place = |sent: &Statement| (sent.index_in_script, sent.line, sent.column);
+    let places: Vec<_> = program.statements.iter().map(place).collect();
     assert_eq!(places, [(0, 2, 2), (1, 4, 9)]);
     assert_eq!(program.scripts[0].statement_ids, 0..2);
 }
 
 fn split(text: &str, style: TextStyle) -> Vec<(String, u32, u32)> {
-    let found = split_statements(&source("plain.sql", text), style)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let found = split_statements(&source("plain.sql", text), style);
+    let found = found.unwrap_or_else(|error| panic!("{error}")).into_iter();
     found
-        .into_iter()
-        .map(|statement| (statement.text, statement.line, statement.column))
+        .map(|sent| (sent.text, sent.line, sent.column))
         .collect()
 }
 
@@ -138,14 +104,11 @@ fn a_plain_file_is_split_as_an_interactive_client_would() {
     let text = "-- head;\nCREATE TABLE t (a text); -- tail\n\
         INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\');;\n/* between */ DROP TABLE t /* behind */";
     let expected = [
-        ("CREATE TABLE t (a text)".to_owned(), 2, 1),
-        (
-            "INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\')".to_owned(),
-            3,
-            1,
-        ),
-        ("DROP TABLE t".to_owned(), 5, 15),
+        ("CREATE TABLE t (a text)", 2, 1),
+        ("INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\')", 3, 1),
+        ("DROP TABLE t", 5, 15),
     ];
+    let expected = expected.map(|(text, line, column)| (text.to_owned(), line, column));
     assert_eq!(split(text, TextStyle::STANDARD), expected);
     assert_eq!(split("", TextStyle::STANDARD), []);
 }
@@ -180,14 +143,10 @@ fn the_body_of_a_function_is_not_split() {
 #[test]
 fn backslashes_escape_only_in_their_own_style() {
     let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";
-    let found: Vec<String> = split(text, TextStyle::BACKSLASH)
-        .into_iter()
-        .map(|(text, ..)| text)
-        .collect();
-    assert_eq!(
-        found,
-        ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]
-    );
+    let found = split(text, TextStyle::BACKSLASH).into_iter();
+    let found: Vec<String> = found.map(|(text, ..)| text).collect();
+    let expected = ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"];
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -288,8 +247,6 @@ fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
     let source = source("plain.sql", "SELECT 1;\n SELECT 'x\\';");
     assert!(split_statements(&source, TextStyle::STANDARD).is_ok());
     let error = split_statements(&source, TextStyle::BACKSLASH).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "plain.sql:2:9: this literal is not closed: expected '"
-    );
+    let expected = "plain.sql:2:9: this literal is not closed: expected '";
+    assert_eq!(error.to_string(), expected);
 }

@@ -1,6 +1,8 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
 //! Long because each command that moves a client on has its steps here.
-use crate::support::{Client, compiled, failed, fails, one_row, refused, source, try_compile_as};
+use crate::support::{
+    Client, compiled, failed, fails, one_row, one_row_reply, refused, source, try_compile_as,
+};
 use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Step, Values, compile};
 use assay_values::{CellType, Random, Value};
 use std::sync::Arc;
@@ -16,13 +18,8 @@ fn one_branch_of_a_condition_is_taken() {
         (Value::Double(7.5), vec!["E []", "F []"]),
     ] {
         let (seen, ending) = Client::with(text, &[("n", value)]).run();
-        assert_eq!(
-            (seen, ending),
-            (
-                expected.into_iter().map(String::from).collect(),
-                Ending::Done
-            )
-        );
+        assert_eq!(seen, expected);
+        assert_eq!(ending, Ending::Done);
     }
     let (seen, _) = Client::of("\\if 0\nA;\n\\endif\nB;").run();
     assert_eq!(seen, ["B []"]);
@@ -32,10 +29,8 @@ fn one_branch_of_a_condition_is_taken() {
 fn loops_repeat_for_both_bounds_and_nest() {
     let text = "\\for i in 1..:n\n\\for j in :i..2\nA :i, :j;\n\\endfor\n\\endfor\nB;";
     let (seen, _) = Client::with(text, &[("n", Value::Int(3))]).run();
-    assert_eq!(
-        seen,
-        ["A ?, ? [1, 1]", "A ?, ? [1, 2]", "A ?, ? [2, 2]", "B []"]
-    );
+    let expected = ["A ?, ? [1, 1]", "A ?, ? [1, 2]", "A ?, ? [2, 2]", "B []"];
+    assert_eq!(seen, expected);
     let (seen, _) = Client::with(text, &[("n", Value::Int(0))]).run();
     assert_eq!(seen, ["B []"]);
     // The body cannot make the loop infinite.
@@ -48,11 +43,8 @@ fn loops_repeat_for_both_bounds_and_nest() {
 #[test]
 fn a_loop_without_statements_is_ended() {
     let text = "\\for i in 1..9223372036854775807\n\\endfor\nA;";
-    fails(
-        Client::of(text).run().1,
-        "script",
-        "test.sql:2:1: 10000000 repetitions without a statement",
-    );
+    let expected = "test.sql:2:1: 10000000 repetitions without a statement";
+    fails(Client::of(text).run().1, "script", expected);
 }
 
 #[test]
@@ -88,11 +80,8 @@ fn a_value_that_grows_has_a_largest_size() {
         let (class, message) = failed(Client::of(&text).run().1);
         assert_eq!(class, "script");
         assert!(message.starts_with("test.sql:3:"), "{message}");
-        assert!(
-            message.contains("at most 16777216 bytes")
-                && message.contains(&format!("by {made_by}()")),
-            "{message}"
-        );
+        assert!(message.contains("at most 16777216 bytes"), "{message}");
+        assert!(message.contains(&format!("by {made_by}()")), "{message}");
     }
 }
 
@@ -101,10 +90,8 @@ fn lists_inside_each_other_have_a_largest_depth() {
     let text = "\\set x 1\n\\for i in 1..1000000\n  \\set x list(:x)\n\\endfor\nA;";
     let (_, message) = failed(Client::of(text).run().1);
     let expected = "expected at most 100 lists inside each other, found 101, made by list()";
-    assert!(
-        message.starts_with("test.sql:3:") && message.ends_with(expected),
-        "{message}"
-    );
+    assert!(message.starts_with("test.sql:3:"), "{message}");
+    assert!(message.ends_with(expected), "{message}");
 }
 
 #[test]
@@ -123,10 +110,8 @@ fn expected_rows_are_those_returned_or_changed() {
     // NULL accepts any answer.
     assert_eq!(ending(Value::Null, answer(17, 0)), Ending::Done);
     let (class, message) = failed(ending(Value::Int(3), answer(4, 3)));
-    assert_eq!(
-        (class, &*message),
-        ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
-    );
+    assert_eq!(class, "expectation");
+    assert_eq!(&*message, "test.sql:2:1: expected 3 rows, found 4 rows");
     let changed = ending(Value::Int(3), answer(0, 1));
     fails(changed, "expectation", "found 1 row changed");
 }
@@ -135,9 +120,8 @@ fn expected_rows_are_those_returned_or_changed() {
 fn an_expected_value_is_compared_by_its_type() {
     let ends = |expected: &str, cell: Option<&str>| {
         let reply = one_row(&["c"], &[cell]);
-        Client::of(&format!("SELECT c;\n\\expect value {expected}"))
-            .run_with(|_| reply)
-            .1
+        let text = format!("SELECT c;\n\\expect value {expected}");
+        Client::of(&text).run_with(|_| reply).1
     };
     for (expected, cell) in [
         ("5", "5"),
@@ -153,21 +137,15 @@ fn an_expected_value_is_compared_by_its_type() {
         ("123456789012345678.01", "123456789012345678.010"),
         ("0.1 + 0.2", "0.30000000000000004"),
     ] {
-        assert_eq!(
-            ends(expected, Some(cell)),
-            Ending::Done,
-            "{expected} {cell}"
-        );
+        let ending = ends(expected, Some(cell));
+        assert_eq!(ending, Ending::Done, "{expected} {cell}");
     }
-    for (expected, cell, found) in [
+    #[rustfmt::skip]
+    let cases = [
         ("5", Some("6"), "expected 5, found '6'"),
         ("5", Some("five"), "found 'five'"),
         ("5", None, "expected 5, found NULL"),
-        (
-            "9007199254740993",
-            Some("9007199254740992"),
-            "found '9007199254740992'",
-        ),
+        ("9007199254740993", Some("9007199254740992"), "found '9007199254740992'"),
         (
             "123456789012345678",
             Some("123456789012345679.00"),
@@ -178,14 +156,11 @@ fn an_expected_value_is_compared_by_its_type() {
             Some("123456789012345678.02"),
             "expected 123456789012345678.01, found '123456789012345678.02'",
         ),
-        (
-            "decimal('0.30') - decimal('0.10')",
-            Some("0.19999999999999998"),
-            "expected 0.20",
-        ),
+        ("decimal('0.30') - decimal('0.10')", Some("0.19999999999999998"), "expected 0.20"),
         ("'abc'", Some("ABC"), "expected 'abc', found 'ABC'"),
         ("TRUE", Some("0"), "expected TRUE, found '0'"),
-    ] {
+    ];
+    for (expected, cell, found) in cases {
         fails(ends(expected, cell), "expectation", found);
     }
     let none = Client::of("S;\n\\expect value 1").run_with(|_| Reply::default());
@@ -202,18 +177,13 @@ fn the_amounts_of_a_transfer_are_compared_exactly() {
                 types,
                 ..one_row(&["a", "b", "c"], &cells.map(Some))
             };
-            Client::of("SELECT a, b, c \\gset\n\\assert :a - :b = :c")
-                .run_with(|_| reply)
-                .1
+            let text = "SELECT a, b, c \\gset\n\\assert :a - :b = :c";
+            Client::of(text).run_with(|_| reply).1
         };
         assert_eq!(ending(["0.30", "0.10", "0.20"]), Ending::Done);
         assert_eq!(ending(["0.30", "0.1", "0.200"]), Ending::Done);
-        let large = [
-            "10000000000000000000000.01",
-            "0.01",
-            "10000000000000000000000",
-        ];
-        assert_eq!(ending(large), Ending::Done);
+        let (large, rest) = ("10000000000000000000000.01", "10000000000000000000000");
+        assert_eq!(ending([large, "0.01", rest]), Ending::Done);
         let differ = ["123456789012345678.02", "0.01", "123456789012345678"];
         fails(ending(differ), "expectation", ":a - :b = :c");
     }
@@ -225,35 +195,26 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
     let (seen, ending) = Client::of("A;\n\\expect rows 1\nB;").run_with(|_| constraint);
     assert_eq!(seen, ["A []"]);
     let (class, message) = failed(ending);
-    assert_eq!(
-        (class, &*message),
-        ("constraint", "test.sql:1:1: duplicate key")
-    );
+    assert_eq!(class, "constraint");
+    assert_eq!(&*message, "test.sql:1:1: duplicate key");
 
     let text = "A;\n\\expect error constraint\nB;";
-    let first_only = |index| {
-        if index == 0 {
-            constraint
-        } else {
-            Reply::default()
-        }
+    let first_only = |index| match index {
+        0 => constraint,
+        _ => Reply::default(),
     };
     let (seen, ending) = Client::of(text).run_with(first_only);
     assert_eq!((seen.len(), ending), (2, Ending::Done));
 
-    fails(
-        Client::of(text).run_with(|_| Reply::default()).1,
-        "expectation",
-        "2:1: expected an error of the class constraint, the statement succeeded",
-    );
-
     let deadlock = refused("deadlock", "try again");
-    let expected = "expected an error of the class constraint, found deadlock: try again";
-    fails(
-        Client::of(text).run_with(|_| deadlock).1,
-        "expectation",
-        expected,
-    );
+    for (reply, found) in [
+        (Reply::default(), "the statement succeeded"),
+        (deadlock, "found deadlock: try again"),
+    ] {
+        let expected = format!("2:1: expected an error of the class constraint, {found}");
+        let ending = Client::of(text).run_with(|_| reply).1;
+        fails(ending, "expectation", &expected);
+    }
 }
 
 #[test]
@@ -261,10 +222,8 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
     let text = "SELECT a, b \\gset p_\nUSE :p_a, :p_B, :p_c;";
     let reply = one_row(&["a", "b", "C"], &[Some("7"), None, Some("007")]);
     let (seen, ending) = Client::of(text).run_with(|_| reply);
-    assert_eq!(
-        (seen[1].as_str(), ending),
-        ("USE ?, ?, ? [7, NULL, '007']", Ending::Done)
-    );
+    assert_eq!(seen[1].as_str(), "USE ?, ?, ? [7, NULL, '007']");
+    assert_eq!(ending, Ending::Done);
 
     // The value is available to the following commands and to the next transaction.
     let text = "SELECT n;\n\\gset\n\\expect value :n\n\\if :n > 1\nA :n + 1;\n\\endif";
@@ -276,10 +235,11 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
             rows,
             ..one_row(&["n"], &[Some("5")])
         };
+        let expected = format!("2:1: \\gset expects one row, found {rows}");
         fails(
             Client::of(text).run_with(|_| reply).1,
             "expectation",
-            &format!("2:1: \\gset expects one row, found {rows}"),
+            &expected,
         );
     }
     let missing = one_row(&["m"], &[Some("5")]);
@@ -291,20 +251,13 @@ fn gset_stores_the_columns_of_one_row_in_variables() {
 fn only_statements_whose_cells_are_used_need_rows() {
     let program =
         compiled("A;\n\\expect rows 1\nB \\gset\nC;\n\\expect value 1\nD;\n\\expect error data");
-    let needs: Vec<Need> = program
-        .statements
-        .iter()
-        .map(|statement| statement.need)
-        .collect();
+    let needs: Vec<Need> = program.statements.iter().map(|sent| sent.need).collect();
     assert_eq!(needs, [Need::Count, Need::Rows, Need::Rows, Need::Count]);
     let mut machine = Machine::new(Arc::new(program), 1, 0);
     machine.begin(0);
     assert!(matches!(machine.step(), Step::Execute { statement: 0, .. }));
     assert_eq!(machine.keep(), Need::Count);
-    machine.answered(Reply {
-        rows: 1,
-        ..Reply::default()
-    });
+    machine.answered(one_row_reply());
     assert!(matches!(machine.step(), Step::Execute { statement: 1, .. }));
     assert_eq!(machine.keep(), Need::Rows);
 }
@@ -324,10 +277,8 @@ fn after_an_abort_only_the_pauses_at_the_end_are_made() {
     let mut client = Client::with(text, &[("n", Value::Int(4))]);
     for _ in 0..2 {
         let (seen, ending) = client.run();
-        assert_eq!(
-            seen[2..],
-            ["roll back", "rest 3000000000", "rest 4000000000"]
-        );
+        let expected = ["roll back", "rest 3000000000", "rest 4000000000"];
+        assert_eq!(seen[2..], expected);
         assert_eq!((seen.len(), ending), (5, Ending::Aborted));
     }
     // The next script that ends as it should is not aborted.
@@ -341,16 +292,8 @@ fn after_an_abort_only_the_pauses_at_the_end_are_made() {
 fn pauses_have_units() {
     let text = "\\sleep 2\n\\sleep 3ms\n\\sleep 1 + 1 us\n\\sleep :half s\n\\sleep 0";
     let (seen, _) = Client::with(text, &[("half", Value::Double(0.5))]).run();
-    assert_eq!(
-        seen,
-        [
-            "sleep 2000000000",
-            "sleep 3000000",
-            "sleep 2000",
-            "sleep 500000000",
-            "sleep 0"
-        ]
-    );
+    let expected = ["2000000000", "3000000", "2000", "500000000", "0"];
+    assert_eq!(seen, expected.map(|ns| format!("sleep {ns}")));
     for bad in ["-1", "1e300", "NULL", "'soon'"] {
         let text = format!("\\set bad {bad}\n\\sleep :bad");
         fails(Client::of(&text).run().1, "script", "expected a ");
@@ -359,10 +302,8 @@ fn pauses_have_units() {
 
 #[test]
 fn variables_keep_their_values_from_transaction_to_transaction() {
-    let mut client = Client::with(
-        "\\set n :n + 1\nA :n, :client_id, :random_seed;",
-        &[("n", Value::Int(0))],
-    );
+    let text = "\\set n :n + 1\nA :n, :client_id, :random_seed;";
+    let mut client = Client::with(text, &[("n", Value::Int(0))]);
     assert_eq!(client.run().0, ["A ?, ?, ? [1, 0, 1]"]);
     assert_eq!(client.run().0, ["A ?, ?, ? [2, 0, 1]"]);
 }
@@ -405,12 +346,10 @@ fn the_same_seed_draws_the_same_values_and_each_client_draws_its_own() {
     let mut all: Vec<Vec<Value>> = (0..50).map(|client| drawn(7, client)).collect();
     all.push(drawn(8, 0));
     for (index, values) in all.iter().enumerate() {
-        let shared =
-            |others: &Vec<Value>| values.iter().filter(|value| others.contains(value)).count();
-        assert!(
-            all[index + 1..].iter().all(|others| shared(others) == 0),
-            "client {index}"
-        );
+        for others in &all[index + 1..] {
+            let is_shared = values.iter().any(|value| others.contains(value));
+            assert!(!is_shared, "client {index}");
+        }
     }
 }
 
@@ -427,11 +366,8 @@ fn a_branch_depends_on_how_many_rows_the_last_change_changed() {
             match machine.step() {
                 Step::Execute { text, .. } => {
                     seen.push(text.split(' ').next().unwrap().to_owned());
-                    let affected = if text.starts_with("SELECT") {
-                        9
-                    } else {
-                        affected
-                    };
+                    let is_read = text.starts_with("SELECT");
+                    let affected = if is_read { 9 } else { affected };
                     machine.answered(Reply {
                         affected,
                         ..Reply::default()
@@ -453,9 +389,8 @@ fn a_branch_depends_on_how_many_rows_the_last_change_changed() {
 #[test]
 fn only_a_script_that_uses_it_stores_how_many_rows_were_changed() {
     let listed = |text: &str| compiled(text).explain().contains("SettleChanged");
-    assert!(listed(
-        "UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n"
-    ));
+    let uses = "UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n";
+    assert!(listed(uses));
     assert!(!listed("UPDATE t SET a = 1;\nSELECT 1;\n"));
 }
 
@@ -464,12 +399,8 @@ fn a_condition_that_does_not_hold_fails_with_its_values() {
     let text = "\\set a 5\n\\set b 'x'\n\\assert :a > 4 and :b = 'x'\nA;\n\\assert :a > \\\n  9 or :b = 'y' or :a = 3\nB;";
     let (seen, ending) = Client::of(text).run();
     assert_eq!(seen, ["A []"]);
-    let (class, message) = failed(ending);
-    assert_eq!(class, "expectation");
-    assert!(
-        message.ends_with(":5:1: expected :a > 9 or :b = 'y' or :a = 3, found a = 5, b = 'x'"),
-        "{message}"
-    );
+    let expected = ":5:1: expected :a > 9 or :b = 'y' or :a = 3, found a = 5, b = 'x'";
+    fails(ending, "expectation", expected);
     let (_, ending) = Client::of("\\assert NULL = 1\nA;").run();
     assert_eq!(failed(ending).0, "expectation");
 }
@@ -510,26 +441,17 @@ fn clients_share_numbers_and_see_which_are_acknowledged() {
     ended(&mut second);
     program.shared_numbers.ended(1, NumberOutcome::Returned);
     first.begin(0);
-    assert_eq!(
-        asked(&mut first),
-        found(1, 1),
-        "the number that was given back"
-    );
+    // The number that was given back.
+    assert_eq!(asked(&mut first), found(1, 1));
 }
 
 #[test]
 fn a_deferred_script_begins_with_the_values_that_it_was_given_also_when_it_is_retried() {
-    let sources = [
-        source(
-            "order",
-            "\\set w 5\n\\set day 'Monday'\n\\defer deliver-it w\n\\set w 6\nA :w;",
-        ),
-        source("deliver-it", "B :w, :day, :scale;\n\\set w 7"),
-    ];
-    let given = [
-        ("scale".to_owned(), Value::Int(3)),
-        ("day".to_owned(), Value::Null),
-    ];
+    let order = "\\set w 5\n\\set day 'Monday'\n\\defer deliver-it w\n\\set w 6\nA :w;";
+    let deferred = source("deliver-it", "B :w, :day, :scale;\n\\set w 7");
+    let sources = [source("order", order), deferred];
+    let given = [("scale", Value::Int(3)), ("day", Value::Null)];
+    let given = given.map(|(name, value)| (name.to_owned(), value));
     let options = Options {
         variables: &given,
         ..Options::default()
@@ -571,9 +493,8 @@ fn values_depend_on_the_number_and_not_on_the_client() {
         asked(machine)
     };
     let mut first_client = Machine::new(program.clone(), 1, 0);
-    let first: Vec<_> = (0..5)
-        .map(|number| begun(&mut first_client, number))
-        .collect();
+    let first = (0..5).map(|number| begun(&mut first_client, number));
+    let first: Vec<_> = first.collect();
     let mut second_client = Machine::new(program, 1, 7);
     second_client.keep_start(true);
     for number in [3, 0, 4, 1, 2] {

@@ -1,6 +1,6 @@
 //! How the value of a `:name` is sent with its statement: substituted into the text as in pgbench's `simple`, or
 //! bound.
-use crate::support::{compiled, marked, one_row_reply, source, try_compile_as, warnings};
+use crate::support::{compiled, fails, marked, one_row_reply, source, try_compile_as, warnings};
 use assay_script::{Ending, Machine, Options, Reply, Step, Values, compile};
 use assay_values::Value;
 use std::sync::Arc;
@@ -73,14 +73,10 @@ fn stored_answers_are_substituted_unchanged() {
     };
     // This \gset may set any name: a name that is not set stays unchanged within quotes.
     let text = "\\set n NULL\nS \\gset\nT ':a', [:b], :c, :n, 'HH24:MI';";
-    assert_eq!(
-        sent(text, &[], reply).0[1],
-        "T '007', [], 1.50, NULL, 'HH24:MI'"
-    );
+    let expected = "T '007', [], 1.50, NULL, 'HH24:MI'";
+    assert_eq!(sent(text, &[], reply).0[1], expected);
     let (_, ending) = sent("S \\gset\nT :d;", &[], reply);
-    assert!(
-        matches!(ending, Ending::Failed { class: "script", message } if message.contains(":d has no value"))
-    );
+    fails(ending, "script", ":d has no value");
 }
 
 #[test]
@@ -88,29 +84,16 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
     let given = [("name", Value::Text("a".into()))];
     let text = "\\set x 1\nSELECT :x,\n  ':x', 'p:name', '12:30', ':other',\n $$:client_id$$;";
     let program = try_compile_as(Values::Bound, text, &given).unwrap();
-    assert_eq!(
-        marked(&program.statements[0]),
-        text[9..text.len() - 1].replacen(":x", "?", 1)
-    );
+    let expected = text[9..text.len() - 1].replacen(":x", "?", 1);
+    assert_eq!(marked(&program.statements[0]), expected);
     let warnings = warnings(&program);
-    let message = |name: &str| {
-        format!(":{name} is within quotes: it is sent as written, no value is bound there")
-    };
-    assert_eq!(
-        warnings,
-        [
-            format!("test.sql:3:4: {}", message("x")),
-            format!("test.sql:3:11: {}", message("name")),
-            format!("test.sql:4:4: {}", message("client_id")),
-        ]
-    );
-    assert!(
-        program.warnings[0]
-            .hint
-            .as_deref()
-            .unwrap()
-            .contains("--protocol simple")
-    );
+    let places = [("3:4", "x"), ("3:11", "name"), ("4:4", "client_id")];
+    let expected = places.map(|(place, name)| {
+        format!("test.sql:{place}: :{name} is within quotes: it is sent as written, no value is bound there")
+    });
+    assert_eq!(warnings, expected);
+    let hint = program.warnings[0].hint.as_deref();
+    assert!(hint.unwrap().contains("--protocol simple"));
     let pasted = try_compile_as(Values::Pasted, text, &given).unwrap();
     assert_eq!(pasted.warnings, []);
 }
@@ -119,12 +102,8 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
 fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
     let error = try_compile_as(Values::Refused, "SELECT 1;\nSELECT :client_id;", &[]).unwrap_err();
     assert_eq!((error.line, error.column), (2, 8));
-    assert!(
-        error
-            .message
-            .contains("the protocol simple binds no values"),
-        "{error}"
-    );
+    let expected = "the protocol simple binds no values";
+    assert!(error.message.contains(expected), "{error}");
     assert!(error.hint.unwrap().contains("prepared"));
     assert!(try_compile_as(Values::Refused, "SELECT ':client_id';", &[]).is_ok());
     let given = [("year", Value::Text("it's".into())), ("n", Value::Int(7))];
@@ -135,22 +114,14 @@ fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
     };
     assert_eq!(statement.text, "SELECT ':year', 'it''s', 7");
     assert!(!statement.changes_values && statement.parameter_count == 0);
-    assert!(
-        !try_compile_as(Values::Bound, constants, &given)
-            .unwrap()
-            .statements[0]
-            .changes_values
-    );
+    let bound = try_compile_as(Values::Bound, constants, &given).unwrap();
+    assert!(!bound.statements[0].changes_values);
     let changed = "\\set n 8\nSELECT :n;";
-    assert!(
-        try_compile_as(Values::Bound, changed, &given)
-            .unwrap()
-            .statements[0]
-            .changes_values
-    );
+    let bound = try_compile_as(Values::Bound, changed, &given).unwrap();
+    assert!(bound.statements[0].changes_values);
     assert!(try_compile_as(Values::Refused, changed, &given).is_err());
-    let error =
-        try_compile_as(Values::Pasted, "\\startpipeline\nA;\n\\endpipeline", &[]).unwrap_err();
+    let pipeline = "\\startpipeline\nA;\n\\endpipeline";
+    let error = try_compile_as(Values::Pasted, pipeline, &[]).unwrap_err();
     assert!(error.message.contains("simple does not have"), "{error}");
 }
 
@@ -169,9 +140,11 @@ fn a_script_that_sends_nothing_is_a_warning() {
 #[test]
 fn a_step_that_a_system_does_not_need_may_send_nothing() {
     let warned = |texts: &[&str], is_sequence| {
-        let sources: Vec<_> = (texts.iter().zip(["a", "b"]))
-            .map(|(text, name)| source(name, text))
-            .collect();
+        let sources = texts
+            .iter()
+            .zip(["a", "b"])
+            .map(|(text, name)| source(name, text));
+        let sources: Vec<_> = sources.collect();
         let options = Options {
             is_sequence,
             ..Options::default()
@@ -201,9 +174,8 @@ fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let around = |answer: &str| {
         let set = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n";
         let ended = "\\if :x = 1\nCOMMIT;\n\\endif";
-        compiled(&format!("{set}{answer};\n\\gset\n{ended}"))
-            .warnings
-            .len()
+        let program = compiled(&format!("{set}{answer};\n\\gset\n{ended}"));
+        program.warnings.len()
     };
     // What an answer may call by the variable's name changes it.
     assert_eq!(around("SELECT a AS X FROM t"), 1);

@@ -27,8 +27,8 @@ use crate::cassandra::refusal::Moment;
 use crate::cassandra::{frame_reader, refusal};
 use crate::scan::Scan;
 use crate::{
-    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, Result, Sender,
-    SystemError, Wire, WrongOption,
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Received, Request, Result,
+    Sender, SystemError, Wire, WrongOption,
 };
 
 /// One session with a Cassandra server, or with anything that speaks its protocol.
@@ -58,7 +58,7 @@ impl CassandraWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    ) -> Received {
         if let Some(progress) = self.side.resume(out, answer)? {
             return Ok((0, progress));
         }
@@ -143,12 +143,7 @@ impl Wire for CassandraWire {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
         let received = self.receive_messages(input, out, answer);
         if received.is_err() {
             self.side.phase = Phase::Over;

@@ -15,6 +15,7 @@ use crate::cassandra::notation::{RESPONSE, Version, opcode};
 use crate::cassandra::server::reply::Page;
 use crate::cassandra::server::request::{Asked, Parameters};
 use crate::null::{ResultSize, Statement};
+use crate::scan::Scan;
 use crate::{ErrorClass, Result, ServerEvent, SystemError, WireServer};
 
 /// The server's side of one session.
@@ -123,7 +124,7 @@ impl ServerSide {
                 }
             }
             opcode::PREPARE => {
-                let text = request::read_preparation(message.body).ok_or_else(malformed)?;
+                let text = Scan(message.body).long_string().ok_or_else(malformed)?;
                 self.prepare(text, out);
             }
             opcode::OPTIONS => self.send(opcode::SUPPORTED, out, reply::supported),
@@ -252,11 +253,7 @@ impl ServerSide {
 
 impl WireServer for CassandraServer {
     #[inline]
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)> {
         let mut used = 0;
         loop {
             if self.side.phase == Phase::Over {

@@ -115,10 +115,6 @@ pub(crate) fn read_execution(body: &[u8], is_v5: bool) -> Option<(Option<usize>,
     Some((id, Parameters::read(scan, is_v5)?))
 }
 
-pub(crate) fn read_preparation(body: &[u8]) -> Option<&str> {
-    Scan(body).long_string()
-}
-
 /// Whether the options of STARTUP ask for compression.
 pub(crate) fn wants_lz4(body: &[u8]) -> Option<bool> {
     let mut scan = Scan(body);

@@ -30,8 +30,8 @@ use crate::mongodb::scan::kind;
 use crate::mongodb::settings::Settings;
 use crate::request::ById;
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Keep, Progress, Request, Result, Sender,
-    SystemError, Wire, WrongOption,
+    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Keep, Progress, Received, Request,
+    Result, Sender, SystemError, Wire, WrongOption,
 };
 
 /// One session with a MongoDB server, or with anything that speaks its protocol.
@@ -76,7 +76,7 @@ impl MongodbWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    ) -> Received {
         if let Some(progress) = self.side.answer_without_server(answer) {
             return Ok((0, progress));
         }
@@ -178,12 +178,7 @@ impl Wire for MongodbWire {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
         let received = self.receive_messages(input, out, answer);
         if received.is_err() {
             self.side.phase = Phase::Over;

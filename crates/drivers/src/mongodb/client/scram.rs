@@ -56,12 +56,6 @@ impl Hash {
     }
 }
 
-fn xor(into: &mut [u8], with: &[u8]) {
-    for (byte, other) in into.iter_mut().zip(with) {
-        *byte ^= other;
-    }
-}
-
 fn hmac<M: Mac + KeyInit>(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let mut mac = <M as KeyInit>::new_from_slice(key).expect("any length is a key");
     parts.iter().for_each(|part| mac.update(part));
@@ -157,7 +151,9 @@ impl Scram {
         let without_proof = format!("c=biws,r={nonce}");
         let all = format!("{},{server_first},{without_proof}", self.client_first);
         let mut proof = hash.hmac(&stored_key, &[all.as_bytes()]);
-        xor(&mut proof, &client_key);
+        for (byte, other) in proof.iter_mut().zip(&client_key) {
+            *byte ^= other;
+        }
         let server_key = hash.hmac(&salted, &[b"Server Key"]);
         self.expected_proof = hash.hmac(&server_key, &[all.as_bytes()]);
         Ok(format!("{without_proof},p={}", STANDARD.encode(proof)).into_bytes())

@@ -136,11 +136,7 @@ impl MongodbServer {
 
 impl WireServer for MongodbServer {
     #[inline]
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)> {
         let mut used = 0;
         let mut executes = false;
         while !executes {

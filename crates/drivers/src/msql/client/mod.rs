@@ -16,7 +16,8 @@ use crate::msql::packet::command;
 use crate::msql::{packet, refusal};
 use crate::request::ById;
 use crate::{
-    Answer, ConnectOptions, ErrorClass, Progress, Request, Result, Sender, SystemError, Wire,
+    Answer, ConnectOptions, ErrorClass, Progress, Received, Request, Result, Sender, SystemError,
+    Wire,
 };
 
 /// One session with an mSQL server.
@@ -94,7 +95,7 @@ impl MsqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    ) -> Received {
         let mut used = 0;
         while let Some((size, text)) = packet::read(&input[used..])? {
             used += size;
@@ -170,12 +171,7 @@ impl Wire for MsqlWire {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
         let received = self.receive_packets(input, out, answer);
         if received.is_err() {
             self.phase = Phase::Over;

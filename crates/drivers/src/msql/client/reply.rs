@@ -144,30 +144,23 @@ mod tests {
 
     #[test]
     fn replies_are_distinguished() {
-        for (text, expected) in [
-            (
-                "-1:Unknown table \"t:u\"\n",
-                Reply::Error(b"Unknown table \"t:u\""),
-            ),
+        #[rustfmt::skip]
+        let cases = [
+            ("-1:Unknown table \"t:u\"\n", Reply::Error(b"Unknown table \"t:u\"")),
             ("1", Reply::Done),
             ("1:\n", Reply::Done),
             ("1:0", Reply::Done),
             ("1:6", Reply::Rows(6)),
             ("-100", Reply::End),
             ("-100:\n", Reply::End),
-            (
-                "0:4:1.0.16\n",
-                Reply::Greeting {
-                    protocol: 4,
-                    version: b"1.0.16",
-                },
-            ),
+            ("0:4:1.0.16\n", Reply::Greeting { protocol: 4, version: b"1.0.16" }),
             ("1:-6", Reply::Other),
             ("1:six", Reply::Other),
             ("6:X:00011:7", Reply::Other),
             ("", Reply::Other),
             ("0", Reply::Other),
-        ] {
+        ];
+        for (text, expected) in cases {
             assert_eq!(Reply::read(text.as_bytes()), expected, "{text}");
         }
     }

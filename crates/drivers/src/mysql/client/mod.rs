@@ -21,8 +21,8 @@ use crate::mysql::results::{Format, Results, Skim, Step};
 use crate::mysql::rows::Column;
 use crate::mysql::{greeting, refusal};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, Result, Sender, SystemError,
-    TransactionStatus, Wire,
+    Answer, BulkForm, Cancel, ConnectOptions, Progress, Received, Request, Result, Sender,
+    SystemError, TransactionStatus, Wire,
 };
 
 /// One session with a MySQL or MariaDB server, or another server with their protocol.
@@ -152,12 +152,7 @@ impl Wire for MysqlWire {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
         let (skimmed, is_complete) = self.skim(input, out, answer);
         if is_complete {
             return Ok((skimmed, Progress::Ready));
@@ -314,7 +309,7 @@ impl MysqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    ) -> Received {
         let mut used = 0;
         loop {
             let (size, payload) = self.packets.read(&input[used..])?;

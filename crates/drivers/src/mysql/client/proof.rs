@@ -151,14 +151,10 @@ mod tests {
     /// Values computed with Python's hashlib from the formulas of the documentation.
     #[test]
     fn scrambles_follow_the_documentation() {
-        assert_eq!(
-            hex(&native(b"secret", NONCE)),
-            "ceae550ff6b8f31cc21c11cff4ba84ea241d9ba4"
-        );
-        assert_eq!(
-            hex(&caching_sha2(b"secret", NONCE)),
-            "ddd3f66b68dc05920394531aed44df630723c2c8d3050dbd6125b41cba66256c"
-        );
+        let expected = "ceae550ff6b8f31cc21c11cff4ba84ea241d9ba4";
+        assert_eq!(hex(&native(b"secret", NONCE)), expected);
+        let expected = "ddd3f66b68dc05920394531aed44df630723c2c8d3050dbd6125b41cba66256c";
+        assert_eq!(hex(&caching_sha2(b"secret", NONCE)), expected);
         assert_eq!(native(b"", NONCE), b"");
         assert_eq!(caching_sha2(b"", NONCE), b"");
     }
@@ -182,10 +178,8 @@ mod tests {
     fn the_key_of_parsec_is_derived_as_documented() {
         let salt: Vec<u8> = (0..18).collect();
         let derived_key = derived(b"secret", &salt, 2048);
-        assert_eq!(
-            hex(&derived_key),
-            "a3784679b2b29a66e519ce71e26d72f7cefe749c76cf74347ed9bb173013aeb1"
-        );
+        let expected = "a3784679b2b29a66e519ce71e26d72f7cefe749c76cf74347ed9bb173013aeb1";
+        assert_eq!(hex(&derived_key), expected);
         let extended = [&b"P\x01"[..], &salt].concat();
         let read = ExtendedSalt::read(&extended).expect("it is well formed");
         let answer = parsec(b"secret", &read, &[3; SCRAMBLE_BYTES], [4; SCRAMBLE_BYTES]);
@@ -263,14 +257,10 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
             let key = key_from_pem(pem.as_bytes()).expect("a good key");
             let secret = encrypt(&key, b"a hidden password", &mut Counted).expect("short enough");
             let digest = hex(&Sha1::digest(&secret));
-            assert_eq!(
-                (secret.len(), &*digest),
-                (256, "00b9c0b42a60943a60a7e2b4cb918c15742dc716")
-            );
-            assert!(
-                encrypt(&key, &[b'x'; 215], &mut Counted).is_err(),
-                "256 - 2 - 40 bytes at most"
-            );
+            assert_eq!(secret.len(), 256);
+            assert_eq!(&*digest, "00b9c0b42a60943a60a7e2b4cb918c15742dc716");
+            // 256 - 2 - 40 bytes at most.
+            assert!(encrypt(&key, &[b'x'; 215], &mut Counted).is_err());
         }
     }
 
@@ -279,10 +269,8 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
         assert!(key_from_pem(b"").is_none());
         assert!(key_from_pem(b"-----BEGIN PUBLIC KEY-----\nMAA=\n-----END").is_none());
         for end in 0..KEY.len() - 30 {
-            assert!(
-                key_from_pem(&KEY.as_bytes()[..end]).is_none(),
-                "cut at {end}"
-            );
+            let cut = &KEY.as_bytes()[..end];
+            assert!(key_from_pem(cut).is_none(), "cut at {end}");
         }
         let body = KEY.lines().nth(1).expect("a second line");
         for at in 0..body.len() {

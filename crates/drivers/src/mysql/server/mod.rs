@@ -210,11 +210,7 @@ impl WireServer for MysqlServer {
     }
 
     #[inline]
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
             Step::Continue if matches!(self.phase, Phase::Over) => ServerEvent::Over,

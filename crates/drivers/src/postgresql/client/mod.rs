@@ -25,8 +25,8 @@ use crate::postgresql::client::statement::{Names, Statement};
 use crate::postgresql::message;
 use crate::postgresql::message::{cold, copy_fail, query};
 use crate::{
-    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, Result, Sender,
-    SystemError, Wire,
+    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Received, Request, Result,
+    Sender, SystemError, Wire,
 };
 
 /// One session with a PostgreSQL server, or another server with its protocol. In this order: first what every statement
@@ -147,7 +147,7 @@ impl PostgresqlWire {
         input: &[u8],
         out: &mut Vec<u8>,
         answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    ) -> Received {
         if matches!(self.phase, Phase::TlsRequested) && !input.is_empty() {
             if startup::tls_answer(input)? {
                 self.phase = Phase::TlsBegun;
@@ -360,12 +360,7 @@ impl Wire for PostgresqlWire {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> Received {
         let mut skimmed = 0;
         if let Phase::Busy(exchange) = &mut self.phase {
             let (used, is_complete) = exchange.skim(input, answer);

@@ -227,11 +227,7 @@ impl WireServer for PostgresqlServer {
     fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     #[inline]
-    fn receive<'a>(
-        &'a mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ServerEvent<'a>)> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, ServerEvent<'_>)> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
             Step::Go => ServerEvent::More,

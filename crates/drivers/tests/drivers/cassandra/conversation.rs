@@ -36,12 +36,11 @@ const COLUMNS: &[(&str, &str)] = &[
     ("a_vector", "vector<float, 3>"),
 ];
 
+const REPLICATED: &str = "WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
+
 pub fn converse(client: &mut Client) {
-    let version = format!(
-        "version {}",
-        assay_drivers::Wire::server_version(&client.wire)
-    );
-    client.say(version);
+    let version = assay_drivers::Wire::server_version(&client.wire);
+    client.say(format!("version {version}"));
     schema(client);
     types(client);
     pages(client);
@@ -78,22 +77,18 @@ fn schema(client: &mut Client) {
     text(client, "DROP KEYSPACE IF EXISTS assay_recorded");
     text(
         client,
-        "CREATE KEYSPACE assay_recorded WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        &format!("CREATE KEYSPACE assay_recorded {REPLICATED}"),
     );
     text(client, "USE assay_recorded");
     text(client, "CREATE TYPE person (name text, born date)");
-    let columns: Vec<String> = (COLUMNS.iter())
-        .map(|(name, kind)| format!("{name} {kind}"))
-        .collect();
-    let columns = columns.join(", ");
+    let columns = COLUMNS.iter().map(|(name, kind)| format!("{name} {kind}"));
+    let columns = columns.collect::<Vec<_>>().join(", ");
     text(
         client,
         &format!("CREATE TABLE types ({columns}, PRIMARY KEY (id))"),
     );
-    text(
-        client,
-        "CREATE TABLE numbers (k int, n int, t text, PRIMARY KEY (k, n))",
-    );
+    let sql = "CREATE TABLE numbers (k int, n int, t text, PRIMARY KEY (k, n))";
+    text(client, sql);
     text(client, "CREATE TABLE counts (k int PRIMARY KEY, c counter)");
 }
 
@@ -204,34 +199,21 @@ fn loads(client: &mut Client) {
     };
     let answer = client.load(INSERT, &[], (0..2).map(row).chain([short()]));
     note(client, "load of a row that is too short", &answer);
-    let answer = client.load(
-        "INSERT INTO nowhere (k) VALUES (?)",
-        &[],
-        std::iter::empty(),
-    );
+    let answer = client.load("INSERT INTO nowhere (k) VALUES (?)", &[], []);
     note(client, "load into no table", &answer);
-    let answer = client.load(INSERT, &[], std::iter::empty());
+    let answer = client.load(INSERT, &[], []);
     note(client, "load of nothing", &answer);
 }
 
 fn pipelines(client: &mut Client) {
-    let select = |number: i64| [Value::Int(number)];
-    let (first, second) = (select(0), select(1));
-    let direct = pieces("SELECT t FROM numbers WHERE k = ? AND n = 7");
+    let (parameters, others) = (&[Value::Int(0)], &[Value::Int(1)]);
+    let pieces = &pieces("SELECT t FROM numbers WHERE k = ? AND n = 7");
+    let execute = |parameters| Request::Execute { id: 4, parameters };
     let answers = client.pipeline(&[
-        Request::Execute {
-            id: 4,
-            parameters: &first,
-        },
+        execute(parameters),
         Request::Text("SELECT t FROM numbers WHERE k = 0 AND n = 3"),
-        Request::Direct {
-            pieces: &direct,
-            parameters: &first,
-        },
-        Request::Execute {
-            id: 4,
-            parameters: &second,
-        },
+        Request::Direct { pieces, parameters },
+        execute(others),
     ]);
     for answer in &answers {
         note(client, "in a pipeline", answer);
@@ -249,35 +231,26 @@ fn pipelines(client: &mut Client) {
 }
 
 fn errors(client: &mut Client) {
-    for wrong in [
-        "SELEC 1",
-        "SELECT * FROM nowhere",
-        "SELECT nothing FROM numbers WHERE k = 1",
-        "SELECT n FROM no_keyspace.numbers",
-        "INSERT INTO numbers (k, n) VALUES ('x', 1)",
-        "INSERT INTO numbers (k) VALUES (1)",
-        "INSERT INTO numbers (k, n, t) VALUES (1, null, 'x')",
-        "SELECT n FROM numbers WHERE t = 'x'",
-        "CREATE TABLE numbers (k int PRIMARY KEY)",
-        "DROP TABLE nowhere",
-        "DROP KEYSPACE nowhere",
-        "SELECT unknown_function(n) FROM numbers",
-        "INSERT INTO types (id, a_tinyint) VALUES (1, 1000)",
-        "BEGIN; COMMIT",
-        "",
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        "SELEC 1", "SELECT * FROM nowhere", "SELECT nothing FROM numbers WHERE k = 1",
+        "SELECT n FROM no_keyspace.numbers", "INSERT INTO numbers (k, n) VALUES ('x', 1)",
+        "INSERT INTO numbers (k) VALUES (1)", "INSERT INTO numbers (k, n, t) VALUES (1, null, 'x')",
+        "SELECT n FROM numbers WHERE t = 'x'", "CREATE TABLE numbers (k int PRIMARY KEY)",
+        "DROP TABLE nowhere", "DROP KEYSPACE nowhere", "SELECT unknown_function(n) FROM numbers",
+        "INSERT INTO types (id, a_tinyint) VALUES (1, 1000)", "BEGIN; COMMIT", "",
+    ];
+    for wrong in cases {
         text(client, wrong);
     }
     prepare(client, 5, "SELECT nothing FROM numbers WHERE k = ?");
     execute(client, 5, &[Value::Int(1)]);
-    text(
-        client,
-        "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS",
-    );
-    text(
-        client,
-        "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS",
-    );
+    for _ in 0..2 {
+        text(
+            client,
+            "INSERT INTO numbers (k, n) VALUES (9, 9) IF NOT EXISTS",
+        );
+    }
 }
 
 /// The server forgets statements on a table that changes, and describes their rows anew.
@@ -294,13 +267,11 @@ fn changes(client: &mut Client) {
 pub fn long_values(client: &mut Client) {
     text(
         client,
-        "CREATE KEYSPACE IF NOT EXISTS assay_long WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        &format!("CREATE KEYSPACE IF NOT EXISTS assay_long {REPLICATED}"),
     );
     text(client, "USE assay_long");
-    text(
-        client,
-        "CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY, v blob)",
-    );
+    let sql = "CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY, v blob)";
+    text(client, sql);
     prepare(client, 0, "INSERT INTO t (k, v) VALUES (?, ?)");
     prepare(client, 1, "SELECT v FROM t WHERE k = ?");
     let byte = |at: u32| at.wrapping_mul(at).to_be_bytes()[2];
@@ -308,10 +279,8 @@ pub fn long_values(client: &mut Client) {
         let value: Box<[u8]> = (0..length).map(byte).collect();
         let answer = execute(client, 0, &[Value::Int(1), Value::Bytes(value.clone())]);
         assert_eq!(answer.error, None);
-        let answer = client.ask(&Request::Execute {
-            id: 1,
-            parameters: &[Value::Int(1)],
-        });
+        let parameters = &[Value::Int(1)];
+        let answer = client.ask(&Request::Execute { id: 1, parameters });
         assert_eq!(answer.kept, [[Some(value)]]);
     }
     text(client, "DROP KEYSPACE assay_long");

@@ -2,20 +2,19 @@
 //! bytes cannot hold.
 
 use assay_drivers::cassandra::CassandraWire;
-use assay_drivers::{Answer, ErrorClass, Progress, Request, Wire as _};
+use assay_drivers::{ErrorClass, Request, Wire as _};
 
 use crate::cassandra::options;
 use crate::cassandra::scripted::{
     ERROR, PREPARED, READY, RESULT, SUPPORTED, VOID, message, opened, row,
 };
-use crate::support::{self, sent};
+use crate::support::{self, greeted, is_waited_for, sent};
 
 /// Why the session is over after these bytes.
 fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {
     let error = support::refused(wire, bytes);
-    let class = error.class;
     assert!(
-        matches!(class, ErrorClass::Protocol | ErrorClass::LostConnection),
+        [ErrorClass::Protocol, ErrorClass::LostConnection].contains(&error.class),
         "{error}"
     );
     error.message
@@ -97,9 +96,8 @@ fn a_message_that_nothing_asked_for_ends_the_session() {
 fn a_second_answer_before_its_turn_ends_the_session() {
     let mut wire = opened();
     for _ in 0..2 {
-        let text = Request::Text("SELECT v FROM t");
-        wire.queue(&text, &mut Vec::new())
-            .expect("it can be expressed");
+        let queued = wire.queue(&Request::Text("SELECT v FROM t"), &mut Vec::new());
+        queued.expect("it can be expressed");
     }
     wire.sync(&mut Vec::new());
     let twice = message(1, RESULT, &VOID).repeat(2);
@@ -109,28 +107,14 @@ fn a_second_answer_before_its_turn_ends_the_session() {
 
 /// A session of version 5, where messages travel in segments.
 fn framed(compression: &str) -> CassandraWire {
-    let mut wire = CassandraWire::new(options(&[("compression", compression)]));
-    let (mut out, mut answer) = (Vec::new(), Answer::default());
-    wire.connected(&mut out);
-    let mut supported = vec![0, 2];
-    for (name, value) in [("PROTOCOL_VERSIONS", "5/v5"), ("COMPRESSION", "lz4")] {
-        let length = |text: &str| {
-            u16::try_from(text.len())
-                .expect("it is short")
-                .to_be_bytes()
-        };
-        supported.extend(length(name));
-        supported.extend(name.bytes());
-        supported.extend([0, 1]);
-        supported.extend(length(value));
-        supported.extend(value.bytes());
-    }
-    for (opcode, body) in [(SUPPORTED, supported), (READY, Vec::new())] {
-        let bytes = message(0, opcode, &body);
-        wire.receive(&bytes, &mut out, &mut answer)
-            .expect("well formed");
-    }
-    wire
+    let wire = CassandraWire::new(options(&[("compression", compression)]));
+    let supported =
+        b"\0\x02\0\x11PROTOCOL_VERSIONS\0\x01\0\x045/v5\0\x0BCOMPRESSION\0\x01\0\x03lz4";
+    greeted(
+        wire,
+        [message(0, SUPPORTED, supported), message(0, READY, &[])],
+    )
+    .0
 }
 
 #[test]
@@ -144,11 +128,6 @@ fn a_segment_with_a_wrong_checksum_ends_the_session() {
 /// The rest of a message never comes: the driver waits, and takes no memory for it.
 #[test]
 fn half_a_message_is_waited_for() {
-    let mut wire = asked();
     let bytes = [0x84, 0, 0, 0, RESULT, 0x0F, 0xFF, 0xFF, 0xFF, 1, 2, 3];
-    let (mut out, mut answer) = (Vec::new(), Answer::default());
-    let heard = wire
-        .receive(&bytes, &mut out, &mut answer)
-        .expect("it may come");
-    assert_eq!(heard, (0, Progress::NeedMore));
+    is_waited_for(&mut asked(), &bytes);
 }

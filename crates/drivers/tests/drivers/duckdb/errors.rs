@@ -7,7 +7,7 @@ use assay_drivers::{Blocking as _, Certainty, ErrorClass, Request};
 use assay_values::Value;
 
 use crate::duckdb::{execute, folder, open, prepare, refused, shown, try_open};
-use crate::support::{ask, done, text};
+use crate::support::{ask, class, done, text};
 
 #[test]
 fn an_error_has_the_class_of_its_cause() {
@@ -15,10 +15,8 @@ fn an_error_has_the_class_of_its_cause() {
         return;
     };
     let mut session = open(&folder.file());
-    done(
-        &mut session,
-        "CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)",
-    );
+    let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)";
+    done(&mut session, sql);
     done(&mut session, "CREATE TABLE c (p INTEGER REFERENCES p (id))");
     done(&mut session, "INSERT INTO p VALUES (1, 1)");
     for (statement, expected) in [
@@ -43,22 +41,11 @@ fn an_error_has_the_class_of_its_cause() {
         assert!(!error.message.contains("LINE 1"), "{}", error.message);
     }
     let pieces = crate::support::pieces("SELECT ? + 1");
-    let answer = ask(
-        &mut session,
-        &Request::Direct {
-            pieces: &pieces,
-            parameters: &[],
-        },
-    );
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Data)
-    );
+    let (pieces, parameters) = (&pieces, &[]);
+    let answer = ask(&mut session, &Request::Direct { pieces, parameters });
+    assert_eq!(class(answer), Some(ErrorClass::Data));
     let answer = execute(&mut session, 77, &[]);
-    assert_eq!(
-        answer.error.map(|error| error.class),
-        Some(ErrorClass::Other)
-    );
+    assert_eq!(class(answer), Some(ErrorClass::Other));
     assert_eq!(shown(&mut session, "SELECT n FROM p"), ["1"]);
 }
 
@@ -98,10 +85,8 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
         return;
     };
     let (mut one, mut other) = (open(&folder.file()), open(&folder.file()));
-    done(
-        &mut one,
-        "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)",
-    );
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)";
+    done(&mut one, sql);
     done(&mut one, "INSERT INTO t VALUES (1, 0)");
     for session in [&mut one, &mut other] {
         ask(session, &Request::Begin);
@@ -109,10 +94,8 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
     }
     done(&mut one, "UPDATE t SET n = n + 1");
     let (error, status) = refused(&mut other, "UPDATE t SET n = n + 1");
-    assert_eq!(
-        (error.class, status),
-        (ErrorClass::Serialization, Status::Failed)
-    );
+    assert_eq!(error.class, ErrorClass::Serialization);
+    assert_eq!(status, Status::Failed);
     assert_eq!(ask(&mut one, &Request::Commit).error, None);
     ask(&mut other, &Request::Rollback);
     assert_eq!(done(&mut other, "UPDATE t SET n = n + 1"), 1);
@@ -125,10 +108,8 @@ fn of_two_writers_of_a_row_the_second_fails_and_may_try_again() {
     let answer = ask(&mut other, &Request::Commit);
     assert_eq!(answer.transaction, Status::None);
     let error = answer.error.expect("the key is taken");
-    assert_eq!(
-        (error.class, error.certainty),
-        (ErrorClass::Constraint, Certainty::Undone)
-    );
+    assert_eq!(error.class, ErrorClass::Constraint);
+    assert_eq!(error.certainty, Certainty::Undone);
     assert_eq!(shown(&mut other, "SELECT n FROM t ORDER BY id"), ["2", "0"]);
 }
 
@@ -138,11 +119,8 @@ fn a_statement_is_cancelled_and_the_session_goes_on() {
         return;
     };
     let mut session = open(&folder.file());
-    prepare(
-        &mut session,
-        0,
-        "SELECT count(*) FROM range(?) a, range(?) b WHERE a.range + b.range = 3",
-    );
+    let sql = "SELECT count(*) FROM range(?) a, range(?) b WHERE a.range + b.range = 3";
+    prepare(&mut session, 0, sql);
     let cancel = session.canceller().expect("statements can be cancelled");
     let begin = Instant::now();
     let done = std::thread::scope(|scope| {
@@ -150,19 +128,12 @@ fn a_statement_is_cancelled_and_the_session_goes_on() {
             std::thread::sleep(Duration::from_millis(200));
             cancel();
         });
-        let answer = execute(
-            &mut session,
-            0,
-            &[Value::Int(10_000_000), Value::Int(10_000_000)],
-        );
+        let answer = execute(&mut session, 0, &[const { Value::Int(10_000_000) }; 2]);
         cancelling.join().expect("the thread ends");
         answer
     });
     assert!(begin.elapsed() < Duration::from_secs(60));
-    assert_eq!(
-        done.error.map(|error| error.class),
-        Some(ErrorClass::Timeout)
-    );
+    assert_eq!(class(done), Some(ErrorClass::Timeout));
     assert_eq!(shown(&mut session, "SELECT 1"), ["1"]);
     drop(session);
     cancel();
@@ -177,26 +148,18 @@ fn what_cannot_be_opened_is_refused_with_the_reason() {
     std::fs::write(&words, "no database ".repeat(2000)).expect("the folder takes a file");
     let file = folder.file();
     let missing = folder.0.join("missing/file.duckdb");
-    for (file, options, statements, expected) in [
-        (&words, [("threads", "1")], [].as_slice(), "words.txt: "),
-        (&missing, [("threads", "1")], &[], "missing/file.duckdb: "),
-        (&file, [("threads", "much")], &[], "much"),
-        (&file, [("no_such_setting", "1")], &[], "no_such_setting"),
-        (&file, [("library", "/no/such.so")], &[], "/no/such.so"),
-        (
-            &file,
-            [("library", "libc.so.6")],
-            &[],
-            "no function duckdb_library_version",
-        ),
-        (
-            &file,
-            [("threads", "1")],
-            &["SELEC"],
-            "session statement \"SELEC\": ",
-        ),
+    let no_function = "no function duckdb_library_version";
+    let in_statement = "session statement \"SELEC\": ";
+    for (file, option, statements, expected) in [
+        (&words, ("threads", "1"), [].as_slice(), "words.txt: "),
+        (&missing, ("threads", "1"), &[], "missing/file.duckdb: "),
+        (&file, ("threads", "much"), &[], "much"),
+        (&file, ("no_such_setting", "1"), &[], "no_such_setting"),
+        (&file, ("library", "/no/such.so"), &[], "/no/such.so"),
+        (&file, ("library", "libc.so.6"), &[], no_function),
+        (&file, ("threads", "1"), &["SELEC"], in_statement),
     ] {
-        let Err(error) = try_open(file, &options, statements) else {
+        let Err(error) = try_open(file, &[option], statements) else {
             panic!("{expected}: it opened");
         };
         assert!(error.message.contains(expected), "{error}");

@@ -5,7 +5,7 @@ use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, Transactio
 use assay_values::{CellType, Decimal, Row, Value};
 
 use crate::duckdb::{execute, folder, open, prepare, rows, shown};
-use crate::support::{Folder, ask, done, native, text};
+use crate::support::{Folder, ask, ask_for, done, end, native, text};
 
 #[test]
 fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
@@ -13,7 +13,8 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         return;
     };
     let mut session = open(&folder.file());
-    for (expression, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         ("true", "t"),
         ("(-128)::TINYINT", "-128"),
         ("255::UTINYINT", "255"),
@@ -37,15 +38,9 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         ("1.50::DECIMAL(4,2)", "1.50"),
         ("(-0.05)::DECIMAL(9,2)", "-0.05"),
         ("1234567890123.45::DECIMAL(18,2)", "1234567890123.45"),
-        (
-            "12345678901234567890.5::DECIMAL(38,1)",
-            "12345678901234567890.5",
-        ),
+        ("12345678901234567890.5::DECIMAL(38,1)", "12345678901234567890.5"),
         ("'äß☃'", "äß☃"),
-        (
-            "repeat('long enough ', 3)",
-            "long enough long enough long enough ",
-        ),
+        ("repeat('long enough ', 3)", "long enough long enough long enough "),
         ("''", ""),
         ("'\\x00\\xFFa'::BLOB", "\\x00ff61"),
         ("DATE '2011-03-04'", "2011-03-04"),
@@ -53,32 +48,14 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         ("'infinity'::DATE", "infinity"),
         ("TIME '17:53:38.5'", "17:53:38.5"),
         ("'17:53:38+05:30'::TIMETZ", "17:53:38+05:30"),
-        (
-            "TIMESTAMP '2011-03-04 17:53:38.000001'",
-            "2011-03-04 17:53:38.000001",
-        ),
+        ("TIMESTAMP '2011-03-04 17:53:38.000001'", "2011-03-04 17:53:38.000001"),
         ("'2011-03-04 17:53:38'::TIMESTAMP_S", "2011-03-04 17:53:38"),
-        (
-            "'2011-03-04 17:53:38.25'::TIMESTAMP_MS",
-            "2011-03-04 17:53:38.25",
-        ),
-        (
-            "'1969-12-31 17:53:38.123456789'::TIMESTAMP_NS",
-            "1969-12-31 17:53:38.123456",
-        ),
-        (
-            "'2011-03-04 17:53:38+02'::TIMESTAMPTZ",
-            "2011-03-04 15:53:38+00",
-        ),
+        ("'2011-03-04 17:53:38.25'::TIMESTAMP_MS", "2011-03-04 17:53:38.25"),
+        ("'1969-12-31 17:53:38.123456789'::TIMESTAMP_NS", "1969-12-31 17:53:38.123456"),
+        ("'2011-03-04 17:53:38+02'::TIMESTAMPTZ", "2011-03-04 15:53:38+00"),
         ("'-infinity'::TIMESTAMP", "-infinity"),
-        (
-            "INTERVAL '14 months 3 days 4 seconds'",
-            "1 year 2 mons 3 days 00:00:04",
-        ),
-        (
-            "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID",
-            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
-        ),
+        ("INTERVAL '14 months 3 days 4 seconds'", "1 year 2 mons 3 days 00:00:04"),
+        ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
         ("'0101'::BIT", "0101"),
         ("'happy'::ENUM ('sad', 'happy')", "happy"),
         ("[1, NULL, 3]", "[1,null,3]"),
@@ -91,12 +68,10 @@ fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
         ("union_value(n := 5)", "5"),
         ("'{\"a\": [1, 2]}'::JSON", "{\"a\": [1, 2]}"),
         ("NULL", "NULL"),
-    ] {
-        assert_eq!(
-            shown(&mut session, &format!("SELECT {expression}")),
-            [expected],
-            "{expression}"
-        );
+    ];
+    for (expression, expected) in cases {
+        let found = shown(&mut session, &format!("SELECT {expression}"));
+        assert_eq!(found, [expected], "{expression}");
     }
 }
 
@@ -111,15 +86,10 @@ fn columns_have_names_and_the_types_that_a_script_needs() {
         "SELECT 1 AS n, 1.5 AS d, DATE '2011-03-04' AS \"the day\", '\\x00'::BLOB AS b, '{}'::JSON AS j",
     );
     assert_eq!(answer.columns, ["n", "d", "the day", "b", "j"]);
+    use CellType::{Date, Decimal, Document, HexBytes, Plain};
     assert_eq!(
         answer.cell_types,
-        [
-            CellType::Plain,
-            CellType::Decimal,
-            CellType::Date,
-            CellType::HexBytes,
-            CellType::Document,
-        ]
+        [Plain, Decimal, Date, HexBytes, Document]
     );
 }
 
@@ -134,10 +104,7 @@ fn many_rows_are_counted_and_hashed_alike_in_any_order() {
         "CREATE TABLE t AS SELECT i, CASE WHEN i % 3 > 0 THEN 'row ' || i END AS s FROM range(10000) r(i)",
     );
     let mut ask = |sql: &str, keep: Keep| {
-        let mut answer = Answer::new(keep);
-        session
-            .request(&Request::Text(sql), &mut answer)
-            .expect("the session stays open");
+        let answer = ask_for(&mut session, &Request::Text(sql), keep);
         assert_eq!(answer.error, None);
         answer
     };
@@ -147,10 +114,8 @@ fn many_rows_are_counted_and_hashed_alike_in_any_order() {
     assert_eq!([counted.rows, forward.rows, backward.rows], [10_000; 3]);
     assert_eq!(forward.digest, backward.digest);
     assert_eq!(backward.kept[0], [Some(Box::from(*b"9999")), None]);
-    assert_eq!(
-        backward.kept[9998],
-        [Some(Box::from(*b"1")), Some(Box::from(*b"row 1"))]
-    );
+    let cell = |text: &str| Some(text.as_bytes().into());
+    assert_eq!(backward.kept[9998], [cell("1"), cell("row 1")]);
 }
 
 #[test]
@@ -164,39 +129,19 @@ fn values_are_bound_as_what_the_column_is() {
         "CREATE TABLE t (i INTEGER, s SMALLINT, d DECIMAL(9,2), f DOUBLE, v VARCHAR, b BLOB, \
          day DATE, seen TIMESTAMP, truth BOOLEAN)",
     );
-    prepare(
-        &mut session,
-        4,
-        "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    );
-    let decimal = Decimal::parse("-1.5")
-        .map(Value::Decimal)
-        .expect("a decimal");
+    let sql = "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    prepare(&mut session, 4, sql);
+    let decimal = Value::Decimal(Decimal::parse("-1.5").expect("a decimal"));
     let text = |text: &str| Value::Text(text.into());
-    for values in [
-        [
-            Value::Int(7),
-            Value::Int(-7),
-            decimal,
-            Value::Int(3),
-            text("it's"),
-            Value::Bytes([0, 255].into()),
-            Value::Date(0),
-            Value::Timestamp(1),
-            Value::Bool(true),
-        ],
-        [
-            text("8"),
-            Value::Null,
-            text("2.25"),
-            text("0.5"),
-            Value::Int(5),
-            Value::Null,
-            text("2011-03-04"),
-            text("2011-03-04 17:53:38"),
-            Value::Bool(false),
-        ],
-    ] {
+    let (bytes, time) = (Value::Bytes([0, 255].into()), "2011-03-04 17:53:38");
+    use Value::{Bool, Date, Int, Null, Timestamp};
+    #[rustfmt::skip]
+    let rows_of_values = [
+        [Int(7), Int(-7), decimal, Int(3), text("it's"), bytes, Date(0), Timestamp(1), Bool(true)],
+        [text("8"), Null, text("2.25"), text("0.5"), Int(5), Null, text("2011-03-04"), text(time),
+         Bool(false)],
+    ];
+    for values in rows_of_values {
         let answer = execute(&mut session, 4, &values);
         assert_eq!((answer.error, answer.affected), (None, 1));
     }
@@ -211,25 +156,14 @@ fn values_are_bound_as_what_the_column_is() {
     let answer = execute(&mut session, 0, &[Value::Int(8), Value::Int(5)]);
     assert_eq!(rows(&answer), ["5"]);
     let answer = execute(&mut session, 0, &[Value::Int(1 << 40), text("5")]);
-    assert_eq!(
-        rows(&answer),
-        [""; 0],
-        "no column of 32 bits holds this number"
-    );
+    // No column of 32 bits holds this number.
+    assert_eq!(rows(&answer), [""; 0]);
 }
 
 const LOAD: &str = "INSERT INTO \"order\" (id, \"two words\", day, raw, d) VALUES (?, ?, ?, ?, ?)";
 
 fn begin(session: &mut DuckdbConnection, text: &str) -> Answer {
     ask(session, &native(text))
-}
-
-fn end(session: &mut DuckdbConnection, abort: Option<&str>) -> Answer {
-    let mut answer = Answer::default();
-    session
-        .bulk_end(abort, &mut answer)
-        .expect("the session stays open");
-    answer
 }
 
 fn row(id: i64, words: Option<&str>, day: &str, raw: &[u8], d: &str) -> Row {
@@ -270,16 +204,10 @@ fn rows_are_kept_in_the_columns_that_the_statement_names() {
     let answer = end(&mut session, None);
     assert_eq!((answer.error, answer.affected), (None, 5000));
     assert_eq!(answer.transaction, TransactionStatus::None);
-    assert_eq!(
-        shown(
-            &mut session,
-            "SELECT * FROM \"order\" WHERE id IN (0, 4999) ORDER BY id"
-        ),
-        [
-            "äh 'so'|0|2011-03-04|\\x00ff|-1.50|7",
-            "NULL|4999|2011-03-04|\\x00ff|-1.50|7"
-        ]
-    );
+    let ends = "SELECT * FROM \"order\" WHERE id IN (0, 4999) ORDER BY id";
+    let [first, last] =
+        ["äh 'so'|0", "NULL|4999"].map(|it| it.to_owned() + "|2011-03-04|\\x00ff|-1.50|7");
+    assert_eq!(shown(&mut session, ends), [first, last]);
 }
 
 #[test]

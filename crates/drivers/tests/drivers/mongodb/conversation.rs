@@ -56,11 +56,9 @@ fn types(client: &mut Client) {
             "regex": {"$regularExpression": {"pattern": "a.*", "options": "i"}}}]}"#,
     );
     text(client, r#"{"find": "types", "filter": {"int": 7}}"#);
-    prepare(
-        client,
-        1,
-        r#"{"insert": "types", "documents": [{"_id": ?, "v": ?, "in": [{"deep": ?}, ?]}]}"#,
-    );
+    let insert =
+        r#"{"insert": "types", "documents": [{"_id": ?, "v": ?, "in": [{"deep": ?}, ?]}]}"#;
+    prepare(client, 1, insert);
     let decimal = Decimal::parse("-12.50").expect("a decimal");
     for (id, value) in [
         (1, Value::Int(-3)),
@@ -77,16 +75,11 @@ fn types(client: &mut Client) {
         (12, Value::Null),
         (13, Value::Decimal(decimal)),
     ] {
-        execute(
-            client,
-            1,
-            &[Value::Int(id), value.clone(), value, Value::Null],
-        );
+        let values = [Value::Int(id), value.clone(), value, Value::Null];
+        execute(client, 1, &values);
     }
-    text(
-        client,
-        r#"{"find": "types", "filter": {"_id": {"$lt": 100}}, "sort": {"_id": 1}}"#,
-    );
+    let find = r#"{"find": "types", "filter": {"_id": {"$lt": 100}}, "sort": {"_id": 1}}"#;
+    text(client, find);
     let typed = r#"{"find": "types", "filter": {"v": {"$date": ?}}, "projection": {"_id": 1}}"#;
     prepare(client, 2, typed);
     execute(client, 2, &[Value::Text("2022-01-08".into())]);
@@ -106,79 +99,58 @@ fn loads(client: &mut Client) {
         }
         row
     });
-    let types = [
-        ColumnType::Int,
-        ColumnType::BigInt,
-        ColumnType::Varchar(20),
-        ColumnType::Timestamp,
-    ];
+    use ColumnType::{BigInt, Int, Timestamp, Varchar};
+    let types = [Int, BigInt, Varchar(20), Timestamp];
     let load = r#"{"insert": "numbers", "fields": ["_id", "k", "t", "at"]}"#;
     let answer = client.load(load, &types, rows);
     note(client, load, &answer);
     let mut row = Row::new();
     row.push_int(1);
-    let answer = client.load(
-        r#"{"insert": "numbers"}"#,
-        &[],
-        std::iter::once(row.clone()),
-    );
+    let answer = client.load(r#"{"insert": "numbers"}"#, &[], [row.clone()]);
     note(client, "load without fields", &answer);
     let load = r#"{"insert": "numbers", "fields": ["_id"]}"#;
-    let answer = client.load(load, &[], std::iter::once(row));
+    let answer = client.load(load, &[], [row]);
     note(client, "load of a key that is there", &answer);
 }
 
 fn batches(client: &mut Client) {
-    let answer = text(
-        client,
-        r#"{"find": "numbers", "sort": {"_id": 1}, "limit": 7, "projection": {"_id": 1, "at": 1}}"#,
-    );
-    assert_eq!(answer.rows, 7);
+    let find =
+        r#"{"find": "numbers", "sort": {"_id": 1}, "limit": 7, "projection": {"_id": 1, "at": 1}}"#;
+    assert_eq!(text(client, find).rows, 7);
     let answer = client.ask(&Request::Text(r#"{"find": "numbers"}"#));
     assert_eq!(answer.rows, 300);
-    text(
-        client,
+    for command in [
         r#"{"aggregate": "numbers", "pipeline": [{"$group": {"_id": "$k", "n": {"$sum": 1}}}, {"$sort": {"_id": 1}}]}"#,
-    );
-    text(client, r#"{"count": "numbers", "query": {"k": 3}}"#);
-    text(
-        client,
+        r#"{"count": "numbers", "query": {"k": 3}}"#,
         r#"{"distinct": "numbers", "key": "k", "query": {"_id": {"$lt": 3}}}"#,
-    );
+    ] {
+        text(client, command);
+    }
 }
 
 fn changes(client: &mut Client) {
-    prepare(
-        client,
-        3,
-        r#"{"update": "numbers", "updates": [{"q": {"_id": ?}, "u": {"$inc": {"k": ?}}}]}"#,
-    );
+    let update =
+        r#"{"update": "numbers", "updates": [{"q": {"_id": ?}, "u": {"$inc": {"k": ?}}}]}"#;
+    prepare(client, 3, update);
     execute(client, 3, &[Value::Int(5), Value::Int(10)]);
     execute(client, 3, &[Value::Int(1000), Value::Int(10)]);
-    text(
-        client,
+    for command in [
         r#"{"update": "numbers", "updates": [{"q": {"_id": 1000}, "u": {"$set": {"k": 1}}, "upsert": true}]}"#,
-    );
-    text(
-        client,
         r#"{"findAndModify": "numbers", "query": {"_id": 1000}, "update": {"$set": {"k": 2}}, "new": true}"#,
-    );
-    text(
-        client,
         r#"{"delete": "numbers", "deletes": [{"q": {"k": 3}, "limit": 0}]}"#,
-    );
+    ] {
+        text(client, command);
+    }
 }
 
 fn errors(client: &mut Client) {
-    text(
-        client,
+    for command in [
         r#"{"insert": "numbers", "documents": [{"_id": 1}]}"#,
-    );
-    text(
-        client,
         r#"{"find": "numbers", "filter": {"k": {"$fly": 1}}}"#,
-    );
-    text(client, r#"{"fly": 1}"#);
-    text(client, "SELECT 1");
-    text(client, r#"{"find": "nothing"}"#);
+        r#"{"fly": 1}"#,
+        "SELECT 1",
+        r#"{"find": "nothing"}"#,
+    ] {
+        text(client, command);
+    }
 }

@@ -2,13 +2,13 @@
 //! bytes cannot hold.
 
 use assay_drivers::mongodb::MongodbWire;
-use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, Wire as _};
+use assay_drivers::{Answer, ErrorClass, Keep, Request, Wire as _};
 
 use crate::mongodb::options;
 use crate::mongodb::scripted::{
     answer_to, array, document, hello, int, long, ok, opened, sub, text,
 };
-use crate::support::{self, has, sent};
+use crate::support::{self, has, is_waited_for, sent};
 
 /// Why the session is over after these bytes.
 fn refused(wire: &mut MongodbWire, bytes: &[u8]) -> String {
@@ -22,11 +22,7 @@ fn asked() -> MongodbWire {
 }
 
 fn header(length: i32, opcode: i32) -> Vec<u8> {
-    let numbers = [length, 1, 3, opcode];
-    numbers
-        .iter()
-        .flat_map(|number| number.to_le_bytes())
-        .collect()
+    [length, 1, 3, opcode].map(i32::to_le_bytes).concat()
 }
 
 #[test]
@@ -56,21 +52,13 @@ fn lengths_are_not_believed_beyond_the_bytes() {
         let cursor = [long("id", 0), text("ns", "d.c"), batch];
         document(&[sub("cursor", &cursor), ok(1.0)])
     };
-    let row = sub(
-        "0",
-        &[int("a", 1), text("b", "x"), array("c", &[int("0", 1)])],
-    );
-    let good = cursor(array("firstBatch", &[row]));
+    let row = [int("a", 1), text("b", "x"), array("c", &[int("0", 1)])];
+    let good = cursor(array("firstBatch", &[sub("0", &row)]));
+    // Nested ten thousand times.
+    let nested = (0..10_000).fold(int("x", 1), |within, _| sub("x", &[within]));
     let mut bodies = vec![
         cursor(array("firstBatch", &[int("0", 1)])),
-        // Nested ten thousand times.
-        {
-            let mut nested = int("x", 1);
-            for _ in 0..10_000 {
-                nested = sub("x", &[nested]);
-            }
-            cursor(array("firstBatch", &[sub("0", &[nested])]))
-        },
+        cursor(array("firstBatch", &[sub("0", &[nested])])),
         // A string without its end, a length below zero, an unknown type.
         document(&[b"\x02a\0\x02\0\0\0xx".to_vec(), ok(1.0)]),
         document(&[b"\x02a\0\xFF\xFF\xFF\xFF".to_vec(), ok(1.0)]),
@@ -126,23 +114,16 @@ fn a_server_does_not_get_the_password() {
         (wire, heard.map(|_| out))
     };
     let error = login("PLAIN", false).1.expect_err("anybody could read it");
-    assert_eq!(
-        (error.class, &*error.code),
-        (ErrorClass::Authentication, "clear text")
-    );
+    assert_eq!(error.class, ErrorClass::Authentication);
+    assert_eq!(&*error.code, "clear text");
     assert!(login("PLAIN", true).1.is_ok_and(|out| has(&out, b"secret")));
     for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-1"] {
         let (mut wire, out) = login(mechanism, false);
         let out = out.expect("it asks for a proof");
         assert!(has(&out, mechanism.as_bytes()) && !has(&out, b"secret"));
         // Done, without any proof.
-        let payload = b"\x05payload\0\0\0\0\0\0".to_vec();
-        let done = document(&[
-            payload,
-            b"\x08done\0\x01".to_vec(),
-            int("conversationId", 1),
-            ok(1.0),
-        ]);
+        let payload = b"\x05payload\0\0\0\0\0\0\x08done\0\x01".to_vec();
+        let done = document(&[payload, int("conversationId", 1), ok(1.0)]);
         refused(&mut wire, &answer_to(2, &done));
     }
 }
@@ -150,11 +131,6 @@ fn a_server_does_not_get_the_password() {
 /// The rest of a message never arrives: the driver waits, and allocates no memory for it.
 #[test]
 fn half_a_message_is_waited_for() {
-    let mut wire = asked();
     let bytes = [header(48_000_000, 2013), vec![0; 9]].concat();
-    let (mut out, mut answer) = (Vec::new(), Answer::default());
-    let received = wire
-        .receive(&bytes, &mut out, &mut answer)
-        .expect("it may come");
-    assert_eq!(received, (0, Progress::NeedMore));
+    is_waited_for(&mut asked(), &bytes);
 }

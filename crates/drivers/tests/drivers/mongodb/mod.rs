@@ -42,8 +42,8 @@ fn a_server() -> Option<String> {
 fn recorded_conversations_are_understood() {
     for name in RECORDED {
         let events = read("mongodb", name);
-        let mut client = Client::to_recording(&events, MongodbWire::new(options(OPTIONS)))
-            .expect("it was let in");
+        let wire = MongodbWire::new(options(OPTIONS));
+        let mut client = Client::to_recording(&events, wire).expect("it was let in");
         converse(&mut client);
         assert_eq!(said(&client.events), said(&events), "{name}");
     }
@@ -52,8 +52,8 @@ fn recorded_conversations_are_understood() {
 #[test]
 fn a_real_server_is_understood() {
     let Some(address) = a_server() else { return };
-    let mut client =
-        Client::to_server(&address, MongodbWire::new(options(OPTIONS))).expect("it lets us in");
+    let wire = MongodbWire::new(options(OPTIONS));
+    let mut client = Client::to_server(&address, wire).expect("it lets us in");
     converse(&mut client);
     if let Ok(name) = std::env::var("ASSAY_TEST_RECORD") {
         write("mongodb", &name, &client.events);

@@ -9,7 +9,7 @@ use assay_drivers::{
 use assay_values::{Row, Value};
 
 use crate::mongodb::options;
-use crate::support::{self, has, native, pieces, sent};
+use crate::support::{self, greeted, has, native, pieces, sent};
 
 /// A BSON document of these elements.
 pub fn document(elements: &[Vec<u8>]) -> Vec<u8> {
@@ -51,15 +51,8 @@ pub fn array(name: &str, elements: &[Vec<u8>]) -> Vec<u8> {
 /// A server's answer to the request of this number, from 1.
 pub fn answer_to(request: i32, body: &[u8]) -> Vec<u8> {
     let length = i32::try_from(body.len() + 21).expect("it is short");
-    [
-        &length.to_le_bytes()[..],
-        &77_i32.to_le_bytes(),
-        &request.to_le_bytes(),
-        &2013_i32.to_le_bytes(),
-        &[0; 5],
-        body,
-    ]
-    .concat()
+    let head = [length, 77, request, 2013].map(i32::to_le_bytes).concat();
+    [&head[..], &[0; 5], body].concat()
 }
 
 pub fn hello(more: &[Vec<u8>]) -> Vec<u8> {
@@ -73,19 +66,9 @@ pub fn hello(more: &[Vec<u8>]) -> Vec<u8> {
 
 /// A session whose next request is number 3.
 pub fn opened(more: &[(&str, &str)]) -> MongodbWire {
-    let mut wire = MongodbWire::new(options(more));
-    let (mut out, mut answer) = (Vec::new(), Answer::default());
-    wire.connected(&mut out);
     let version = document(&[text("version", "7.0.14"), ok(1.0)]);
-    let mut progress = Progress::NeedMore;
-    for (request, body) in [(1, hello(&[])), (2, version)] {
-        let bytes = answer_to(request, &body);
-        let (used, next) = wire
-            .receive(&bytes, &mut out, &mut answer)
-            .expect("well formed");
-        assert_eq!(used, bytes.len());
-        progress = next;
-    }
+    let answers = [answer_to(1, &hello(&[])), answer_to(2, &version)];
+    let (wire, progress) = greeted(MongodbWire::new(options(more)), answers);
     assert_eq!(progress, Progress::Ready);
     assert_eq!(wire.server_version(), "MongoDB 7.0.14");
     assert_eq!(wire.session_id(), 5);
@@ -97,6 +80,20 @@ fn heard(wire: &mut MongodbWire, bytes: &[u8]) -> Result<(Progress, Answer, Vec<
     let (used, progress) = wire.receive(bytes, &mut out, &mut answer)?;
     assert_eq!(used, bytes.len());
     Ok((progress, answer, out))
+}
+
+/// What the driver makes of the answer to this request.
+fn answered(wire: &mut MongodbWire, request: i32, body: &[u8]) -> Answer {
+    let (progress, answer, _) = heard(wire, &answer_to(request, body)).expect("it goes on");
+    assert_eq!(progress, Progress::Ready);
+    answer
+}
+
+/// The error of this command, which the server answers so.
+fn error_of(command: &str, body: &[u8]) -> SystemError {
+    let mut wire = opened(&[]);
+    sent(&mut wire, &Request::Text(command));
+    answered(&mut wire, 3, body).error.expect("there is one")
 }
 
 /// The documents are pymongo's for the same text.
@@ -144,11 +141,9 @@ fn a_transaction_begins_with_its_first_command() {
     assert!(has(&alone, b"\x03lsid\0") && has(&alone, &concern));
     assert!(!has(&alone, b"txnNumber") && !has(&alone, &level));
     let written = document(&[int("n", 1), int("nModified", 1), ok(1.0)]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(3, &written)).expect("well formed");
-    assert_eq!(
-        (answer.affected, answer.transaction),
-        (1, TransactionStatus::None)
-    );
+    let answer = answered(&mut wire, 3, &written);
+    assert_eq!(answer.affected, 1);
+    assert_eq!(answer.transaction, TransactionStatus::None);
     // One that has no statement is never heard of.
     for end in [Request::Commit, Request::Rollback] {
         for request in [Request::Begin, end] {
@@ -173,80 +168,59 @@ fn a_transaction_begins_with_its_first_command() {
     for (number, is_first) in [(3, true), (4, false)] {
         let bytes = sent(&mut wire, &Request::Text(UPDATE));
         assert!(has(&bytes, SECOND));
-        assert_eq!(
-            (has(&bytes, START), has(&bytes, &level)),
-            (is_first, is_first)
-        );
+        assert_eq!(has(&bytes, START), is_first);
+        assert_eq!(has(&bytes, &level), is_first);
         assert!(!has(&bytes, &concern), "only the commit has one");
-        let (_, answer, _) = heard(&mut wire, &answer_to(number, &written)).expect("well formed");
+        let answer = answered(&mut wire, number, &written);
         assert_eq!(answer.transaction, TransactionStatus::Open);
     }
     let bytes = sent(&mut wire, &Request::Commit);
     assert!(has(&bytes, b"\x10commitTransaction\0\x01") && has(&bytes, SECOND));
     assert!(has(&bytes, &concern) && has(&bytes, b"$db\0\x06\0\0\0admin\0"));
-    let done = document(&[ok(1.0)]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(5, &done)).expect("well formed");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    let answer = answered(&mut wire, 5, &document(&[ok(1.0)]));
+    assert_eq!(answer.error, None);
+    assert_eq!(answer.transaction, TransactionStatus::None);
 }
 
 fn failure(code: i32, labels: &[&str]) -> Vec<u8> {
-    let labels: Vec<Vec<u8>> = (labels.iter().enumerate())
-        .map(|(number, label)| text(&number.to_string(), label))
-        .collect();
-    document(&[
-        ok(0.0),
+    let labels =
+        (labels.iter().enumerate()).map(|(number, label)| text(&number.to_string(), label));
+    let labels = array("errorLabels", &labels.collect::<Vec<_>>());
+    document(&[ok(0.0), text("errmsg", "said"), int("code", code), labels])
+}
+
+/// The statement of this index fails, those before it do not.
+fn write_error(index: i32) -> Vec<u8> {
+    let error = [
+        int("index", index),
+        int("code", 11_000),
         text("errmsg", "said"),
-        int("code", code),
-        array("errorLabels", &labels),
-    ])
+    ];
+    let errors = array("writeErrors", &[sub("0", &error)]);
+    document(&[int("n", index), errors, ok(1.0)])
 }
 
 #[test]
 fn errors_have_their_class_and_say_what_is_known() {
-    let write_error = |index| {
-        let error = [
-            int("index", index),
-            int("code", 11_000),
-            text("errmsg", "said"),
-        ];
-        document(&[
-            int("n", index),
-            array("writeErrors", &[sub("0", &error)]),
-            ok(1.0),
-        ])
-    };
+    use Certainty::{Undone, Unknown};
+    use ErrorClass::{Constraint, Other, Permission, Serialization, Timeout, UnknownObject};
+    let conflict = failure(112, &["TransientTransactionError"]);
     let concern = [int("code", 64), text("errmsg", "said")];
     let unreplicated = document(&[int("n", 1), sub("writeConcernError", &concern), ok(1.0)]);
     for (body, class, certainty) in [
-        (
-            failure(112, &["TransientTransactionError"]),
-            ErrorClass::Serialization,
-            Certainty::Undone,
-        ),
-        (failure(50, &[]), ErrorClass::Timeout, Certainty::Undone),
-        (failure(13, &[]), ErrorClass::Permission, Certainty::Undone),
-        (
-            failure(26, &[]),
-            ErrorClass::UnknownObject,
-            Certainty::Undone,
-        ),
-        (failure(1, &[]), ErrorClass::Other, Certainty::Unknown),
-        (write_error(0), ErrorClass::Constraint, Certainty::Undone),
+        (conflict, Serialization, Undone),
+        (failure(50, &[]), Timeout, Undone),
+        (failure(13, &[]), Permission, Undone),
+        (failure(26, &[]), UnknownObject, Undone),
+        (failure(1, &[]), Other, Unknown),
+        (write_error(0), Constraint, Undone),
         // The first of two documents was stored.
-        (write_error(1), ErrorClass::Constraint, Certainty::Unknown),
-        (unreplicated, ErrorClass::Timeout, Certainty::Unknown),
+        (write_error(1), Constraint, Unknown),
+        (unreplicated, Timeout, Unknown),
     ] {
-        let mut wire = opened(&[]);
-        sent(&mut wire, &Request::Text(UPDATE));
-        let (progress, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
-        let error = answer.error.expect("there is one");
-        assert_eq!(
-            (progress, error.class, error.certainty),
-            (Progress::Ready, class, certainty)
-        );
+        let error = error_of(UPDATE, &body);
+        assert_eq!(error.class, class);
+        assert_eq!(error.certainty, certainty);
         assert_eq!(error.message, "said");
     }
     // The server is no primary any more, or stops.
@@ -254,10 +228,8 @@ fn errors_have_their_class_and_say_what_is_known() {
         let mut wire = opened(&[]);
         sent(&mut wire, &Request::Text(UPDATE));
         let error = heard(&mut wire, &answer_to(3, &failure(code, &[]))).expect_err("it is over");
-        assert_eq!(
-            (error.class, error.certainty),
-            (ErrorClass::LostConnection, Certainty::Unknown)
-        );
+        assert_eq!(error.class, ErrorClass::LostConnection);
+        assert_eq!(error.certainty, Certainty::Unknown);
     }
 }
 
@@ -286,11 +258,7 @@ fn an_interrupted_write_of_several_documents_is_unknown_outside_a_transaction() 
         (one, 11_601, Certainty::Undone),
         (find, 11_601, Certainty::Undone),
     ] {
-        let mut wire = opened(&[]);
-        sent(&mut wire, &Request::Text(command));
-        let (_, answer, _) =
-            heard(&mut wire, &answer_to(3, &failure(code, &[]))).expect("it goes on");
-        let error = answer.error.expect("there is one");
+        let error = error_of(command, &failure(code, &[]));
         assert_eq!(error.certainty, certainty, "{command}: {code}");
     }
     let mut wire = opened(&[]);
@@ -298,20 +266,12 @@ fn an_interrupted_write_of_several_documents_is_unknown_outside_a_transaction() 
     heard(&mut wire, &[]).expect("nothing is needed");
     sent(&mut wire, &Request::Text(UPDATE_MANY));
     let interrupted = failure(11_601, &["TransientTransactionError"]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(3, &interrupted)).expect("it goes on");
-    let error = answer.error.expect("there is one");
+    let error = answered(&mut wire, 3, &interrupted)
+        .error
+        .expect("there is one");
     assert_eq!(error.certainty, Certainty::Undone, "its end undoes it");
     // The first statement's documents may be changed though it is the one that failed.
-    let mut wire = opened(&[]);
-    sent(&mut wire, &Request::Text(UPDATE_MANY));
-    let failed = [int("index", 0), int("code", 11_000), text("errmsg", "said")];
-    let body = document(&[
-        int("n", 0),
-        array("writeErrors", &[sub("0", &failed)]),
-        ok(1.0),
-    ]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
-    let error = answer.error.expect("there is one");
+    let error = error_of(UPDATE_MANY, &write_error(0));
     assert_eq!(error.certainty, Certainty::Unknown);
 }
 
@@ -335,37 +295,19 @@ fn every_command_that_writes_has_the_write_concern() {
 /// The command goes well, and the failure is among its documents.
 #[test]
 fn a_failed_statement_of_a_bulk_write_is_an_error() {
-    let mut wire = opened(&[]);
-    sent(&mut wire, &Request::Text(BULK));
-    let failed = [
-        ok(0.0),
-        int("idx", 1),
-        int("code", 11_000),
-        text("errmsg", "said"),
-    ];
-    let cursor = [
-        long("id", 0),
-        array(
-            "firstBatch",
-            &[
-                sub("0", &[ok(1.0), int("idx", 0), int("n", 1)]),
-                sub("1", &failed),
-            ],
-        ),
-        text("ns", "admin.$cmd.bulkWrite"),
-    ];
-    let body = document(&[
-        sub("cursor", &cursor),
-        int("nErrors", 1),
-        int("nInserted", 1),
-        ok(1.0),
-    ]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
-    let error = answer.error.expect("there is one");
-    assert_eq!(
-        (error.class, error.certainty, &*error.message),
-        (ErrorClass::Constraint, Certainty::Unknown, "said")
+    let done = sub("0", &[ok(1.0), int("idx", 0), int("n", 1)]);
+    let code = int("code", 11_000);
+    let failed = sub("1", &[ok(0.0), int("idx", 1), code, text("errmsg", "said")]);
+    let batch = array("firstBatch", &[done, failed]);
+    let cursor = sub(
+        "cursor",
+        &[long("id", 0), batch, text("ns", "admin.$cmd.bulkWrite")],
     );
+    let body = document(&[cursor, int("nErrors", 1), int("nInserted", 1), ok(1.0)]);
+    let error = error_of(BULK, &body);
+    assert_eq!(error.class, ErrorClass::Constraint);
+    assert_eq!(error.certainty, Certainty::Unknown);
+    assert_eq!(&*error.message, "said");
 }
 
 /// The message of a commit got through, and its effect is not known.
@@ -379,58 +321,42 @@ fn a_commit_may_be_unknown_and_a_failed_transaction_is_rolled_back() {
         wire
     };
     let written = document(&[int("n", 1), ok(1.0)]);
+    let unknown = failure(50, &["UnknownTransactionCommitResult"]);
+    let conflict = failure(251, &["TransientTransactionError"]);
     for (body, class, certainty) in [
-        (
-            failure(50, &["UnknownTransactionCommitResult"]),
-            ErrorClass::Timeout,
-            Certainty::Unknown,
-        ),
-        (
-            failure(251, &["TransientTransactionError"]),
-            ErrorClass::Serialization,
-            Certainty::Undone,
-        ),
+        (unknown, ErrorClass::Timeout, Certainty::Unknown),
+        (conflict, ErrorClass::Serialization, Certainty::Undone),
     ] {
         let mut wire = in_transaction();
-        heard(&mut wire, &answer_to(3, &written)).expect("well formed");
+        answered(&mut wire, 3, &written);
         sent(&mut wire, &Request::Commit);
-        let (_, answer, _) = heard(&mut wire, &answer_to(4, &body)).expect("it goes on");
+        let answer = answered(&mut wire, 4, &body);
         let error = answer.error.expect("there is one");
         assert_eq!((error.class, error.certainty), (class, certainty));
         assert_eq!(answer.transaction, TransactionStatus::None);
     }
     let mut wire = in_transaction();
     let conflict = failure(112, &["TransientTransactionError"]);
-    let (_, answer, _) = heard(&mut wire, &answer_to(3, &conflict)).expect("it goes on");
+    let answer = answered(&mut wire, 3, &conflict);
     assert_eq!(answer.transaction, TransactionStatus::Failed);
     let bytes = sent(&mut wire, &Request::Rollback);
     assert!(has(&bytes, b"\x10abortTransaction\0\x01"));
     // The server has rolled it back already.
-    let (_, answer, _) = heard(&mut wire, &answer_to(4, &failure(251, &[]))).expect("it goes on");
-    assert_eq!(
-        (answer.error, answer.transaction),
-        (None, TransactionStatus::None)
-    );
+    let answer = answered(&mut wire, 4, &failure(251, &[]));
+    assert_eq!(answer.error, None);
+    assert_eq!(answer.transaction, TransactionStatus::None);
 }
 
 #[test]
 fn a_server_without_sessions_has_no_transactions() {
-    let mut wire = MongodbWire::new(ConnectOptions::default());
-    let (mut out, mut answer) = (Vec::new(), Answer::default());
-    wire.connected(&mut out);
-    for (request, body) in [
-        (1, document(&[int("maxWireVersion", 21), ok(1.0)])),
-        (2, document(&[ok(1.0)])),
-    ] {
-        wire.receive(&answer_to(request, &body), &mut out, &mut answer)
-            .expect("well formed");
-    }
+    let hello = document(&[int("maxWireVersion", 21), ok(1.0)]);
+    let answers = [answer_to(1, &hello), answer_to(2, &document(&[ok(1.0)]))];
+    let (mut wire, _) = greeted(MongodbWire::new(ConnectOptions::default()), answers);
     let bytes = sent(&mut wire, &Request::Text(UPDATE));
     assert!(!has(&bytes, b"lsid"));
-    heard(&mut wire, &answer_to(3, &document(&[ok(1.0)]))).expect("well formed");
-    let refused = wire
-        .request(&Request::Begin, &mut out)
-        .expect_err("there are none");
+    answered(&mut wire, 3, &document(&[ok(1.0)]));
+    let refused = wire.request(&Request::Begin, &mut Vec::new());
+    let refused = refused.expect_err("there are none");
     assert!(refused.message.contains("no sessions"), "{refused}");
 }
 
@@ -444,53 +370,26 @@ fn the_rows_of_different_documents_have_the_same_columns() {
         let cursor = [long("id", id), text("ns", "d.c.x"), array(name, documents)];
         document(&[sub("cursor", &cursor), ok(1.0)])
     };
-    let first = batch(
-        "firstBatch",
-        9,
-        &[
-            sub("0", &[int("a", 1), int("b", 2)]),
-            sub("1", &[int("b", 3), int("a", 4)]),
-        ],
-    );
+    let one = sub("0", &[int("a", 1), int("b", 2)]);
+    let other = sub("1", &[int("b", 3), int("a", 4)]);
+    let first = batch("firstBatch", 9, &[one, other]);
     let (progress, _, more) = heard(&mut wire, &answer_to(3, &first)).expect("well formed");
     assert_eq!(progress, Progress::NeedMore);
-    assert!(has(
-        &more,
-        &[long("getMore", 9), text("collection", "c.x")].concat()
-    ));
-    assert!(has(&more, &text("$db", "d")));
+    let get_more = [long("getMore", 9), text("collection", "c.x")].concat();
+    assert!(has(&more, &get_more) && has(&more, &text("$db", "d")));
     let mut answer = Answer::new(Keep::Rows);
     let mut wire = opened(&[]);
     sent(&mut wire, &Request::Text("{\"find\": \"t\"}"));
-    let last = batch(
-        "nextBatch",
-        0,
-        &[
-            sub("0", &[int("b", 5)]),
-            sub("1", &[int("c", 6), int("a", 7)]),
-        ],
-    );
+    let one = sub("0", &[int("b", 5)]);
+    let other = sub("1", &[int("c", 6), int("a", 7)]);
+    let last = batch("nextBatch", 0, &[one, other]);
     for (request, body) in [(3, first), (4, last)] {
-        wire.receive(&answer_to(request, &body), &mut Vec::new(), &mut answer)
-            .expect("well formed");
+        let received = wire.receive(&answer_to(request, &body), &mut Vec::new(), &mut answer);
+        received.expect("well formed");
     }
     assert_eq!(answer.columns, ["a", "b", "c"]);
-    let cells = |row: &Vec<Option<Box<[u8]>>>| -> Vec<String> {
-        let cell = |cell: &Option<Box<[u8]>>| {
-            String::from_utf8_lossy(cell.as_deref().unwrap_or(b"-")).into_owned()
-        };
-        row.iter().map(cell).collect()
-    };
-    let rows: Vec<_> = answer.kept.iter().map(cells).collect();
-    assert_eq!(
-        rows,
-        [
-            ["1", "2", "-"],
-            ["4", "3", "-"],
-            ["-", "5", "-"],
-            ["7", "-", "6"]
-        ]
-    );
+    let found = support::rows(&answer, "-");
+    assert_eq!(found, ["1|2|-", "4|3|-", "-|5|-", "7|-|6"]);
 }
 
 #[test]
@@ -501,15 +400,12 @@ fn a_value_that_cannot_be_bound_leaves_nothing_behind() {
     let parameters = &[Value::Text("one".into())];
     let pieces = &pieces;
     let refused = wire.request(&Request::Direct { pieces, parameters }, &mut out);
-    let refused = refused.expect_err("it is no number");
-    assert_eq!(
-        refused.message,
-        "value 1 (a): expected a number of at most 34 digits, found \"one\""
-    );
+    let refused = refused.expect_err("it is no number").message;
+    let expected = "value 1 (a): expected a number of at most 34 digits, found \"one\"";
+    assert_eq!(refused, expected);
     assert_eq!(out, b"before");
     let parameters = &[Value::Int(1)];
-    wire.request(&Request::Direct { pieces, parameters }, &mut out)
-        .expect("it can be expressed");
+    sent(&mut wire, &Request::Direct { pieces, parameters });
 }
 
 #[test]
@@ -533,8 +429,7 @@ fn a_load_sends_one_insert_while_the_last_is_stored() {
     assert_eq!(progress, Progress::NeedMore);
     assert!(!wire.bulk_is_full());
     wire.bulk_end(None, &mut out);
-    let (progress, answer, _) =
-        heard(&mut wire, &answer_to(4, &stored(rows / 2))).expect("well formed");
-    assert_eq!((progress, answer.error), (Progress::Ready, None));
+    let answer = answered(&mut wire, 4, &stored(rows / 2));
+    assert_eq!(answer.error, None);
     assert_eq!(answer.affected, u64::from(rows.cast_unsigned()));
 }

@@ -5,7 +5,7 @@ use assay_drivers::{Answer, ConnectOptions, Keep, Request, SystemError};
 use assay_values::{Row, Value};
 
 use crate::server::Server;
-use crate::support::pieces;
+use crate::support::{OPEN, pieces};
 
 pub type Client = crate::support::Client<MysqlWire>;
 
@@ -31,10 +31,8 @@ impl Client {
     }
 
     pub fn tcp(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {
-        Self::to_server(
-            &format!("127.0.0.1:{}", server.port),
-            MysqlWire::new(options),
-        )
+        let address = format!("127.0.0.1:{}", server.port);
+        Self::to_server(&address, MysqlWire::new(options))
     }
 
     /// Executes a text statement that must succeed; returns all its rows.
@@ -54,7 +52,7 @@ impl Client {
     /// The error of a statement that must fail; the session must stay open.
     pub fn error(&mut self, text: &str) -> SystemError {
         let answer = self.try_ask(&Request::Text(text), Keep::Count);
-        let answer = answer.expect("the session stays open");
+        let answer = answer.expect(OPEN);
         answer.error.unwrap_or_else(|| panic!("{text} must fail"))
     }
 
@@ -66,9 +64,7 @@ impl Client {
 
     pub fn execute(&mut self, id: u32, parameters: &[Value], keep: Keep) -> Answer {
         let request = Request::Execute { id, parameters };
-        let answer = self
-            .try_ask(&request, keep)
-            .expect("the session stays open");
+        let answer = self.try_ask(&request, keep).expect(OPEN);
         assert_eq!(answer.error, None, "{parameters:?}");
         answer
     }

@@ -22,13 +22,15 @@ impl Step {
             Self::Text(text) => Request::Text(text),
             Self::Prepare(id, _) => Request::Prepare { id, pieces },
             Self::Execute(id, ref parameters) => Request::Execute { id, parameters },
-            Self::Load(form, text, _) => Request::Bulk {
-                text,
-                form,
-                types: &[],
-            },
+            Self::Load(form, text, _) => bulk(text, form),
         }
     }
+}
+
+/// Begins a load into columns of any types.
+pub fn bulk(text: &str, form: BulkForm) -> Request<'_> {
+    let types = &[];
+    Request::Bulk { text, form, types }
 }
 
 pub const SERVERS: [&str; 2] = ["mariadb", "mysql"];
@@ -40,41 +42,34 @@ pub fn opening() -> ConnectOptions {
 }
 
 pub fn steps() -> Vec<Step> {
+    const CREATE: &str =
+        "CREATE TABLE said (id INT PRIMARY KEY, word VARCHAR(20), weight DOUBLE, day DATE)";
+    const SELECT: &str = "SELECT id, word, weight, day FROM said WHERE id >= ? AND word <> ?";
+    const UPDATE: &str = "UPDATE said SET day = '2011-03-04', weight = weight * ? WHERE id < 10";
     const FILE: &str = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE said (id, word, weight)";
     const INSERT: &str = "INSERT INTO said (id, word, weight) VALUES";
     let rows = |from: i32| {
-        let row = |at: i32, word| row(&[Some(&at.to_string()), word, Some("0.5")]);
-        vec![
-            row(from, Some("one\ttwo\\")),
-            row(from + 1, None),
-            row(from + 2, Some("")),
-        ]
+        let row = |(at, word): (i32, _)| row(&[Some(&at.to_string()), word, Some("0.5")]);
+        let words = [Some("one\ttwo\\"), None, Some("")];
+        (from..).zip(words).map(row).collect()
     };
     vec![
         Step::Text("DROP TABLE IF EXISTS said"),
-        Step::Text(
-            "CREATE TABLE said (id INT PRIMARY KEY, word VARCHAR(20), weight DOUBLE, day DATE)",
-        ),
+        Step::Text(CREATE),
         Step::Text("SELECT @greeting AS greeting, NULL AS nothing, '' AS blank"),
         Step::Load(BulkForm::Native, FILE, rows(0)),
         Step::Load(BulkForm::Native, FILE, rows(2)),
         Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
         Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
         Step::Load(BulkForm::Native, "DO 0", rows(20)),
-        Step::Prepare(
-            0,
-            "SELECT id, word, weight, day FROM said WHERE id >= ? AND word <> ?",
-        ),
+        Step::Prepare(0, SELECT),
         Step::Execute(0, vec![Value::Int(0), Value::Text("no".into())]),
         Step::Execute(0, vec![Value::Int(1), Value::Null]),
         Step::Execute(0, vec![Value::Double(9.5), Value::Bool(false)]),
         Step::Prepare(1, "SELECT nothing FROM said"),
         Step::Prepare(1, "BEGIN"),
         Step::Execute(1, vec![]),
-        Step::Prepare(
-            2,
-            "UPDATE said SET day = '2011-03-04', weight = weight * ? WHERE id < 10",
-        ),
+        Step::Prepare(2, UPDATE),
         Step::Execute(2, vec![Value::Double(1.5)]),
         Step::Text("INSERT INTO said (id) VALUES (0)"),
         Step::Text("SELECT id FROM said WHERE id < 2; SELECT day FROM said; COMMIT"),
@@ -106,23 +101,18 @@ pub fn counted(line: &str) -> String {
 
 fn client_line(client: &Client) -> String {
     use assay_drivers::Wire as _;
-    format!(
-        "{}, session {}",
-        client.wire.server_version(),
-        client.wire.session_id()
-    )
+    let wire = &client.wire;
+    format!("{}, session {}", wire.server_version(), wire.session_id())
 }
 
 fn answer_line(answer: &Answer) -> String {
     let mut line = format!("{} rows, {} affected", answer.rows, answer.affected);
     for row in &answer.kept {
-        let cells: Vec<String> = row
-            .iter()
-            .map(|cell| {
-                cell.as_deref()
-                    .map_or("NULL".to_owned(), |t| t.escape_ascii().to_string())
-            })
-            .collect();
+        let cell = |cell: &Option<Box<[u8]>>| match cell {
+            Some(text) => text.escape_ascii().to_string(),
+            None => "NULL".to_owned(),
+        };
+        let cells: Vec<String> = row.iter().map(cell).collect();
         let _ = write!(line, " ({})", cells.join("|"));
     }
     if let Some(error) = &answer.error {

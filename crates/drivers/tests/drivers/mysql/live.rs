@@ -7,8 +7,10 @@ use assay_drivers::{BulkForm, ErrorClass, Keep, Progress, Request, Wire};
 use assay_values::{Piece, Row};
 
 use crate::mysql::client::{Client, options, row};
+use crate::mysql::conversation::bulk;
 use crate::mysql::statements;
 use crate::server::Server;
+use crate::support::OPEN;
 
 #[test]
 fn the_driver_works_with_mariadb() {
@@ -47,31 +49,22 @@ fn test_with(server: &Server, name: &str) {
 
 fn greets_and_runs_the_sessions_statements(server: &Server, name: &str) {
     let mut options_of_root = options("root", None, "");
-    options_of_root.session_statements = vec![
-        "SET @seen = 'yes'".to_owned(),
-        "SET SESSION lock_wait_timeout = 77".to_owned(),
-    ];
+    let own = ["SET @seen = 'yes'", "SET SESSION lock_wait_timeout = 77"];
+    options_of_root.session_statements = own.map(str::to_owned).into();
     let mut client = Client::unix(server, options_of_root.clone()).expect("root is accepted");
-    assert!(
-        client.wire.server_version().starts_with(name),
-        "{}",
-        client.wire.server_version()
-    );
-    assert_eq!(
-        client.cell("SELECT CONNECTION_ID()"),
-        client.wire.session_id().to_string()
-    );
+    let version = client.wire.server_version();
+    assert!(version.starts_with(name), "{version}");
+    let id = client.cell("SELECT CONNECTION_ID()");
+    assert_eq!(id, client.wire.session_id().to_string());
     assert_eq!(client.cell("SELECT @seen"), "yes");
     assert_eq!(client.cell("SELECT @@session.lock_wait_timeout"), "77");
     assert_eq!(client.cell("SELECT @@character_set_client"), "utf8mb4");
     assert_eq!(client.cell("SELECT @@collation_connection"), "utf8mb4_bin");
 
-    options_of_root
-        .session_statements
-        .push("SET SESSION no_such_setting = 1".to_owned());
-    let error = Client::unix(server, options_of_root)
-        .err()
-        .expect("the third statement fails");
+    let third = "SET SESSION no_such_setting = 1".to_owned();
+    options_of_root.session_statements.push(third);
+    let refused = Client::unix(server, options_of_root);
+    let error = refused.err().expect("the third statement fails");
     assert_eq!(error.class, ErrorClass::UnknownObject);
     assert!(error.message.contains("no_such_setting = 1"), "{error}");
 }
@@ -101,11 +94,8 @@ fn proves_a_password_without_tls(server: &Server) {
         options("guest\0root", Some("pass wörd"), "own"),
     ] {
         let error = Client::tcp(server, wrong.clone()).err().expect("refused");
-        assert_eq!(
-            error.class,
-            ErrorClass::Authentication,
-            "{wrong:?}: {error}"
-        );
+        let class = error.class;
+        assert_eq!(class, ErrorClass::Authentication, "{wrong:?}: {error}");
     }
 }
 
@@ -129,10 +119,8 @@ fn is_refused_when_the_server_is_full(server: &Server) {
             Err(error) => break error,
         }
     };
-    assert_eq!(
-        (refusal.class, &*refusal.code),
-        (ErrorClass::TooManyConnections, "1040")
-    );
+    assert_eq!(refusal.class, ErrorClass::TooManyConnections);
+    assert_eq!(&*refusal.code, "1040");
     assert!(held.len() >= 8, "{} sessions were accepted", held.len());
     root.rows(&format!("SET GLOBAL max_connections = {usual}"));
 }
@@ -165,42 +153,23 @@ fn are_classed_and_leave_the_session_good(server: &Server) {
     ] {
         let error = client.error(statement);
         assert_eq!(error.class, class, "{statement}: {error}");
-        let prepared = client.try_ask(
-            &Request::Prepare {
-                id: 0,
-                pieces: &[Piece::Text(statement.into())],
-            },
-            Keep::Count,
-        );
-        let prepared = prepared.expect("the session stays open").error;
-        let executed = match prepared {
-            Some(error) => error,
-            None => {
-                let request = Request::Execute {
-                    id: 0,
-                    parameters: &[],
-                };
-                let answer = client
-                    .try_ask(&request, Keep::Count)
-                    .expect("the session stays open");
-                answer
-                    .error
-                    .unwrap_or_else(|| panic!("{statement} must fail when prepared"))
-            }
-        };
+        let mut try_ask = |request| client.try_ask(&request, Keep::Count).expect(OPEN).error;
+        let pieces = &[Piece::Text(statement.into())];
+        let parameters = &[];
+        let prepared = try_ask(Request::Prepare { id: 0, pieces });
+        let executed = prepared.or_else(|| try_ask(Request::Execute { id: 0, parameters }));
+        let executed = executed.expect("it fails when it is prepared");
         assert_eq!(executed.class, class, "{statement}, prepared: {executed}");
     }
-    let mut guest =
-        Client::tcp(server, options("guest", Some("pass wörd"), "own")).expect("guest is accepted");
-    assert_eq!(
-        guest.error("SELECT 1 FROM mysql.user").class,
-        Class::Permission
-    );
-    assert_eq!(
-        guest.error("USE mysql").class,
-        Class::Permission,
-        "after login it is a permission error"
-    );
+    let guest = options("guest", Some("pass wörd"), "own");
+    let mut guest = Client::tcp(server, guest).expect("guest is accepted");
+    for statement in ["SELECT 1 FROM mysql.user", "USE mysql"] {
+        assert_eq!(
+            guest.error(statement).class,
+            Class::Permission,
+            "{statement}"
+        );
+    }
     assert_eq!(client.cell("SELECT COUNT(*) FROM child"), "1");
     client.rows("DROP TABLE child, parent");
 }
@@ -214,19 +183,12 @@ fn deadlocks_and_waits_have_their_classes(server: &Server) {
     }
     first.rows("BEGIN; UPDATE locked SET n = 1 WHERE id = 1");
     second.rows("BEGIN; UPDATE locked SET n = 2 WHERE id = 2");
+    let of_first = Request::Text("UPDATE locked SET n = 1 WHERE id = 2");
     let waiter = std::thread::scope(|scope| {
-        let waits = scope.spawn(|| {
-            first.try_ask(
-                &Request::Text("UPDATE locked SET n = 1 WHERE id = 2"),
-                Keep::Count,
-            )
-        });
-        let by_second = second.try_ask(
-            &Request::Text("UPDATE locked SET n = 2 WHERE id = 1"),
-            Keep::Count,
-        );
-        [waits.join().expect("no panic"), by_second]
-            .map(|answer| answer.expect("the session stays open").error)
+        let waits = scope.spawn(|| first.try_ask(&of_first, Keep::Count));
+        let of_second = Request::Text("UPDATE locked SET n = 2 WHERE id = 1");
+        let by_second = second.try_ask(&of_second, Keep::Count);
+        [waits.join().expect("no panic"), by_second].map(|answer| answer.expect(OPEN).error)
     });
     let classes: Vec<ErrorClass> = waiter.iter().flatten().map(|error| error.class).collect();
     // The session that is not the victim may still wait for the victim's rollback.
@@ -244,24 +206,22 @@ fn a_killed_session_is_lost(server: &Server) {
     let mut root = Client::root(server, "own");
     let mut idle = Client::root(server, "own");
     root.rows(&format!("KILL {}", idle.wire.session_id()));
-    let error = idle
-        .try_ask(&Request::Text("SELECT 1"), Keep::Count)
-        .expect_err("the session has ended");
+    let lost = idle.try_ask(&Request::Text("SELECT 1"), Keep::Count);
+    let error = lost.expect_err("the session has ended");
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
     let mut working = Client::root(server, "own");
     let id = working.wire.session_id();
     let error = std::thread::scope(|scope| {
-        let lost =
-            scope.spawn(move || working.try_ask(&Request::Text("SELECT SLEEP(30)"), Keep::Count));
+        let sleep = Request::Text("SELECT SLEEP(30)");
+        let lost = scope.spawn(move || working.try_ask(&sleep, Keep::Count));
         let is_at_work = format!(
             "SELECT COUNT(*) FROM information_schema.processlist WHERE id = {id} AND info LIKE 'SELECT SLEEP%'"
         );
         while root.cell(&is_at_work) == "0" {}
         root.rows(&format!("KILL {id}"));
-        lost.join()
-            .expect("no panic")
-            .expect_err("the session has ended")
+        let lost = lost.join().expect("no panic");
+        lost.expect_err("the session has ended")
     });
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
@@ -275,11 +235,6 @@ fn a_killed_session_is_lost(server: &Server) {
 const FILE: &str =
     "LOAD DATA LOCAL INFILE 'rows' INTO TABLE loaded CHARACTER SET utf8mb4 (id, word)";
 const INSERT: &str = "INSERT INTO loaded (id, word) VALUES";
-const INSERTS: Request<'static> = Request::Bulk {
-    text: INSERT,
-    form: BulkForm::MultiRow,
-    types: &[],
-};
 
 /// Cells with everything that could end a cell, a row or a literal too early.
 const NASTY: [Option<&str>; 12] = [
@@ -317,11 +272,8 @@ fn check_loaded_rows(client: &mut Client, count: usize) {
     assert_eq!(all.kept.len(), count);
     for (at, found) in all.kept.iter().enumerate() {
         assert_eq!(found[0].as_deref(), Some(at.to_string().as_bytes()));
-        assert_eq!(
-            found[1].as_deref(),
-            NASTY[at % NASTY.len()].map(str::as_bytes),
-            "row {at}"
-        );
+        let expected = NASTY[at % NASTY.len()].map(str::as_bytes);
+        assert_eq!(found[1].as_deref(), expected, "row {at}");
     }
 }
 
@@ -331,11 +283,7 @@ fn a_native_load_stores_the_rows_unchanged(server: &Server) {
     assert_eq!((answer.error, answer.affected), (None, 50_000));
     check_loaded_rows(&mut client, 50_000);
     let none = client.load(FILE, &[], []);
-    assert_eq!(
-        (none.error, none.affected),
-        (None, 0),
-        "an empty load is not an error"
-    );
+    assert_eq!((none.error, none.affected), (None, 0));
     client.rows("TRUNCATE TABLE loaded");
     let long = "é\n".repeat(9_000_000); // longer than a packet can be
     let answer = client.load(FILE, &[], [row(&[Some("1"), Some(&long)])]);
@@ -348,17 +296,12 @@ fn a_native_load_stores_the_rows_unchanged(server: &Server) {
 fn a_row_that_the_server_changed_is_an_error(server: &Server) {
     let mut client = loading(server);
     client.rows("ALTER TABLE loaded MODIFY word VARCHAR(4), ADD UNIQUE (id)");
+    let few_cells = "doesn't contain data for all columns";
     for (rows, words) in [
         (vec![row(&[Some("1"), Some("short")])], "word"),
         (vec![row(&[Some("one"), None])], "one"),
-        (
-            vec![row(&[Some("1"), None]), row(&[Some("1"), None])],
-            "Duplicate",
-        ),
-        (
-            vec![row(&[Some("1")])],
-            "doesn't contain data for all columns",
-        ),
+        (vec![row(&[Some("1"), None]); 2], "Duplicate"),
+        (vec![row(&[Some("1")])], few_cells),
     ] {
         client.rows("BEGIN");
         let answer = client.load(FILE, &[], rows);
@@ -378,13 +321,8 @@ fn an_aborted_load_leaves_no_rows(server: &Server) {
         let text = [FILE, INSERT][usize::from(form == BulkForm::MultiRow)];
         let mut client = loading(server);
         client.rows("BEGIN");
-        let bulk = Request::Bulk {
-            text,
-            form,
-            types: &[],
-        };
         let reason = Some("line 7 of x.bib is damaged");
-        let answer = client.load_as(&bulk, special_rows(30_000), reason);
+        let answer = client.load_as(&bulk(text, form), special_rows(30_000), reason);
         let error = answer.error.expect("the load was aborted");
         assert!(error.message.contains("line 7 of x.bib"), "{error}");
         client.rows("ROLLBACK");
@@ -394,56 +332,40 @@ fn an_aborted_load_leaves_no_rows(server: &Server) {
 
 fn statements_that_are_not_loads_are_refused(server: &Server) {
     let mut client = loading(server);
-    let answer = client.load("SELECT 1 INTO @x", &[], special_rows(1));
-    assert!(
-        answer
-            .error
-            .expect("the statement takes no rows")
-            .message
-            .contains("LOAD DATA LOCAL INFILE")
-    );
-    let nowhere = FILE.replace("loaded", "nowhere");
-    let error = client
-        .load(&nowhere, &[], special_rows(1))
-        .error
-        .expect("there is no such table");
+    let load = |client: &mut Client, text: &str| client.load(text, &[], special_rows(1)).error;
+    let error = load(&mut client, "SELECT 1 INTO @x").expect("the statement takes no rows");
+    assert!(error.message.contains("LOAD DATA LOCAL INFILE"), "{error}");
+    let error = load(&mut client, &FILE.replace("loaded", "nowhere"));
+    let error = error.expect("there is no such table");
     assert_eq!(error.class, ErrorClass::UnknownObject);
+    // Only a load may send a file.
     let error = client.error(FILE);
-    assert_eq!(
-        error.class,
-        ErrorClass::Permission,
-        "only a load may send a file: {error}"
-    );
+    assert_eq!(error.class, ErrorClass::Permission, "{error}");
     client.rows("SET GLOBAL local_infile = 0");
-    let error = client
-        .load(FILE, &[], special_rows(1))
-        .error
-        .expect("local_infile is off");
+    let error = load(&mut client, FILE).expect("local_infile is off");
     client.rows("SET GLOBAL local_infile = 1");
     assert_eq!(error.class, ErrorClass::Permission, "{error}");
     assert_eq!(client.cell("SELECT COUNT(*) FROM loaded"), "0");
 }
 
 fn multi_row_inserts_store_the_rows_unchanged(server: &Server) {
-    let mut client = loading(server);
-    let answer = client.load_as(&INSERTS, special_rows(50_000), None);
+    let (mut client, inserts) = (loading(server), bulk(INSERT, BulkForm::MultiRow));
+    let answer = client.load_as(&inserts, special_rows(50_000), None);
     assert_eq!((answer.error, answer.affected), (None, 50_000));
     check_loaded_rows(&mut client, 50_000);
-    let none = client.load_as(&INSERTS, [], None);
+    let none = client.load_as(&inserts, [], None);
     assert_eq!((none.error, none.affected), (None, 0));
 
     client.rows("ALTER TABLE loaded ADD UNIQUE (id); TRUNCATE TABLE loaded; BEGIN");
     let twice = special_rows(20_000).chain(special_rows(20_000));
-    let error = client.load_as(&INSERTS, twice, None).error.expect("twice");
+    let error = client.load_as(&inserts, twice, None).error.expect("twice");
     assert_eq!(error.class, ErrorClass::Constraint, "{error}");
     client.rows("ROLLBACK");
     let long = "'".repeat(17_000_000); // a statement of several packets
     let rows = [row(&[Some("1"), Some(&long)]), row(&[Some("2"), None])];
-    let answer = client.load_as(&INSERTS, rows, None);
+    let answer = client.load_as(&inserts, rows, None);
     assert_eq!((answer.error, answer.affected), (None, 2));
-    assert_eq!(
-        client.cell("SELECT SUM(LENGTH(word)) FROM loaded"),
-        "17000000"
-    );
+    let length = client.cell("SELECT SUM(LENGTH(word)) FROM loaded");
+    assert_eq!(length, "17000000");
     client.rows("DROP TABLE loaded");
 }

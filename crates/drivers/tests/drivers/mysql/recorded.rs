@@ -5,7 +5,9 @@
 
 use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{Answer, Keep, Progress, SystemError, Wire};
+use assay_values::Random;
 
+use crate::fuzz::below;
 use crate::mysql::client::Client;
 use crate::mysql::conversation::{self, SERVERS, Step};
 use crate::server::Server;
@@ -28,10 +30,8 @@ fn recorded_conversations_replay_whole_and_byte_by_byte() {
                 expected,
                 "{server}, {cut} bytes at a time"
             );
-            let counts: Vec<_> = expected
-                .iter()
-                .map(|line| conversation::counted(line))
-                .collect();
+            let counts = expected.into_iter().map(conversation::counted);
+            let counts: Vec<_> = counts.collect();
             assert_eq!(hold(Keep::Count), counts, "{server}, {cut} bytes at a time");
         }
     }
@@ -43,19 +43,15 @@ fn received(server: &str) -> Vec<Vec<u8>> {
         Event::Received(bytes) => Some(bytes),
         _ => None,
     };
-    read("mysql", server)
-        .into_iter()
-        .filter_map(of_server)
-        .collect()
+    let events = read("mysql", server).into_iter();
+    events.filter_map(of_server).collect()
 }
 
 /// The recorded greeting of a server, with or without the offer of TLS.
 fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
     let mut greeting = received(server).swap_remove(0);
-    let version = greeting[5..]
-        .iter()
-        .position(|&byte| byte == 0)
-        .expect("a version");
+    let version = greeting[5..].iter().position(|&byte| byte == 0);
+    let version = version.expect("a version ends");
     let flags = &mut greeting[5 + version + 15];
     *flags = if offers_tls { *flags | 8 } else { *flags & !8 };
     greeting
@@ -70,15 +66,9 @@ fn tls_begins_before_the_user_name_is_sent() {
         let (mut wire, mut out) = (MysqlWire::new(with_tls.clone()), Vec::new());
         let greeting = greeting(server, true);
         let received = wire.receive(&greeting, &mut out, &mut Answer::default());
-        assert_eq!(
-            received.expect("TLS begins"),
-            (greeting.len(), Progress::StartTls)
-        );
-        assert_eq!(
-            (out.len(), &out[..4]),
-            (36, &[32, 0, 0, 1][..]),
-            "no name, no password"
-        );
+        assert_eq!(received, Ok((greeting.len(), Progress::StartTls)));
+        assert_eq!(out.len(), 36, "no name, no password");
+        assert_eq!(&out[..4], &[32, 0, 0, 1][..], "no name, no password");
         out.clear();
         wire.secured(&mut out);
         assert_eq!(out[3], 2, "the next packet of the exchange");
@@ -87,12 +77,8 @@ fn tls_begins_before_the_user_name_is_sent() {
         let injected = [&greeting[..], &[7, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]].concat();
         let mut wire = MysqlWire::new(with_tls.clone());
         let refused = wire.receive(&injected, &mut Vec::new(), &mut Answer::default());
-        assert!(
-            refused
-                .expect_err("an OK unencrypted")
-                .message
-                .contains("unencrypted")
-        );
+        let error = refused.expect_err("an OK unencrypted").message;
+        assert!(error.contains("unencrypted"), "{error}");
     }
 }
 
@@ -108,37 +94,23 @@ fn a_password_is_never_sent_in_clear_text_without_tls() {
             let (mut wire, mut out) = (MysqlWire::new(options.clone()), Vec::new());
             let mut answer = Answer::default();
             let greeting = greeting("mysql", false);
-            wire.receive(&greeting, &mut out, &mut answer)
-                .expect("a greeting");
+            let greeted = wire.receive(&greeting, &mut out, &mut answer);
+            greeted.expect("a greeting");
             out.clear();
             let length = u8::try_from(request.len()).expect("short");
             let message = [&[length, 0, 0, 2], request].concat();
-            (
-                wire.receive(&message, &mut out, &mut answer).map(|_| ()),
-                out,
-            )
+            let heard = wire.receive(&message, &mut out, &mut answer);
+            (heard.map_err(|error| error.message), out)
         };
         let (switched, out) = ask(b"\xfemysql_clear_password\0");
-        assert!(
-            switched
-                .expect_err("the driver must refuse")
-                .message
-                .contains("clear text")
-        );
+        assert!(switched.is_err_and(|error| error.contains("clear text")));
         assert!(out.is_empty());
         let (old, _) = ask(b"\xfe");
-        assert!(
-            old.expect_err("the method is obsolete")
-                .message
-                .contains("mysql_old_password")
-        );
+        assert!(old.is_err_and(|error| error.contains("mysql_old_password")));
         let (needed, out) = ask(b"\x01\x04");
         needed.expect("the server may require it");
-        assert_eq!(
-            out,
-            [1, 0, 0, 3, 2],
-            "a request for the server's key, not the password"
-        );
+        // A request for the server's key, not the password.
+        assert_eq!(out, [1, 0, 0, 3, 2]);
     }
 }
 
@@ -147,13 +119,8 @@ fn a_password_is_never_sent_in_clear_text_without_tls() {
 #[test]
 fn damaged_bytes_never_cause_a_panic() {
     const ROUNDS: usize = 40_000;
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    let mut random = move |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state % below as u64).expect("below a usize")
-    };
+    let mut stream = Random::stream(1, 0);
+    let mut random = |end: usize| below(end, &mut stream);
     let mut refused = 0;
     for server in SERVERS {
         let sent = received(server).concat();
@@ -178,10 +145,8 @@ fn damaged_bytes_never_cause_a_panic() {
         }
     }
     let all = ROUNDS * SERVERS.len();
-    assert!(
-        refused > all / 2 && refused < all,
-        "{refused} of {all} were refused"
-    );
+    assert!(refused > all / 2, "{refused} of {all} were refused");
+    assert!(refused < all, "{refused} of {all} were refused");
 }
 
 /// Runs the steps with bytes that no longer match them.
@@ -210,8 +175,9 @@ fn run_steps(sent: &[u8]) -> Result<(), SystemError> {
             continue; // the damaged answer reported that the statement was not prepared
         }
         if let (Progress::BulkReady, Step::Load(_, _, rows)) = (hear(&mut wire, &mut out)?, step) {
-            rows.iter()
-                .for_each(|row| assert!(wire.bulk_row(row, &mut out).is_continue()));
+            for row in rows {
+                assert!(wire.bulk_row(row, &mut out).is_continue());
+            }
             wire.bulk_end(None, &mut out);
             hear(&mut wire, &mut out)?;
         }
@@ -225,19 +191,16 @@ fn recordings_are_made_on_request() {
     if std::env::var_os("ASSAY_TEST_RECORD").is_none() {
         return;
     }
-    for (name, server) in SERVERS
-        .into_iter()
-        .zip([Server::mariadb(), Server::mysql()])
-    {
+    for (name, server) in SERVERS.iter().zip([Server::mariadb(), Server::mysql()]) {
         let Some(server) = server else { continue };
         let mut root = Client::root(&server, "");
         root.rows("CREATE DATABASE own");
         root.rows("CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
         root.rows("GRANT ALL ON own.* TO 'guest'@'127.0.0.1'");
         // A login before the recording, so that the server has cached the proof: a recording must not contain random bytes.
-        drop(Client::tcp(&server, conversation::opening()).expect("the session is accepted"));
-        let mut client =
-            Client::tcp(&server, conversation::opening()).expect("the session is accepted");
+        let open = || Client::tcp(&server, conversation::opening()).expect("it is accepted");
+        drop(open());
+        let mut client = open();
         let answers = conversation::hold(&mut client, &conversation::steps(), Keep::Rows);
         answers.into_iter().for_each(|answer| client.say(answer));
         write("mysql", name, &client.events);

@@ -1,14 +1,15 @@
 //! Text and prepared statements: parameters and results.
 
 use assay_drivers::{Keep, Request};
-use assay_values::Value;
+use assay_values::{Random, Value};
 
 use crate::mysql::client::Client;
 use crate::server::Server;
+use crate::support::rows as rows_of;
 
 fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
-    cell.as_deref()
-        .map(|bytes| std::str::from_utf8(bytes).expect("text"))
+    let bytes = cell.as_deref();
+    bytes.map(|bytes| std::str::from_utf8(bytes).expect("text"))
 }
 
 pub fn returns_rows_counts_and_names(server: &Server) {
@@ -17,10 +18,8 @@ pub fn returns_rows_counts_and_names(server: &Server) {
     let inserted = client.rows("INSERT INTO people VALUES (1, 'Ångström'), (2, ''), (3, NULL)");
     assert_eq!((inserted.affected, inserted.rows), (3, 0));
     let updated = client.rows("UPDATE people SET name = '' WHERE id IN (2, 3, 4)");
-    assert_eq!(
-        updated.affected, 2,
-        "rows that the UPDATE found, changed or not"
-    );
+    // Rows that the UPDATE found, changed or not.
+    assert_eq!(updated.affected, 2);
     client.rows("UPDATE people SET name = NULL WHERE id = 3");
 
     let all = client.rows("SELECT id, name AS `the name` FROM people ORDER BY id");
@@ -32,16 +31,11 @@ pub fn returns_rows_counts_and_names(server: &Server) {
     let counted = client.try_ask(&request, Keep::Count).expect("good");
     let digested = client.try_ask(&request, Keep::Digest).expect("good");
     assert_eq!((counted.rows, digested.rows), (3, 3));
-    assert_eq!(
-        digested.digest, all.digest,
-        "the digest does not depend on the order"
-    );
+    // The digest does not depend on the order, nor on the protocol.
+    assert_eq!(digested.digest, all.digest);
     client.prepare(0, "SELECT id, name FROM people");
-    assert_eq!(
-        client.execute(0, &[], Keep::Digest).digest,
-        all.digest,
-        "the same with both protocols"
-    );
+    let prepared = client.execute(0, &[], Keep::Digest);
+    assert_eq!(prepared.digest, all.digest);
     assert_eq!(client.execute(0, &[], Keep::Count).rows, 3);
     client.rows("DROP TABLE people");
 }
@@ -57,117 +51,52 @@ pub fn takes_several_results(server: &Server) {
         assert_eq!(client.execute(0, &[], keep).rows, 3);
     }
     client.rows("DROP PROCEDURE two");
-    let failed = client
-        .try_ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
-        .expect("good");
+    let wrong = Request::Text("SELECT 1; SELECT nothing");
+    let failed = client.try_ask(&wrong, Keep::Count).expect("good");
     assert_eq!((failed.rows, failed.error.is_some()), (1, true));
     assert_eq!(client.cell("SELECT 5"), "5", "the session stays open");
 }
 
 pub fn executes_every_kind_of_value(server: &Server) {
+    use Value::{Bool, Double, Int, Null, Text};
     let mut client = Client::root(server, "own");
     client.rows(
         "CREATE TABLE given (at INT PRIMARY KEY, b BOOL, i BIGINT, d DOUBLE, t LONGTEXT, n INT)",
     );
     client.prepare(3, "INSERT INTO given VALUES (?, ?, ?, ?, ?, ?)");
-    let rows: Vec<[Value; 6]> = vec![
-        [
-            Value::Int(1),
-            Value::Bool(true),
-            Value::Int(i64::MIN),
-            Value::Double(-1.5e300),
-            Value::Text("it's a \\ \0 ☃".into()),
-            Value::Null,
-        ],
-        [
-            Value::Int(2),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-        ],
-        [
-            Value::Int(3),
-            Value::Bool(false),
-            Value::Int(-1),
-            Value::Double(0.1),
-            Value::Text("".into()),
-            Value::Int(7),
-        ],
+    let [snow, long] = ["it's a \\ \0 ☃", &"x".repeat(70_000)].map(|text| Text(text.into()));
+    let (least, most) = (Int(i64::MIN), Int(i64::MAX));
+    #[rustfmt::skip]
+    let rows: [[Value; 6]; 5] = [
+        [Int(1), Bool(true), least, Double(-1.5e300), snow, Null],
+        [Int(2), Null, Null, Null, Null, Null],
+        [Int(3), Bool(false), Int(-1), Double(0.1), Text("".into()), Int(7)],
         // Other types than before: they must be sent to the server.
-        [
-            Value::Text("4".into()),
-            Value::Int(1),
-            Value::Text("12".into()),
-            Value::Int(3),
-            Value::Double(2.5),
-            Value::Bool(true),
-        ],
-        [
-            Value::Int(5),
-            Value::Bool(true),
-            Value::Int(i64::MAX),
-            Value::Double(f64::MIN_POSITIVE),
-            Value::Text("x".repeat(70_000).into()),
-            Value::Int(-7),
-        ],
+        [Text("4".into()), Int(1), Text("12".into()), Int(3), Double(2.5), Bool(true)],
+        [Int(5), Bool(true), most, Double(f64::MIN_POSITIVE), long, Int(-7)],
     ];
     for row in &rows {
         assert_eq!(client.execute(3, row, Keep::Count).affected, 1);
     }
     let found = client.rows("SELECT b, i, d, LEFT(t, 10), n, LENGTH(t) FROM given ORDER BY at");
-    let cells: Vec<Vec<Option<&str>>> = found
-        .kept
-        .iter()
-        .map(|row| row.iter().map(text).collect())
-        .collect();
-    let some = |words: [&'static str; 6]| words.map(Some).to_vec();
-    assert_eq!(
-        cells[0][..4],
-        some([
-            "1",
-            "-9223372036854775808",
-            "-1.5e300",
-            "it's a \\ \0",
-            "",
-            ""
-        ])[..4]
-    );
-    assert_eq!(cells[0][4..], [None, Some("14")]);
-    assert_eq!(cells[1], [None; 6]);
-    assert_eq!(cells[2], some(["0", "-1", "0.1", "", "7", "0"]));
-    assert_eq!(cells[3], some(["1", "12", "3", "2.5", "1", "3"]));
-    let last = some([
-        "1",
-        "9223372036854775807",
-        "2.2250738585072014e-308",
-        "xxxxxxxxxx",
-        "-7",
-        "70000",
-    ]);
-    assert_eq!(cells[4], last);
+    let expected = [
+        "1|-9223372036854775808|-1.5e300|it's a \\ \0|NULL|14",
+        "NULL|NULL|NULL|NULL|NULL|NULL",
+        "0|-1|0.1||7|0",
+        "1|12|3|2.5|1|3",
+        "1|9223372036854775807|2.2250738585072014e-308|xxxxxxxxxx|-7|70000",
+    ];
+    assert_eq!(rows_of(&found, "NULL"), expected);
     client.rows("DROP TABLE given");
 
-    let few = client.try_ask(
-        &Request::Execute {
-            id: 3,
-            parameters: &[],
-        },
-        Keep::Count,
-    );
-    assert!(
-        few.expect_err("six are needed")
-            .message
-            .contains("6 parameters, 0 were given")
-    );
+    let parameters = &[];
+    let few = client.try_ask(&Request::Execute { id: 3, parameters }, Keep::Count);
+    let few = few.expect_err("six are needed");
+    assert!(few.message.contains("6 parameters, 0 were given"), "{few}");
+    // The id is used for another statement.
     client.prepare(3, "SELECT ? + 1");
     let sum = client.execute(3, &[Value::Int(41)], Keep::Rows);
-    assert_eq!(
-        text(&sum.kept[0][0]),
-        Some("42"),
-        "the id was reused for another statement"
-    );
+    assert_eq!(text(&sum.kept[0][0]), Some("42"));
     client.prepare(4, "BEGIN"); // MySQL does not prepare it
     client.execute(4, &[], Keep::Count);
     client.execute(4, &[], Keep::Count);
@@ -183,10 +112,7 @@ pub fn keeps_the_columns_that_the_server_does_not_send_again(server: &Server) {
     for _ in 0..3 {
         let answer = client.execute(0, &[], Keep::Rows);
         assert_eq!(answer.columns, ["a", "b"]);
-        assert_eq!(
-            answer.kept[0].iter().map(text).collect::<Vec<_>>(),
-            [Some("1"), Some("one")]
-        );
+        assert_eq!(rows_of(&answer, "NULL"), ["1|one"]);
         for (value, shown) in [
             (Value::Int(5), Some("5")),
             (Value::Text("five".into()), Some("five")),
@@ -213,22 +139,16 @@ pub fn carries_texts_longer_than_a_packet(server: &Server) {
     let mut client = Client::root(server, "own");
     // A row is 4 bytes longer than its only cell.
     for length in [FULL - 5, FULL - 4, FULL - 3, FULL] {
-        let answer = client.rows(&format!(
-            "SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'"
-        ));
-        let lengths: Vec<usize> = answer
-            .kept
-            .iter()
-            .map(|row| row[0].as_deref().map_or(0, <[u8]>::len))
-            .collect();
-        assert_eq!(lengths, [length, 4]);
+        let union = format!("SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'");
+        let lengths = rows_of(&client.rows(&union), "")
+            .into_iter()
+            .map(|row| row.len());
+        assert_eq!(lengths.collect::<Vec<_>>(), [length, 4]);
     }
     client.prepare(0, "SELECT LENGTH(?), REPEAT('y', ?), 'end'");
     let length = 20_000_000;
-    let parameters = [
-        Value::Text("x".repeat(length).into()),
-        Value::Int(i64::try_from(FULL).expect("it is 16 MiB")),
-    ];
+    let full = Value::Int(i64::try_from(FULL).expect("it is 16 MiB"));
+    let parameters = [Value::Text("x".repeat(length).into()), full];
     let answer = client.execute(0, &parameters, Keep::Rows);
     assert_eq!(text(&answer.kept[0][0]), Some("20000000"));
     let found = answer.kept[0][1].as_deref().expect("a text");
@@ -245,11 +165,8 @@ fn compare(client: &mut Client, query: &str) {
     assert!(printed.rows > 0, "{query}");
     assert_eq!(printed.columns, converted.columns);
     for (line, (printed, converted)) in printed.kept.iter().zip(&converted.kept).enumerate() {
-        let words = |row: &[Option<Box<[u8]>>]| -> Vec<Option<String>> {
-            row.iter()
-                .map(|cell| cell.as_deref().map(|t| t.escape_ascii().to_string()))
-                .collect()
-        };
+        let word = |cell: &Option<Box<[u8]>>| Some(cell.as_deref()?.escape_ascii().to_string());
+        let words = |row: &[_]| row.iter().map(word).collect::<Vec<_>>();
         assert_eq!(words(printed), words(converted), "row {line} of {query}");
     }
     assert_eq!(printed.digest, converted.digest);
@@ -281,10 +198,8 @@ pub fn both_protocols_give_the_same_text(server: &Server) {
     for values in extremes {
         client.rows(&format!("INSERT INTO kinds VALUES ({values})"));
     }
-    client.rows(&format!(
-        "INSERT INTO kinds VALUES ({})",
-        vec!["NULL"; 33].join(", ")
-    ));
+    let nulls = vec!["NULL"; 33].join(", ");
+    client.rows(&format!("INSERT INTO kinds VALUES ({nulls})"));
     compare(&mut client, "SELECT * FROM kinds");
     compare(
         &mut client,
@@ -300,34 +215,20 @@ pub fn both_protocols_give_the_same_text(server: &Server) {
 pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
     let mut client = Client::root(server, "own");
     client.rows("CREATE TABLE floats (d DOUBLE, f FLOAT, d4 DOUBLE(30,4))");
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = Random::stream(1, 0);
+    let mut next = || random.next();
     let mut lines = Vec::new();
+    let numbers = "1 1.5 9.99999 9.999999999999999 1.2345678901234567 3.14159265";
     for exponent in -20..22 {
-        for digits in [
-            "1",
-            "1.5",
-            "9.99999",
-            "9.999999999999999",
-            "1.2345678901234567",
-            "3.14159265",
-        ] {
-            lines.push(format!(
-                "({digits}e{exponent}, -{digits}e{exponent}, {digits}e{})",
-                exponent % 15
-            ));
+        let low = exponent % 15;
+        for digits in numbers.split(' ') {
+            let number = format!("{digits}e{exponent}");
+            lines.push(format!("({number}, -{number}, {digits}e{low})"));
         }
     }
     for _ in 0..4_000 {
-        let (any, single) = (
-            f64::from_bits(next()),
-            f32::from_bits((next() >> 32) as u32),
-        );
+        let any = f64::from_bits(next());
+        let single = f32::from_bits((next() >> 32) as u32);
         let near = f64::from(next() as i32) / 10_f64.powi((next() % 12) as i32);
         if any.is_finite() && single.is_normal() {
             lines.push(format!("({any:e}, {single:e}, {near:e})"));

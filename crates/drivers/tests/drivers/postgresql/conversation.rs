@@ -28,10 +28,8 @@ pub struct Step {
 impl Conversation {
     pub fn read(text: &str) -> Self {
         let mut conversation = Self::default();
-        for line in text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        let is_said = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        for line in text.lines().filter(is_said) {
             let (kind, rest) = line.split_at_checked(2).unwrap_or((line, ""));
             if kind == "> " {
                 conversation.steps.push(Step {
@@ -44,10 +42,8 @@ impl Conversation {
                 conversation.set_option(rest);
                 continue;
             }
-            let step = conversation
-                .steps
-                .last_mut()
-                .expect("a step begins with a request");
+            let step = conversation.steps.last_mut();
+            let step = step.expect("a step begins with a request");
             match kind {
                 "C " => step.sent.extend(unescape(rest)),
                 "S " => step.received.extend(unescape(rest)),
@@ -87,29 +83,19 @@ pub fn begin(
             wire.request(&Request::Prepare { id, pieces }, out)?;
         }
         "execute" => {
-            let (id, list) = numbered(rest);
-            let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();
-            wire.request(
-                &Request::Execute {
-                    id,
-                    parameters: &parameters,
-                },
-                out,
-            )?;
+            let (id, parameters) = executed(rest);
+            let parameters = &parameters;
+            wire.request(&Request::Execute { id, parameters }, out)?;
         }
         "queue" => {
             match rest.split_once(' ').unwrap_or((rest, "")) {
                 ("text", text) => {
-                    let direct = Request::Direct {
-                        pieces: &pieces(text),
-                        parameters: &[],
-                    };
-                    wire.queue(&direct, out)?;
+                    let (pieces, parameters) = (&pieces(text), &[]);
+                    wire.queue(&Request::Direct { pieces, parameters }, out)?;
                 }
                 ("together", text) => wire.queue(&Request::Text(text), out)?,
                 (_, rest) => {
-                    let (id, list) = numbered(rest);
-                    let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();
+                    let (id, parameters) = executed(rest);
                     let parameters = &parameters;
                     wire.queue(&Request::Execute { id, parameters }, out)?;
                 }
@@ -143,10 +129,8 @@ pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> Strin
         Ok(progress) => progress,
         Err(error) => return format!("over: {} {}", error.class.word(), error.code),
     };
-    let mut line = format!(
-        "{progress:?} rows {} affected {}",
-        answer.rows, answer.affected
-    );
+    let (rows, affected) = (answer.rows, answer.affected);
+    let mut line = format!("{progress:?} rows {rows} affected {affected}");
     if let Some(error) = &answer.error {
         write!(line, " error {} {}", error.class.word(), error.code).expect("memory");
     }
@@ -197,6 +181,12 @@ pub fn answer() -> Answer {
 fn numbered(text: &str) -> (u32, &str) {
     let (id, rest) = text.split_once(' ').unwrap_or((text, ""));
     (id.parse().expect("a statement id comes first"), rest)
+}
+
+/// The number of a prepared statement, and its values.
+fn executed(text: &str) -> (u32, Vec<Value>) {
+    let (id, list) = numbered(text);
+    (id, list.split_terminator(", ").map(value).collect())
 }
 
 fn value(word: &str) -> Value {

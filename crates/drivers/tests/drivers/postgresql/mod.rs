@@ -17,22 +17,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fuzz::{below, broken};
 use crate::postgresql::conversation::Conversation;
+use crate::support::{is_waited_for, refused};
 
 /// Every recording, by name.
+#[rustfmt::skip]
 pub const ALL: &[(&str, &str)] = &[
     ("statements", include_str!("conversations/statements.txt")),
     ("loads", include_str!("conversations/loads.txt")),
     ("md5", include_str!("conversations/md5.txt")),
     ("clear", include_str!("conversations/clear.txt")),
     ("no_database", include_str!("conversations/no_database.txt")),
-    (
-        "wrong_password",
-        include_str!("conversations/wrong_password.txt"),
-    ),
-    (
-        "bad_session_statement",
-        include_str!("conversations/bad_session_statement.txt"),
-    ),
+    ("wrong_password", include_str!("conversations/wrong_password.txt")),
+    ("bad_session_statement", include_str!("conversations/bad_session_statement.txt")),
     ("terminated", include_str!("conversations/terminated.txt")),
     ("pipelines", include_str!("conversations/pipelines.txt")),
     ("types", include_str!("conversations/types.txt")),
@@ -42,10 +38,8 @@ pub const ALL: &[(&str, &str)] = &[
 fn without_the_session(mut sent: Vec<u8>) -> Vec<u8> {
     let places = sent.windows(PREFIX.len());
     let starts = places.enumerate().filter(|(_, part)| *part == PREFIX);
-    for start in starts
-        .map(|(start, _)| start + PREFIX.len())
-        .collect::<Vec<_>>()
-    {
+    let ends: Vec<_> = starts.map(|(start, _)| start + PREFIX.len()).collect();
+    for start in ends {
         sent[start..start + 16].fill(b'0');
     }
     sent
@@ -62,16 +56,12 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
         let (mut out, mut input) = (Vec::new(), Vec::new());
         answer.clear(keep);
         let mut earlier = String::new();
-        let waits =
-            conversation::begin(&mut wire, &step.request, &mut out).expect("the request is valid");
+        let begun = conversation::begin(&mut wire, &step.request, &mut out);
+        let waits = begun.expect("the request is valid");
+        let what = format!("{name}: {}", step.request);
         let mut result = Ok(Progress::NeedMore);
         for part in step.received.chunks(piece) {
-            assert_eq!(
-                result,
-                Ok(Progress::NeedMore),
-                "{name}: {} ended early",
-                step.request
-            );
+            assert_eq!(result, Ok(Progress::NeedMore), "{what} ended early");
             input.extend_from_slice(part);
             result = conversation::read_all(&mut earlier, &mut answer, keep, |answer| {
                 let (used, progress) = wire.receive(&input, &mut out, answer)?;
@@ -85,19 +75,11 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
                 _ => conversation::counted(&step.meaning),
             };
             let last = conversation::meaning(&result, &answer);
-            assert_eq!(earlier + &last, expected, "{name}: {}", step.request);
-            assert!(
-                input.is_empty() || result.is_err(),
-                "{name}: {} left bytes",
-                step.request
-            );
+            assert_eq!(earlier + &last, expected, "{what}");
+            assert!(input.is_empty() || result.is_err(), "{what} left bytes");
         }
-        assert_eq!(
-            without_the_session(out).escape_ascii().to_string(),
-            step.sent.escape_ascii().to_string(),
-            "{name}: {}",
-            step.request
-        );
+        let sent = without_the_session(out).escape_ascii().to_string();
+        assert_eq!(sent, step.sent.escape_ascii().to_string(), "{what}");
     }
 }
 
@@ -121,9 +103,8 @@ fn the_answer_to_another_statement_is_an_error() {
         "= Ready rows 0 affected 111 error wrong statement \n",
         1,
     );
-    let end = of_another
-        .find("error wrong statement ")
-        .expect("it was replaced");
+    let end = of_another.find("error wrong statement ");
+    let end = end.expect("it was replaced");
     let end = end + of_another[end..].find('\n').expect("a line ends") + 1;
     for keep in [Keep::Rows, Keep::Count] {
         replay("another statement", &of_another[..end], usize::MAX, keep);
@@ -140,10 +121,7 @@ fn answer_to_tls_request(bytes: &[u8]) -> (Result<(usize, Progress), SystemError
     let (mut out, mut answer) = (Vec::new(), conversation::answer());
     wire.connected(&mut out);
     assert_eq!(out, b"\0\0\0\x08\x04\xd2\x16\x2f");
-    assert_eq!(
-        wire.receive(b"", &mut out, &mut answer),
-        Ok((0, Progress::NeedMore))
-    );
+    is_waited_for(&mut wire, b"");
     out.clear();
     let result = wire.receive(bytes, &mut out, &mut answer);
     if matches!(result, Ok((_, Progress::StartTls))) {
@@ -177,11 +155,8 @@ fn a_server_of_another_protocol_is_refused_at_its_first_byte() {
         b"SSH-2.0-OpenSSH\r\n",
     ] {
         let mut wire = PostgresqlWire::new(Default::default());
-        let (mut out, mut answer) = (Vec::new(), conversation::answer());
-        wire.connected(&mut out);
-        let error = wire
-            .receive(greeting, &mut out, &mut answer)
-            .expect_err("the server is not PostgreSQL");
+        wire.connected(&mut Vec::new());
+        let error = refused(&mut wire, greeting);
         assert_eq!(error.class.word(), "protocol", "{error}");
     }
 }
@@ -212,28 +187,20 @@ fn broken_bytes_are_refused_and_never_panic() {
                 match wire.receive(&input, &mut out, &mut answer) {
                     Ok((used, Progress::NeedMore)) => drop(input.drain(..used)),
                     Ok((used, _)) => {
-                        assert!(
-                            used <= input.len(),
-                            "seed {seed}: used more bytes than were received"
-                        );
+                        assert!(used <= input.len(), "seed {seed}: more than was received");
                         break;
                     }
                     Err(_) => {
                         refused += 1;
-                        assert!(
-                            wire.receive(b"Z\0\0\0\x05I", &mut out, &mut answer)
-                                .is_err()
-                        );
+                        let again = wire.receive(b"Z\0\0\0\x05I", &mut out, &mut answer);
+                        assert!(again.is_err(), "seed {seed}");
                         break 'session;
                     }
                 }
             }
         }
     }
-    assert!(
-        refused > 500,
-        "only {refused} of 3000 mutated conversations were refused"
-    );
+    assert!(refused > 500, "only {refused} of 3000 were refused");
 }
 
 /// `pencil`, salted with `W22ZaJ0SNY7soEsUEjb6gQ==` and 4096 iterations: H(ClientKey) and ServerKey.
@@ -249,13 +216,8 @@ fn hmac(key: &[u8], text: &str) -> [u8; 32] {
 
 fn message(code: i32, text: &str) -> Vec<u8> {
     let length = u32::try_from(8 + text.len()).expect("it is short");
-    [
-        b"R",
-        &length.to_be_bytes()[..],
-        &code.to_be_bytes(),
-        text.as_bytes(),
-    ]
-    .concat()
+    let code = code.to_be_bytes();
+    [b"R", &length.to_be_bytes()[..], &code, text.as_bytes()].concat()
 }
 
 /// Acts as the server. `spoil` changes its final signature. Returns whether the client's proof is right, and
@@ -283,13 +245,9 @@ fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), Sys
     let bare = client_first
         .strip_prefix("n,,")
         .expect("no channel binding");
-    let nonce = bare
-        .strip_prefix("n=,r=")
-        .expect("the name is in the startup message");
-    assert!(
-        nonce.len() >= 18,
-        "a nonce that cannot be guessed, not {nonce}"
-    );
+    // The name is in the startup message.
+    let nonce = bare.strip_prefix("n=,r=").expect("no name");
+    assert!(nonce.len() >= 18, "{nonce} can be guessed");
 
     let server_first = format!("r={nonce}{SERVER_NONCE},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096");
     let (_, last) = say(&message(11, &server_first));
@@ -300,11 +258,8 @@ fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), Sys
     let decode = |text: &str| STANDARD.decode(text).expect("base64");
     let signed = format!("{bare},{server_first},{unproven}");
     let signature = hmac(&decode(STORED_KEY), &signed);
-    let client_key: Vec<u8> = decode(proof)
-        .iter()
-        .zip(signature)
-        .map(|(a, b)| a ^ b)
-        .collect();
+    let bytes = decode(proof).into_iter().zip(signature);
+    let client_key: Vec<u8> = bytes.map(|(a, b)| a ^ b).collect();
     let is_proven = Sha256::digest(&client_key).as_slice() == decode(STORED_KEY);
 
     let mut server_signature = hmac(&decode(SERVER_KEY), &signed);
@@ -321,16 +276,10 @@ fn only_the_right_password_gives_a_valid_proof() {
 
 #[test]
 fn a_server_that_does_not_know_the_password_is_refused() {
-    assert_eq!(
-        exchange("pencil", false)
-            .1
-            .expect("the signature is right")
-            .1,
-        Progress::NeedMore
-    );
-    let error = exchange("pencil", true)
-        .1
-        .expect_err("its signature is wrong");
+    let (_, right) = exchange("pencil", false);
+    assert!(right.is_ok_and(|(_, progress)| progress == Progress::NeedMore));
+    let (_, wrong) = exchange("pencil", true);
+    let error = wrong.expect_err("its signature is wrong");
     assert_eq!(error.class, ErrorClass::Authentication);
 }
 
@@ -341,11 +290,7 @@ fn a_server_that_skips_its_proof_is_refused() {
         ..ConnectOptions::default()
     };
     let mut wire = PostgresqlWire::new(options);
-    let (mut out, mut answer) = (Vec::new(), conversation::answer());
-    wire.connected(&mut out);
+    wire.connected(&mut Vec::new());
     let skipping = [message(10, "SCRAM-SHA-256\0\0"), message(0, "")].concat();
-    let error = wire
-        .receive(&skipping, &mut out, &mut answer)
-        .expect_err("no proof came");
-    assert_eq!(error.class, ErrorClass::Protocol);
+    assert_eq!(refused(&mut wire, &skipping).class, ErrorClass::Protocol);
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_drivers::sqlite::SqliteConnection;
-use assay_drivers::{Blocking, ErrorClass, LocalOptions};
+use assay_drivers::{Blocking, ErrorClass};
 use assay_values::Value;
 
 use crate::sqlite::{class, open, shown, shown_by, try_open};
-use crate::support::{Folder, done, execute, prepare, text};
+use crate::support::{Folder, done, execute, local, prepare, text};
 
 #[test]
 fn errors_have_classes_and_the_session_stays_open() {
@@ -38,9 +38,8 @@ fn errors_have_classes_and_the_session_stays_open() {
     ] {
         assert_eq!(class(&mut session, sql), expected, "{sql}");
     }
-    let error = text(&mut session, "INSERT INTO t VALUES (1, 1)")
-        .error
-        .expect("a duplicate");
+    let answer = text(&mut session, "INSERT INTO t VALUES (1, 1)");
+    let error = answer.error.expect("a duplicate");
     assert_eq!(error.code, "1555", "SQLITE_CONSTRAINT_PRIMARYKEY");
     assert_eq!(error.message, "UNIQUE constraint failed: t.a");
     prepare(&mut session, 0, "SELECT ? + ?");
@@ -54,16 +53,14 @@ fn errors_have_classes_and_the_session_stays_open() {
 
 #[test]
 fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
+    use ErrorClass::{Deadlock, Serialization, Timeout};
     let folder = Folder::new("sqlite-busy");
     let (mut first, mut second) = (open(&folder.file()), open(&folder.file()));
     done(&mut first, "CREATE TABLE t (a)");
     done(&mut first, "INSERT INTO t VALUES (1)");
     done(&mut first, "BEGIN IMMEDIATE");
-    assert_eq!(
-        class(&mut second, "INSERT INTO t VALUES (2)"),
-        ErrorClass::Timeout,
-        "the lock was not released in time"
-    );
+    // The lock was not released in time.
+    assert_eq!(class(&mut second, "INSERT INTO t VALUES (2)"), Timeout);
     done(&mut first, "COMMIT");
 
     // Both have read; if the second also waited for a lock, each would wait for the other.
@@ -72,15 +69,9 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
         assert_eq!(shown_by(session, "SELECT count(*) FROM t"), ["1"]);
     }
     done(&mut first, "INSERT INTO t VALUES (3)");
-    assert_eq!(
-        class(&mut first, "COMMIT"),
-        ErrorClass::Timeout,
-        "a reader holds a lock"
-    );
-    assert_eq!(
-        class(&mut second, "INSERT INTO t VALUES (4)"),
-        ErrorClass::Deadlock
-    );
+    // A reader holds a lock.
+    assert_eq!(class(&mut first, "COMMIT"), Timeout);
+    assert_eq!(class(&mut second, "INSERT INTO t VALUES (4)"), Deadlock);
     done(&mut second, "ROLLBACK");
     done(&mut first, "COMMIT");
 
@@ -90,7 +81,7 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
     done(&mut first, "INSERT INTO t VALUES (5)");
     assert_eq!(
         class(&mut second, "INSERT INTO t VALUES (6)"),
-        ErrorClass::Serialization
+        Serialization
     );
     done(&mut second, "ROLLBACK");
 }
@@ -98,10 +89,8 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
 #[test]
 fn a_long_call_can_be_cancelled_from_another_thread() {
     let folder = Folder::new("sqlite-cancel");
-    let (mut first, mut second) = (
-        open(&folder.file()),
-        try_open(&folder.file(), &[]).expect("opens"),
-    );
+    let mut first = open(&folder.file());
+    let mut second = try_open(&folder.file(), &[]).expect("opens");
     done(&mut first, "CREATE TABLE t (a)");
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
@@ -121,68 +110,46 @@ fn a_long_call_can_be_cancelled_from_another_thread() {
             is_done.store(true, std::sync::atomic::Ordering::Relaxed);
         });
     }
-    assert_eq!(
-        shown_by(&mut second, "SELECT count(*) FROM t"),
-        ["0"],
-        "the session stays open"
-    );
+    assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["0"]);
 }
 
 #[test]
 fn a_session_that_cannot_open_reports_the_reason() {
     let folder = Folder::new("sqlite-open");
     let refused = |file: &Path, options: &[(&str, &str)]| {
-        try_open(file, options)
-            .err()
-            .expect("the session is refused")
+        try_open(file, options).err().expect("it is refused")
     };
     let missing = folder.0.join("no folder/test.db");
     let error = refused(&missing, &[]);
     assert_eq!(error.class, ErrorClass::ConnectionRefused);
     assert!(error.message.contains("no folder/test.db"), "{error}");
-    assert_eq!(
-        refused(&folder.file(), &[("mode", "read-only")]).class,
-        ErrorClass::ConnectionRefused
-    );
-    assert_eq!(
-        refused(Path::new(""), &[]).class,
-        ErrorClass::ConnectionRefused
-    );
+    let error = refused(&folder.file(), &[("mode", "read-only")]);
+    assert_eq!(error.class, ErrorClass::ConnectionRefused);
+    let error = refused(Path::new(""), &[]);
+    assert_eq!(error.class, ErrorClass::ConnectionRefused);
 
     let text_file = folder.0.join("notes.txt");
-    std::fs::write(
-        &text_file,
-        "not a database, but long enough to be looked at".repeat(30),
-    )
-    .expect("the folder is writable");
+    let words = "not a database, but long enough to be looked at".repeat(30);
+    std::fs::write(&text_file, words).expect("the folder is writable");
     let error = refused(&text_file, &[]);
     assert_eq!(error.class, ErrorClass::Data);
     assert!(error.message.contains("not a database"), "{error}");
 
-    for (key, value) in [
+    for option in [
         ("mode", "sometimes"),
         ("busy_timeout_s", "-1"),
         ("busy", "1"),
     ] {
-        assert!(
-            refused(&folder.file(), &[(key, value)])
-                .message
-                .contains(key)
-        );
+        let error = refused(&folder.file(), &[option]);
+        assert!(error.message.contains(option.0), "{error}");
     }
-    let error = SqliteConnection::open(&LocalOptions {
-        password: None,
-        file: folder.file().to_str(),
-        session_statements: &["PRAGMA cache_size = 10".to_owned(), "PRAGMA".to_owned()],
-        connect_timeout: std::time::Duration::from_secs(30),
-        options: &BTreeMap::new(),
-    });
+    let statements = ["PRAGMA cache_size = 10".to_owned(), "PRAGMA".to_owned()];
+    let options = BTreeMap::new();
+    let error = SqliteConnection::open(&local(folder.file().to_str(), &options, &statements));
     let error = error.err().expect("the second statement is wrong");
     assert_eq!(error.class, ErrorClass::Syntax);
-    assert!(
-        error.message.starts_with("session statement \"PRAGMA\""),
-        "{error}"
-    );
+    let begin = "session statement \"PRAGMA\"";
+    assert!(error.message.starts_with(begin), "{error}");
 }
 
 #[test]
@@ -192,11 +159,9 @@ fn a_read_only_session_cannot_write_and_foreign_keys_are_off_as_in_the_shell() {
     done(&mut writer, "CREATE TABLE t (a PRIMARY KEY)");
     assert_eq!(shown_by(&mut writer, "PRAGMA foreign_keys"), ["0"]);
     let mut reader = try_open(&folder.file(), &[("mode", "read-only")]).expect("the file is there");
-    assert_eq!(
-        class(&mut reader, "INSERT INTO t VALUES (1)"),
-        ErrorClass::Permission
-    );
-    done(&mut writer, "INSERT INTO t VALUES (1)");
+    let insert = "INSERT INTO t VALUES (1)";
+    assert_eq!(class(&mut reader, insert), ErrorClass::Permission);
+    done(&mut writer, insert);
     assert_eq!(shown_by(&mut reader, "SELECT a FROM t"), ["1"]);
     assert!(reader.server_version().starts_with("SQLite 3."));
 }

@@ -77,10 +77,8 @@ fn a_page_is_a_miss_once_and_then_a_hit() {
     let folder = Folder::new("sqlite-counters");
     let mut writer = open(&folder.file());
     done(&mut writer, "CREATE TABLE t (a)");
-    done(
-        &mut writer,
-        "INSERT INTO t SELECT zeroblob(3000) FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9]')",
-    );
+    let sql = "INSERT INTO t SELECT zeroblob(3000) FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9]')";
+    done(&mut writer, sql);
 
     let mut reader = open(&folder.file());
     let counters = |session: &assay_drivers::sqlite::SqliteConnection| {

@@ -252,6 +252,7 @@ mod tests {
 
     #[test]
     fn an_unanswered_statement_is_undone_only_if_it_cannot_have_committed() {
+        #[rustfmt::skip]
         let cases = [
             (&[][..], Begin, true),
             (&[], Rows, false),
@@ -264,21 +265,8 @@ mod tests {
             // The procedure has committed, whatever its text.
             (&[(Begin, Open), (Other, Ended)], Rows, false),
             // The first of two transactions has been committed.
-            (
-                &[(Begin, Open), (Rows, Open), (Commit, Ended), (Begin, Open)],
-                Rows,
-                false,
-            ),
-            (
-                &[
-                    (Begin, Open),
-                    (Rows, Open),
-                    (Rollback, Ended),
-                    (Begin, Open),
-                ],
-                Rows,
-                true,
-            ),
+            (&[(Begin, Open), (Rows, Open), (Commit, Ended), (Begin, Open)], Rows, false),
+            (&[(Begin, Open), (Rows, Open), (Rollback, Ended), (Begin, Open)], Rows, true),
         ];
         for (steps, kind, expected) in cases {
             let mut transaction = after(steps);
@@ -312,6 +300,7 @@ mod tests {
     #[test]
     fn what_was_committed_before_an_error_stays() {
         let open = (Begin, Open);
+        #[rustfmt::skip]
         let cases = [
             // Its own failure leaves nothing.
             (&[][..], Rows, Ended, false, false),
@@ -323,27 +312,9 @@ mod tests {
             (&[(Rows, Ended)], Rows, Ended, false, true),
             (&[(Rows, Ended), open], Rows, Failed, false, true),
             // COMMIT, also one that begins the next transaction, and one by a procedure.
-            (
-                &[open, (Rows, Open), (Commit, Ended)],
-                Rows,
-                Ended,
-                false,
-                true,
-            ),
-            (
-                &[open, (Rows, Open), (Commit, Open)],
-                Rows,
-                Failed,
-                false,
-                true,
-            ),
-            (
-                &[open, (Rows, Open), (Other, Ended)],
-                Rows,
-                Ended,
-                false,
-                true,
-            ),
+            (&[open, (Rows, Open), (Commit, Ended)], Rows, Ended, false, true),
+            (&[open, (Rows, Open), (Commit, Open)], Rows, Failed, false, true),
+            (&[open, (Rows, Open), (Other, Ended)], Rows, Ended, false, true),
             // Nothing was changed before COMMIT.
             (&[open, (Commit, Ended)], Rows, Ended, false, false),
             // A second BEGIN commits in some systems.

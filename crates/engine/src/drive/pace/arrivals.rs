@@ -202,7 +202,7 @@ impl Arrivals {
         loop {
             match &mut self.gaps {
                 Some(random) => self.position += random.exponential(),
-                None => self.position = position_of(self.number),
+                None => self.position = whole_to_float(self.number),
             }
             let since_start_ns = curve.instant_ns(self.position);
             let due_ns = self.schedule.start_ns.saturating_add(since_start_ns);
@@ -226,10 +226,6 @@ impl Arrivals {
             }
         }
     }
-}
-
-fn position_of(number: u64) -> f64 {
-    whole_to_float(number)
 }
 
 #[cfg(test)]

@@ -226,11 +226,6 @@ impl OpenLoop {
         }
     }
 
-    /// Whether clients of a thread wait for an arrival.
-    fn has_free(&self, thread: usize) -> bool {
-        self.shares[thread].free.load(ORDER) > 0
-    }
-
     fn woken_by(&self, to_wake: ToWake) -> ToWake {
         match self.is_over() && !self.is_end_announced.swap(true, ORDER) {
             true => ToWake::All,
@@ -265,7 +260,7 @@ impl OpenLoop {
     fn free_thread(&self, thread: usize) -> Option<usize> {
         let others = (1..self.shares.len()).map(|step| (thread + step) % self.shares.len());
         let mut others = others;
-        others.find(|other| self.has_free(*other))
+        others.find(|other| self.shares[*other].free.load(ORDER) > 0)
     }
 }
 

@@ -12,38 +12,19 @@ use crate::support::rows::until;
 use crate::support::session;
 
 /// The name, the type and the expression of each column of a table with all types.
+#[rustfmt::skip]
 pub const COLUMNS: &[(&str, &str, &str)] = &[
     ("id", "int", ":row + 1"),
     ("small", "smallint", "random(-32768, 32767)"),
-    (
-        "big",
-        "bigint",
-        "random(-9000000000000000, 9000000000000000)",
-    ),
+    ("big", "bigint", "random(-9000000000000000, 9000000000000000)"),
     ("dec", "decimal(9,2)", "random(-99999, 99999) / 100.0"),
     ("dbl", "double", "random(1, 1000000) / 8.0"),
     ("flt", "float", "random(1, 1000) / 16.0"),
     ("chr", "char(8)", "digits(8)"),
-    (
-        "var",
-        "varchar(20)",
-        "CASE WHEN :small > 0 THEN text(0, 20) ELSE NULL END",
-    ),
-    (
-        "txt",
-        "text",
-        "concat('tab\t, quote '' and back\\slash ', :id)",
-    ),
-    (
-        "day",
-        "date",
-        "concat('20', digits(1), '0-02-1', digits(1))",
-    ),
-    (
-        "at",
-        "timestamp",
-        "concat(:day, ' 0', digits(1), ':30:0', digits(1))",
-    ),
+    ("var", "varchar(20)", "CASE WHEN :small > 0 THEN text(0, 20) ELSE NULL END"),
+    ("txt", "text", "concat('tab\t, quote '' and back\\slash ', :id)"),
+    ("day", "date", "concat('20', digits(1), '0-02-1', digits(1))"),
+    ("at", "timestamp", "concat(:day, ' 0', digits(1), ':30:0', digits(1))"),
     ("yes", "bool", "random(0, 1) = 1"),
 ];
 

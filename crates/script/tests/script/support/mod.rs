@@ -35,10 +35,8 @@ pub fn try_compile_as(
     text: &str,
     given: &[(&str, Value)],
 ) -> Result<Program, ScriptError> {
-    let given: Vec<(String, Value)> = given
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        .collect();
+    let owned = |(name, value): &(&str, Value)| ((*name).to_owned(), value.clone());
+    let given: Vec<(String, Value)> = given.iter().map(owned).collect();
     let options = Options {
         variables: &given,
         identifiers: &lists(&[("table", &["a", "b", "c"]), ("column", &["x", "y"])]),
@@ -56,9 +54,10 @@ pub fn try_compile_as(
 
 pub fn lists(of: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    of.iter()
-        .map(|&(key, names)| (key.to_owned(), owned(names)))
-        .collect()
+    let lists = of
+        .iter()
+        .map(|&(key, names)| (key.to_owned(), owned(names)));
+    lists.collect()
 }
 
 pub fn compiled(text: &str) -> Program {
@@ -177,17 +176,14 @@ pub fn one_row_reply() -> Reply<'static> {
 /// An answer of one row with these columns. The machine borrows its answers; a test may leak a few bytes.
 pub fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells: Vec<Option<Box<[u8]>>> = cells
-        .iter()
-        .map(|cell| cell.map(|text| text.as_bytes().into()))
-        .collect();
+    let cell = |cell: &Option<&str>| cell.map(|text| text.as_bytes().into());
+    let cells: Vec<Option<Box<[u8]>>> = cells.iter().map(cell).collect();
     let cells = &*cells.leak();
     Reply {
-        rows: 1,
         columns: columns.leak(),
         first_row: Some(cells),
         last_row: Some(cells),
-        ..Reply::default()
+        ..one_row_reply()
     }
 }
 
@@ -222,18 +218,15 @@ pub fn value_of(expression: &str, given: &[(&str, Value)]) -> Result<String, Str
     let text = format!("\\set x {expression}\nS :x;");
     let program = try_compile_with(&text, given).map_err(|error| error.to_string())?;
     match Client::new(program).run() {
-        (seen, Ending::Done) => Ok(seen[0]
-            .trim_start_matches("S ? [")
-            .trim_end_matches(']')
-            .to_owned()),
-        (
-            _,
-            Ending::Failed {
-                class: "script",
-                message,
-            },
-        ) => Err(message),
-        (_, other) => panic!("{other:?}"),
+        (seen, Ending::Done) => {
+            let value = seen[0].trim_start_matches("S ? [");
+            Ok(value.trim_end_matches(']').to_owned())
+        }
+        (_, ending) => {
+            let (class, message) = failed(ending);
+            assert_eq!(class, "script", "{message}");
+            Err(message)
+        }
     }
 }
 
