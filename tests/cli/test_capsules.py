@@ -1,4 +1,4 @@
-"""`assay pack`, `verify-capsule`, `rerun` and `site`: an experiment as one file, which says whether
+"""`assay capsule pack`, `verify`, `rerun` and `site`: an experiment as one file, which says whether
 it was changed, and which others can run again and show."""
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def test_a_folder_of_them_is_a_site(recorded: Path, tmp_path: Path) -> None:
         "index.html", "one.html", "one.assay", "a b.html", "a b.assay",
     }  # fmt: skip
     page = (site / "index.html").read_text()
-    assert "assay rerun one.assay" in page and 'href="a%20b.html"' in page
+    assert "assay capsule rerun one.assay" in page and 'href="a%20b.html"' in page
     assert (site / "one.assay").read_bytes() == (folder / "one.assay").read_bytes()
     again = run_in(tmp_path, "site", "results", "-o", "public")
     assert again.returncode == 2 and "is not empty" in again.stderr

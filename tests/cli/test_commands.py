@@ -312,7 +312,7 @@ SOURCE = {
     "fish": "assay completion fish | source",
 }
 TYPED = {
-    "assay durab": "assay durability ",
+    "assay durab": "assay measure durability ",
     "assay run tpcb.sel": "assay run tpcb.select-only ",
     "assay run bibsql.checks,para": "assay run bibsql.checks,parallel ",
     "assay run tpcb --on sqlite,postg": "assay run tpcb --on sqlite,postgresql ",
@@ -324,7 +324,7 @@ TYPED = {
         "assay run tpcb --on mariadb --set mariadb.engine=MyISAM ",
     "assay run tpcb --on sqlite --set sqlite.profile=tun":
         "assay run tpcb --on sqlite --set sqlite.profile=tuned ",
-    "assay limits bibsql --dialect db": "assay limits bibsql --dialect db2 ",
+    "assay list limits bibsql --dialect db": "assay list limits bibsql --dialect db2 ",
     "assay compare --metric thr": "assay compare --metric throughput_per_s ",
     "assay run --on dbapi:psycopg2": "assay run --on dbapi:psycopg2 ",
     "assay generate tpcb --dialect postg": "assay generate tpcb --dialect postgresql ",

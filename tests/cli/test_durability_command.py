@@ -1,4 +1,4 @@
-"""``assay durability``, and the durability class that ``assay run`` measures."""
+"""``assay measure durability``, and the durability class that ``assay run`` measures."""
 
 from __future__ import annotations
 

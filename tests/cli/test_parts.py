@@ -51,7 +51,7 @@ def copies(kept: Path, tmp_path: Path) -> list[Path]:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[Any, str]:
-    """The JSON of ``assay parts``, and what it said besides."""
+    """The JSON of ``assay merge --parts``, and what it said besides."""
     capsys.readouterr()
     assert run_program(["parts", *map(str, words), "--format", "json"]) == 0
     out, err = capsys.readouterr()
@@ -162,7 +162,7 @@ def test_what_is_no_part_is_refused(
     (tmp_path / "x.json").write_bytes(content)
     said = refused(capsys, tmp_path / "x.json")
     assert f"{tmp_path / 'x.json'}: expected what a load generator kept" in said
-    assert "hint: give files that `assay parts` lists" in said
+    assert "hint: give files that `assay merge --parts` lists" in said
 
 
 def test_damaged_parts_are_refused(

@@ -211,7 +211,7 @@ def confine(experiment: Experiment, words: from_command_line.Words) -> None:
 
 
 def _insist_on_reach(experiment: Experiment, words: from_command_line.Words) -> None:
-    """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
+    """As `assay capsule rerun`: an unpacked capsule reaches what is in it and what the user names."""
     from assay.experiment import origin
     from assay.record.capsule import unpacking
 

@@ -1,4 +1,4 @@
-"""``assay probe``: measures the reads, writes and flushes of storages."""
+"""``assay measure storage``: measures the reads, writes and flushes of storages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@click.command("probe")
+@click.command("storage")
 @click.argument("words", metavar="[STORAGE]...", nargs=-1, shell_complete=completers.storage)
 @click.option(
     "--probe-seconds",
@@ -61,9 +61,9 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
 
     \b
     Example:
-      assay probe
-      assay probe here:/data tmpfs --probe-seconds 10
-      assay probe --format json
+      assay measure storage
+      assay measure storage here:/data tmpfs --probe-seconds 10
+      assay measure storage --format json
     """
     choices = storage_choices(words, may_erase=erase) or (StorageChoice(),)
     refuse_unused_erase(choices, erase)
