@@ -1,14 +1,14 @@
 """The capsule of each experiment file's quick version is run again in a fresh clone by one command,
 and the same is called different in at most 5 % of the cells.
 
-A case is an experiment file that Assay brings. Its quick version is run on the first of its
-systems that this machine has (one that needs no server, if there is one), in a folder here, three
-times each cell; `assay capsule pack` makes one file of it, `assay capsule verify` looks at that,
-and `assay capsule rerun` of a clone of this repository, in which nothing but `make run` was done,
-runs it again in another folder and compares. It must end as the first run did, have every cell of it, and find each
-comparable, as far as it has a number. Both are on one machine, one after the other: by the verdicts
-of `assay compare`, 2 % of false ones are allowed for where the machine itself is as it was, and
-what other programs did is said beside them.
+A case is an experiment file that Assay brings. Its quick version is run on the first of its systems
+that this machine has (one that needs no server, if there is one), in a folder here, three times
+each cell; `assay capsule pack` makes one file of it, `assay capsule verify` looks at that, and
+`assay capsule rerun` of a clone of this repository, in which nothing but `make run` was done, runs
+it again in another folder and compares. It must end as the first run did, have every cell of it,
+and find each comparable, as far as it has a number. Both are on one machine, one after the other:
+by the verdicts of `assay compare`, 2 % of false ones are allowed for where the machine itself is as
+it was, and what other programs did is said beside them.
 
 `CLONE=FOLDER` in the environment names a clone in which `make run` was done; without it a single
 case uses this program in its place. `ONLY=tpcb,tpch` tries these files alone. Cases take minutes,

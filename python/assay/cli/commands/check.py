@@ -81,7 +81,7 @@ def command(words: Words, explain: bool, form: str) -> int:
       assay check shop --on sqlite,postgresql
       assay check read.sql --set id=7 --on postgresql://me@db/shop
       assay check bibsql --explain --on mariadb
-      assay check bibsql --explain --on postgresql --format sql > sanity-checks.sql
+      assay check bibsql --explain --on postgresql --format sql > checks.sql
     """
     if explain:
         _explain(words, form)

@@ -69,7 +69,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     \b
     Example:
       assay measure durability --on postgresql,sqlite --storage loop
-      assay measure durability --on 'postgresql[fsync=off]' --storage 'loop[fs=xfs]'
+      assay measure durability --on 'sqlite[synchronous=off]' --storage loop
     """
     choices = checked_choices.system_choices(systems)
     places = storage_words.storage_choices(storages, may_erase=erase)

@@ -211,7 +211,7 @@ def confine(experiment: Experiment, words: from_command_line.Words) -> None:
 
 
 def _insist_on_reach(experiment: Experiment, words: from_command_line.Words) -> None:
-    """As `assay capsule rerun`: an unpacked capsule reaches what is in it and what the user names."""
+    """As in a capsule that is run again: only what is in it and what the user names is reached."""
     from assay.experiment import origin
     from assay.record.capsule import unpacking
 
