@@ -71,7 +71,9 @@ def _data_sets() -> str:
 def command(name: str, remove: bool, to: Path | None, force: bool) -> None:
     name, version = _name_and_version(name)
     download = completers.data_sets().get(name)
-    if download is not None and version is None:
+    if download is not None:
+        if version is not None:
+            raise ArgumentError(f"{name} is a data set, which has no versions", hint="leave @ out")
         _refuse_typed("remove", f"the data set {name}", f"delete its folder in {input_folder()}")
         click.echo(download.get(to, say, force))
         return

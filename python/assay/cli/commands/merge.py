@@ -66,19 +66,19 @@ def command(files: tuple[Path, ...], parts: bool, form: str, records: Path) -> N
       assay merge --parts run-12-*-generator-*.json
     """
     if not parts:
-        _refuse_typed("form", "--format", "--parts prints a table; a merge changes the record")
+        _refuse_typed("form", "--format does not apply without --parts", "leave --format out")
         _merge(_one_record(files), records)
         return
-    _refuse_typed("records", "--records", "--parts reads no record: leave --records out")
+    _refuse_typed("records", "--records does not apply to --parts", "leave --records out")
     if files:
         _show(generators.merged_parts([generators.read_kept_part(file) for file in files]), form)
     else:
         _list(form)
 
 
-def _refuse_typed(name: str, option: str, hint: str) -> None:
+def _refuse_typed(name: str, why: str, hint: str) -> None:
     if is_typed(name):
-        raise ArgumentError(f"{option} does not apply here", hint=hint)
+        raise ArgumentError(why, hint=hint)
 
 
 def _one_record(files: tuple[Path, ...]) -> Path:
