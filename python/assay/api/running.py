@@ -20,7 +20,7 @@ from assay.experiment.settings_validation import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.load.dataset import Loading
-from assay.probe.measure import DEFAULT_S, FirstUse
+from assay.probe.measure import FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
 
@@ -152,9 +152,8 @@ def _probe_s(given: Seconds | None) -> float:
     name, word = env_vars.PROBE_SECONDS.name, env_vars.PROBE_SECONDS.get()
     if given is None and word is not None:
         return float(asked.number(name, word, quantities.PROBE_OR_NONE_S))
-    return float(
-        asked.number("probe_s", DEFAULT_S if given is None else given, quantities.PROBE_OR_NONE_S)
-    )
+    seconds = quantities.PROBE_DEFAULT_S if given is None else given
+    return float(asked.number("probe_s", seconds, quantities.PROBE_OR_NONE_S))
 
 
 def _result(

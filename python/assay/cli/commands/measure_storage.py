@@ -21,14 +21,14 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
 from assay.probe import measure
-from assay.probe.measure import DEFAULT_S, HOW_TO_INSTALL, NOT_INSTALLED, Probe, probe
+from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED, Probe, probe
 from assay.provision.running_system import directory_on
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record.metrics import resources
 from assay.report.columns import row
 from assay.report.sections.probes import MEASURED
 from assay.report.values import number_in
-from assay.text.quantities import PROBE_S
+from assay.text.quantities import PROBE_DEFAULT_S, PROBE_S
 from assay.text.units import digits
 
 COLUMNS = (
@@ -44,7 +44,7 @@ COLUMNS = (
     "--probe-seconds",
     type=NumberType(PROBE_S),
     metavar="S",
-    default=DEFAULT_S,
+    default=PROBE_DEFAULT_S,
     show_default=True,
     help="About how long to measure each storage.",
 )

@@ -27,8 +27,6 @@ from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment.origin import command_of, patterns
-from assay.load.dataset import Loading
-from assay.probe.measure import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -37,6 +35,8 @@ if TYPE_CHECKING:
     from assay.experiment import from_command_line
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
+    from assay.load.dataset import Loading
+    from assay.probe.measure import FirstUse
     from assay.record import ExperimentRecord
     from assay.workload.values import Workload
 
