@@ -137,17 +137,13 @@ class Commands(click.Group):
             *click.Command.shell_complete(self, ctx, incomplete),
         ]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # Padded, so that the texts of all groups begin in the same column.
-        width = max(map(len, self.list_commands(ctx))) + 2
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in ({"Commands": COMMANDS} if self.path else GROUPS).items():
             with formatter.section(heading):
                 shown = [name for name in names_in(self.path) if name in commands]
+                # Padded, so that the texts of all groups begin in the same column.
                 formatter.write_dl(
-                    [
-                        (f"{name.removeprefix(self.path):<{width}}", _what_it_does(name))
-                        for name in shown
-                    ]
+                    [(f"{name.removeprefix(self.path):<12}", _what_it_does(name)) for name in shown]
                 )
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -207,10 +203,11 @@ def _group_of(name: str) -> Commands:
     names = names_in(f"{name} ")
 
     def alone() -> None:
-        if click.get_current_context().invoked_subcommand is None:
-            width = max(map(len, names))
-            for one in names:
-                click.echo(f"assay {one:<{width}}  {COMMANDS[one]}")
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            formatter = context.make_formatter()
+            formatter.write_dl([(f"assay {one}", COMMANDS[one]) for one in names])
+            click.echo(formatter.getvalue(), nl=False)
 
     return Commands(
         name,
