@@ -366,7 +366,7 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     assert first.startswith("run 2 of experiment 2, repetition 1: done, began 2")
     assert title == "one.sql: null, here, 1 client"
     assert len(shown.splitlines()) <= first_look.MOST_LINES
-    assert "details: assay report run:2 --detail" in shown
+    assert "details: assay report run:2 --detail" in " ".join(shown.split())
     for word, number in (("run:2", 2), ("run:latest-1", 1)):
         assert run_program(["report", word]) == 0
         assert capsys.readouterr().out.startswith(f"run {number} of experiment {number},")
