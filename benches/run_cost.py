@@ -114,7 +114,7 @@ def _read(address: str) -> None:
 
 @contextmanager
 def null_server(*delay: str) -> Iterator[str]:
-    words = [*_ASSAY, "null-server", "--protocol", "postgresql", "--port", "0", *delay]
+    words = [*_ASSAY, "serve", "null", "--protocol", "postgresql", "--port", "0", *delay]
     with _started(words) as address:
         yield f"postgresql://{address}/null"
 

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from assay import cli
 from assay.cli.bibsql import bibsql, bibtosql
+from assay.cli.program import COMMANDS
 from proofs._odd_files import make_odd_files
 
 PROGRAMS = {"assay": cli.main, "bibtosql": bibtosql.main, "bibsql": bibsql.main}
@@ -67,10 +68,11 @@ class Case:
     @property
     def name(self) -> str:
         """Program and command."""
-        command = self.arguments[0] if self.program == "assay" and self.arguments else ""
-        return (
-            f"{self.program} {command}" if command.isascii() and command.isalpha() else self.program
-        )
+        if self.program == "assay":
+            for number in (2, 1):
+                if (command := " ".join(self.arguments[:number])) in COMMANDS:
+                    return f"{self.program} {command}"
+        return self.program
 
     def shown(self) -> str:
         """As a command line."""

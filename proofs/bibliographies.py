@@ -6,7 +6,7 @@ it then has 10 seconds to end and to leave nothing behind.
 
 Tried with parts of real bibliographies whose bytes are changed: single bytes, whole regions, other
 encodings and line ends, parts repeated a hundred thousand times. The real ones are the 13 of
-`assay get beebe`, where they are on this machine; else the sample of the engine's own tests.
+`assay install beebe`, where they are on this machine; else the sample of the engine's own tests.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """The capsule of each experiment file's quick version is run again in a fresh clone by one command,
 and the same is called different in at most 5 % of the cells.
 
-A case is an experiment file that Assay brings. Its quick version is run on the first of its
-systems that this machine has (one that needs no server, if there is one), in a folder here, three
-times each cell; `assay pack` makes one file of it, `assay verify-capsule` looks at that, and `assay
-rerun` of a clone of this repository, in which nothing but `make run` was done, runs it again in
-another folder and compares. It must end as the first run did, have every cell of it, and find each
-comparable, as far as it has a number. Both are on one machine, one after the other: by the verdicts
-of `assay compare`, 2 % of false ones are allowed for where the machine itself is as it was, and
-what other programs did is said beside them.
+A case is an experiment file that Assay brings. Its quick version is run on the first of its systems
+that this machine has (one that needs no server, if there is one), in a folder here, three times
+each cell; `assay capsule pack` makes one file of it, `assay capsule verify` looks at that, and
+`assay capsule rerun` of a clone of this repository, in which nothing but `make run` was done, runs
+it again in another folder and compares. It must end as the first run did, have every cell of it,
+and find each comparable, as far as it has a number. Both are on one machine, one after the other:
+by the verdicts of `assay compare`, 2 % of false ones are allowed for where the machine itself is as
+it was, and what other programs did is said beside them.
 
 `CLONE=FOLDER` in the environment names a clone in which `make run` was done; without it a single
 case uses this program in its place. `ONLY=tpcb,tpch` tries these files alone. Cases take minutes,
@@ -197,9 +197,9 @@ def _case(
     capsule = there / f"{name}{capsule_file.ENDING}"
     words = ("--quick", "--on", system, "--storage", "here", "--repetitions", str(repetitions))
     first = _done(own, here, "run", f"experiments/{name}.toml", *words, *_AS_QUICK)
-    _insist(_done(own, here, "pack", "latest", "-o", str(capsule)), 0)
-    _insist(_done(program, there, "verify-capsule", capsule.name), 0)
-    again = _done(program, there, "rerun", capsule.name, *_AS_QUICK)
+    _insist(_done(own, here, "capsule", "pack", "latest", "-o", str(capsule)), 0)
+    _insist(_done(program, there, "capsule", "verify", capsule.name), 0)
+    again = _done(program, there, "capsule", "rerun", capsule.name, *_AS_QUICK)
     _insist(again, first.returncode)
     made = _compared(capsule, there)
     if made.unequal:

@@ -92,6 +92,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?(?![\w.])")
 _QUOTED = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'')
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _SIGNS = "\"'[]{}()=,.:;#\\-+*/<>|&^%$@!?`~ \t\n\r\x00\x1b\u202e\ufeff\U0001f4a5"
+_PLAN, _EXPLAIN, _GENERATE, _RUN = ("plan",), ("check", "--explain"), ("generate",), ("run",)
 
 
 def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
@@ -112,7 +113,7 @@ def _experiment(random: Random) -> Case:
         original = EXPERIMENT.decode()
     return Case(
         "assay",
-        (random.choice(("plan", "plan", "explain")), "mine.toml"),
+        (*random.choice((_PLAN, _PLAN, _EXPLAIN)), "mine.toml"),
         files={"mine.toml": mutated(original, random)},
     )
 
@@ -133,37 +134,38 @@ def _workload_part(random: Random) -> Case:
 def _of_workload(name: str, broken: str, random: Random) -> Case:
     files = {f"mine/{path}": content.encode() for path, content in _folder(name).items()}
     files[f"mine/{broken}"] = mutated(_folder(name)[broken], random)
-    command = random.choices(("plan", "explain", "generate", "run"), (8, 4, 4, 1))[0]
-    words = [command, "mine", "--on", random.choice(("sqlite", "null"))]
-    if command == "generate":
-        words = [command, "mine", "--part", "1/1000000"]
-    if command == "run":  # which may run for as long as the file says
+    command = random.choices((_PLAN, _EXPLAIN, _GENERATE, _RUN), (8, 4, 4, 1))[0]
+    words = [*command, "mine", "--on", random.choice(("sqlite", "null"))]
+    if command == _GENERATE:
+        words = [*command, "mine", "--part", "1/1000000"]
+    if command == _RUN:  # which may run for as long as the file says
         words += ["--duration", "0.05", "--clients", "2", "--bib", "small.bib", *_RECORDS]
         if name != "bibsql":
             words = [one for one in words if one not in ("--bib", "small.bib")]
-    return Case("assay", tuple(words), files=files, may_go_on=command in ("run", "generate"))
+    return Case("assay", tuple(words), files=files, may_go_on=command in (_RUN, _GENERATE))
 
 
 def _script(random: Random) -> Case:
     name = random.choice(registry.workloads())
     scripts = [text for path, text in _folder(name).items() if path.endswith(".sql")]
-    command = random.choices(("plan", "explain", "run"), (8, 4, 1))[0]
-    words = [command, "mine.sql", "--on", random.choice(("null", "sqlite"))]
+    command = random.choices((_PLAN, _EXPLAIN, _RUN), (8, 4, 1))[0]
+    words = [*command, "mine.sql", "--on", random.choice(("null", "sqlite"))]
     for variable in ("scale", "records", "groups"):
         if random.random() < 0.7:
             words += ["--set", f"{variable}=10"]
-    if command == "run":
+    if command == _RUN:
         words += ["--duration", "0.05", *_RECORDS]
     return Case(
         "assay",
         tuple(words),
         files={"mine.sql": mutated(random.choice(scripts), random)},
-        may_go_on=command == "run",
+        may_go_on=command == _RUN,
     )
 
 
 def _feed(random: Random) -> Case:
-    words = (random.choice(("plan", "explain")), "tpcb", "--on", "null,sqlite", "--feed", "mine")
+    command = random.choice((_PLAN, _EXPLAIN))
+    words = (*command, "tpcb", "--on", "null,sqlite", "--feed", "mine")
     return Case("assay", words, files={"mine": mutated(_STATEMENTS * 3, random)})
 
 

@@ -147,8 +147,8 @@ def _only_declared_programs(
 
 @pytest.fixture(scope="session")
 def beebe() -> Path:
-    """The folder of the 13 real bibliographies, as `assay get` makes it."""
-    done = subprocess.run([BIN / "assay", "get", "beebe"], capture_output=True, text=True)
+    """The folder of the 13 real bibliographies, as `assay install` makes it."""
+    done = subprocess.run([BIN / "assay", "install", "beebe"], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"the real bibliographies cannot be had: {done.stderr.strip()}")
     return Path(done.stdout.splitlines()[-1])

@@ -21,47 +21,51 @@ import click
 from assay import env_vars
 from assay.cli.bibsql import bibsql, bibtosql
 from assay.cli.options.usage_errors import Grouped
-from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
+from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group, names_in
 
 _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'
 
 
 def pages() -> dict[str, str]:
     """Name of the file → text of every page."""
-    commands = {name: command_of(name) for name in COMMANDS}
-    found = {"assay": _program(commands)}
-    for name, command in commands.items():
-        found[f"assay-{name}"] = _command(f"assay {name}", command)
+    found = {"assay": _program()}
+    for name in COMMANDS:
+        found[_file_of(f"assay {name}")] = _command(name)
     for module, name in ((bibtosql, "bibtosql"), (bibsql, "bibsql")):
         found[name] = _own_program(name, module)
     return {f"{name}.1": text for name, text in found.items()}
 
 
-def _program(commands: dict[str, click.Command]) -> str:
-    listed = [(f"assay {name}", one.get_short_help_str(200)) for name, one in commands.items()]
+def _program() -> str:
     more = [
-        _section("COMMANDS"),
-        *_definitions(listed),
+        *_listed(COMMANDS),
         _section("ENVIRONMENT"),
         *_definitions((one.name, one.help) for one in env_vars.every()),
     ]
-    also = [f"assay-{name}" for name in commands] + ["bibtosql", "bibsql"]
-    return _page("assay", group, "assay", more, also)
+    also = [_file_of(f"assay {name}") for name in COMMANDS] + ["bibtosql", "bibsql"]
+    return _page("assay", group, more, also)
 
 
-def _command(path: str, command: click.Command) -> str:
-    more = []
-    for name, below in sorted(getattr(command, "commands", {}).items()):
-        with _context(command, path) as context:
-            more.append(_section(f"{path} {name}".upper()))
-            more.append(_paragraphs(_help_of(below)[1]))
-            more += _options(below, context)
-    return _page(path.replace(" ", "-"), command, path, more, ["assay"])
+def _command(name: str) -> str:
+    """Of a group with its commands."""
+    own = names_in(f"{name} ")
+    above = f"assay {name}".rpartition(" ")[0]
+    also = [_file_of(path) for path in (above, *(f"assay {one}" for one in own))]
+    return _page(f"assay {name}", command_of(name), _listed(own), also)
 
 
-def _page(
-    name: str, command: click.Command, path: str, more: Iterable[str], also: Iterable[str]
-) -> str:
+def _file_of(path: str) -> str:
+    return path.replace(" ", "-")
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    """Commands with what they do; empty: there are none."""
+    rows = [(f"assay {name}", COMMANDS[name]) for name in names]
+    return [_section("COMMANDS"), *_definitions(rows)] if rows else []
+
+
+def _page(path: str, command: click.Command, more: Iterable[str], also: Iterable[str]) -> str:
+    name = _file_of(path)
     first, rest, examples = _help_of(command)
     with _context(command, path) as context:
         pieces = " ".join(command.collect_usage_pieces(context))

@@ -4,6 +4,7 @@ those that are out of date."""
 
 from __future__ import annotations
 
+import copy
 import sys
 from pathlib import Path
 
@@ -31,6 +32,8 @@ from assay.record.metrics.clients import OF_SECONDS
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
+_FEW = 20
+"""Options that two commands may share and both print."""
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
 
 
@@ -38,13 +41,22 @@ def commands() -> str:
     """Every command with its help, as it is printed."""
     parts = ["# Commands\n", _help("assay", group)]
     for name in COMMANDS:
-        command = command_of(name)
-        parts.append(f"\n## assay {name}\n")
-        parts.append(_help(f"assay {name}", command))
-        for below in sorted(getattr(command, "commands", {})):
-            parts.append(f"\n### assay {name} {below}\n")
-            parts.append(_help(f"assay {name} {below}", command.commands[below]))
+        parts.append(f"\n##{'#' * name.count(' ')} assay {name}\n")
+        command, more = _without_those_of_a_run(command_of(name))
+        parts.append(_help(f"assay {name}", command) + more)
     return "\n".join(parts) + "\n"
+
+
+def _without_those_of_a_run(command: click.Command) -> tuple[click.Command, str]:
+    """The command with the options that `assay run` does not have, and a line that says so; as it
+    is where it shares few."""
+    run = {tuple(one.opts) for one in command_of("run").params}
+    own = [one for one in command.params if tuple(one.opts) not in run]
+    if command.name == "run" or len(command.params) - len(own) < _FEW:
+        return command, ""
+    shorter = copy.copy(command)
+    shorter.params = own
+    return shorter, "\nIt also takes the options of [`assay run`](#assay-run).\n"
 
 
 def _help(path: str, command: click.Command) -> str:

@@ -48,7 +48,7 @@ XDG_STATE_HOME = EnvVar(
 )
 INPUT_DIRECTORY = EnvVar(
     "ASSAY_INPUT_DIRECTORY",
-    "Where `assay get` keeps data sets (default: $XDG_DATA_HOME/assay/input or "
+    "Where `assay install` keeps data sets (default: $XDG_DATA_HOME/assay/input or "
     "~/.local/share/assay/input).",
 )
 XDG_DATA_HOME = EnvVar("XDG_DATA_HOME", "Where programs keep data; see ASSAY_INPUT_DIRECTORY.")

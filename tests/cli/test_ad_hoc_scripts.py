@@ -132,7 +132,7 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
 
 
 def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["explain", "read.sql", "--on", "null", "--set", "scale=3"]) == 0
+    assert run_program(["check", "--explain", "read.sql", "--on", "null", "--set", "scale=3"]) == 0
     text = capsys.readouterr().out
     assert "script read (read.sql)" in text
     assert "Execute" in text
@@ -141,7 +141,7 @@ def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixtur
 def test_the_reason_for_which_a_test_is_refused_is_not_in_the_file_of_its_statements(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = "explain glidemon.materialize --on duckdb,cassandra --format sql"
+    words = "check --explain glidemon.materialize --on duckdb,cassandra --format sql"
     assert run_program(words.split()) == 0
     printed = capsys.readouterr()
     assert "insert into task_summary" in printed.out

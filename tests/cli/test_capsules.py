@@ -1,4 +1,4 @@
-"""`assay pack`, `verify-capsule`, `rerun` and `site`: an experiment as one file, which says whether
+"""`assay capsule pack`, `verify`, `rerun` and `site`: an experiment as one file, which says whether
 it was changed, and which others can run again and show."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def packed(folder: Path, number: int, name: str = "result.assay") -> Path:
-    done = run_in(folder, "pack", str(number), "-o", name, "--force")
+    done = run_in(folder, "capsule", "pack", str(number), "-o", name, "--force")
     assert done.returncode == 0, done.stderr
     return folder / name
 
@@ -51,7 +51,7 @@ def text_of(capsule: Path, member: str) -> str:
 @pytest.mark.parametrize("number", [1, 2])
 def test_an_experiment_is_packed_and_verified(recorded: Path, number: int) -> None:
     capsule = packed(recorded, number)
-    done = run_in(recorded, "verify-capsule", capsule.name)
+    done = run_in(recorded, "capsule", "verify", capsule.name)
     assert done.returncode == 0, done.stderr
     assert "as it was packed by Assay" in done.stdout and "report.html" in done.stdout
     assert packed(recorded, number, "again.assay").read_bytes() == capsule.read_bytes()
@@ -79,7 +79,7 @@ def test_it_is_run_again_elsewhere_and_compared(
     recorded: Path, tmp_path: Path, number: int
 ) -> None:
     capsule = packed(recorded, number)
-    done = run_in(tmp_path, "rerun", str(capsule), "--no-probe", "--no-durability")
+    done = run_in(tmp_path, "capsule", "rerun", str(capsule), "--no-probe", "--no-durability")
     assert done.returncode == 0, done.stderr
     _, _, compared = done.stdout.partition("B compared with A")
     assert str(capsule) in compared and "B/A" in compared
@@ -88,7 +88,7 @@ def test_it_is_run_again_elsewhere_and_compared(
     assert re.search(r"^other programs used .* in A, .* in B$", compared, re.M)
     assert "no cell in common" not in done.stderr
     assert run_in(tmp_path, "compare", f"{recorded}/assay-records.sqlite:{number}", "1").stdout
-    assert run_in(tmp_path, "pack", "latest").returncode == 0
+    assert run_in(tmp_path, "capsule", "pack", "latest").returncode == 0
 
 
 def test_what_was_run_with_only_is_run_again_with_it(
@@ -101,9 +101,9 @@ def test_what_was_run_with_only_is_run_again_with_it(
         "drive.duration_s = 0.2\nrepetitions = 1\n"
     )
     assert assay("run", "three.toml", "--only", "duckdb", *RUN[2:]).status == 0
-    assert assay("pack", "latest", "-o", "duckdb.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "duckdb.assay").status == 0
     assert assay("run", "three.toml", "--only", "sqlite", *RUN[2:]).status == 0
-    assert assay("pack", "latest", "-o", "both.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "both.assay").status == 0
     facts = json.loads(text_of(working_folder / "both.assay", "facts.json"))
     assert facts["only"] == [["duckdb", "sqlite"]]
     for capsule, words, systems, said in (
@@ -114,7 +114,7 @@ def test_what_was_run_with_only_is_run_again_with_it(
     ):
         elsewhere = tmp_path_factory.mktemp("elsewhere")
         file = str(working_folder / f"{capsule}.assay")
-        again = run_in(elsewhere, "rerun", file, *RUN[2:], *words)
+        again = run_in(elsewhere, "capsule", "rerun", file, *RUN[2:], *words)
         assert again.returncode == 0, again.stderr
         assert said in again.stderr
         with closing(sqlite3.connect(elsewhere / "assay-records.sqlite")) as record:
@@ -130,13 +130,17 @@ def test_another_storage_or_system_is_compared_with_the_packed_one(
         (("--storage", "here"), "storage tmpfs, experiment"),
         (("--on", "duckdb"), "system sqlite, experiment"),
     ):
-        done = run_in(tmp_path, "rerun", str(capsule), *words, "--no-probe", "--no-durability")
+        done = run_in(
+            tmp_path, "capsule", "rerun", str(capsule), *words, "--no-probe", "--no-durability"
+        )
         assert done.returncode == 0, done.stderr
         assert "numbers are compared where it is the storage or the system alone" in done.stderr
         _, _, compared = done.stdout.partition("B compared with A")
         assert shown in compared and "B/A" in compared and "no cell in common" not in done.stderr
     of_two = packed(recorded, 2, "two.assay")
-    done = run_in(tmp_path, "rerun", str(of_two), "--on", "null", "--no-probe", "--no-durability")
+    done = run_in(
+        tmp_path, "capsule", "rerun", str(of_two), "--on", "null", "--no-probe", "--no-durability"
+    )
     assert "of several levels of system two are compared: " in done.stderr, done.stderr
     assert "B/A" in done.stdout and "two.sql" not in done.stdout.partition("What differs")[2]
 
@@ -178,7 +182,7 @@ def test_what_only_the_user_may_allow_is_not_done_unasked(
     }
     capsule = tmp_path / "evil.assay"
     capsule.write_bytes(packed_members.packed(members, "1"))
-    done = run_in(tmp_path, "rerun", str(capsule))
+    done = run_in(tmp_path, "capsule", "rerun", str(capsule))
     assert done.returncode == 2 and said in done.stderr
     assert not (tmp_path / "assay-records.sqlite").exists()
 
@@ -188,18 +192,18 @@ def test_a_folder_of_them_is_a_site(recorded: Path, tmp_path: Path) -> None:
     folder.mkdir()
     for number, name in ((1, "one.assay"), (2, "a b.assay")):
         shutil.copyfile(packed(recorded, number), folder / name)
-    done = run_in(tmp_path, "site", "results", "-o", "public")
+    done = run_in(tmp_path, "capsule", "site", "results", "-o", "public")
     assert done.returncode == 0, done.stderr
     site = tmp_path / "public"
     assert {one.name for one in site.iterdir()} == {
         "index.html", "one.html", "one.assay", "a b.html", "a b.assay",
     }  # fmt: skip
     page = (site / "index.html").read_text()
-    assert "assay rerun one.assay" in page and 'href="a%20b.html"' in page
+    assert "assay capsule rerun one.assay" in page and 'href="a%20b.html"' in page
     assert (site / "one.assay").read_bytes() == (folder / "one.assay").read_bytes()
-    again = run_in(tmp_path, "site", "results", "-o", "public")
+    again = run_in(tmp_path, "capsule", "site", "results", "-o", "public")
     assert again.returncode == 2 and "is not empty" in again.stderr
-    assert run_in(tmp_path, "site", "results", "-o", "public", "--force").returncode == 0
+    assert run_in(tmp_path, "capsule", "site", "results", "-o", "public", "--force").returncode == 0
 
 
 def test_a_broken_one_is_left_out_of_the_site(recorded: Path, tmp_path: Path) -> None:
@@ -210,11 +214,11 @@ def test_a_broken_one_is_left_out_of_the_site(recorded: Path, tmp_path: Path) ->
     with zipfile.ZipFile(folder / "other.assay", "w") as file:
         file.writestr("a.txt", "another program's")
     shutil.copyfile(good, folder / "index.assay")
-    none = run_in(tmp_path, "site", "results", "-o", "public")
+    none = run_in(tmp_path, "capsule", "site", "results", "-o", "public")
     assert none.returncode == 2 and "found none that can be shown" in none.stderr
     assert not (tmp_path / "public").exists()
     shutil.copyfile(good, folder / "good.assay")
-    done = run_in(tmp_path, "site", "results", "-o", "public")
+    done = run_in(tmp_path, "capsule", "site", "results", "-o", "public")
     assert done.returncode == 2
     for said in (
         "left out: results/bad.assay: expected",
@@ -262,11 +266,11 @@ def test_it_says_which_claims_hold_in_both(
     )
     ended = assay("run", "paper.toml", *RUN)
     assert ended.status == 0, ended.err
-    assert assay("pack", "latest", "-o", "paper.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "paper.assay").status == 0
     facts = json.loads(text_of(working_folder / "paper.assay", "facts.json"))
     assert [one["claim"] for one in facts["claims"]] == ["the first is faster"]
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    again = run_in(elsewhere, "rerun", str(working_folder / "paper.assay"), *RUN[2:4])
+    again = run_in(elsewhere, "capsule", "rerun", str(working_folder / "paper.assay"), *RUN[2:4])
     assert again.returncode == 0, again.stderr
     said = re.findall(r"^claims of ([AB]): 1 (confirmed|contradicted|open)$", again.stdout, re.M)
     assert [side for side, _ in said] == ["A", "B"]
@@ -278,11 +282,11 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
     script = workload_in(working_folder)
     ended = assay("run", "./mine", "--on", "sqlite", *RUN)
     assert ended.status == 0, ended.err
-    assert assay("pack", "latest", "-o", "mine.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "mine.assay").status == 0
     with zipfile.ZipFile(working_folder / "mine.assay") as file:
         assert "experiment/workloads/mine/scripts/read.sql" in file.namelist()
     script.write_text("SELECT 2;\n")
-    changed = assay("pack", "latest", "-o", "again.assay")
+    changed = assay("capsule", "pack", "latest", "-o", "again.assay")
     assert changed.status == 2 and not (working_folder / "again.assay").exists()
     assert "expected the workload that was run" in changed.err
     assert "run the experiment again" in changed.err
@@ -291,27 +295,55 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("pack", "9"), 2, "there is no experiment 9"),
-        (("pack", "run:2"), 2, "found a single run"),
-        (("pack", "1,2"), 2, "expected one experiment, found 2"),
-        (("pack", "none.sqlite:1"), 2, "there are no records at none.sqlite"),
-        (("pack", "first"), 2, "expected an experiment or a record file, found 'first'"),
-        (("pack",), 2, "expected EXPERIMENT, found nothing"),
-        (("pack", "1", "-o", "there.assay"), 2, "already exists and is not overwritten"),
-        (("pack", "1", "-o", "assay-records.sqlite", "--force"), 2, "is a record file"),
-        (("pack", "1", "-o", "nowhere/x.assay"), 2, "cannot be written"),
-        (("pack", "1", "-o", "."), 2, "is a directory"),
-        (("verify-capsule", "none.assay"), 2, "there is no such file"),
-        (("verify-capsule", "two.sql"), 2, "found another file"),
-        (("verify-capsule", "."), 2, "found a folder"),
-        (("verify-capsule", "assay-records.sqlite"), 2, "found another file"),
-        (("rerun", "none.assay"), 2, "there is no such file"),
-        (("rerun", "two.sql"), 2, "found another file"),
-        (("rerun",), 2, "expected FILE, found nothing"),
-        (("site", "none"), 2, "expected a folder of capsules, found nothing there"),
-        (("site", "two.sql"), 2, "expected a folder of capsules, found a file"),
-        (("site",), 2, "expected FOLDER, found nothing"),
-        (("verify-capsule",), 2, "expected FILE, found nothing"),
+        (("capsule", "pack", "9"), 2, "there is no experiment 9"),
+        (("capsule", "pack", "run:2"), 2, "found a single run"),
+        (("capsule", "pack", "1,2"), 2, "expected one experiment, found 2"),
+        (("capsule", "pack", "none.sqlite:1"), 2, "there are no records at none.sqlite"),
+        (("capsule", "pack", "first"), 2, "expected an experiment or a record file, found 'first'"),
+        (
+            (
+                "capsule",
+                "pack",
+            ),
+            2,
+            "expected EXPERIMENT, found nothing",
+        ),
+        (("capsule", "pack", "1", "-o", "there.assay"), 2, "already exists and is not overwritten"),
+        (("capsule", "pack", "1", "-o", "assay-records.sqlite", "--force"), 2, "is a record file"),
+        (("capsule", "pack", "1", "-o", "nowhere/x.assay"), 2, "cannot be written"),
+        (("capsule", "pack", "1", "-o", "."), 2, "is a directory"),
+        (("capsule", "verify", "none.assay"), 2, "there is no such file"),
+        (("capsule", "verify", "two.sql"), 2, "found another file"),
+        (("capsule", "verify", "."), 2, "found a folder"),
+        (("capsule", "verify", "assay-records.sqlite"), 2, "found another file"),
+        (("capsule", "rerun", "none.assay"), 2, "there is no such file"),
+        (("capsule", "rerun", "two.sql"), 2, "found another file"),
+        (
+            (
+                "capsule",
+                "rerun",
+            ),
+            2,
+            "expected FILE, found nothing",
+        ),
+        (("capsule", "site", "none"), 2, "expected a folder of capsules, found nothing there"),
+        (("capsule", "site", "two.sql"), 2, "expected a folder of capsules, found a file"),
+        (
+            (
+                "capsule",
+                "site",
+            ),
+            2,
+            "expected FOLDER, found nothing",
+        ),
+        (
+            (
+                "capsule",
+                "verify",
+            ),
+            2,
+            "expected FILE, found nothing",
+        ),
     ],
 )
 def test_what_cannot_be_is_said(

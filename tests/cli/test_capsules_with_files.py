@@ -44,12 +44,12 @@ def test_input_files_are_in_it(
 ) -> None:
     ended = assay(*LOAD)
     assert ended.status == 0, ended.err
-    assert assay("pack", "1", "-o", "one.assay").status == 0
+    assert assay("capsule", "pack", "1", "-o", "one.assay").status == 0
     capsule = papers.parent / "one.assay"
     assert {"experiment/input/new.bib", "experiment/input/old.bib"} < set(names_in(capsule))
     shutil.rmtree(papers)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    again = run_in(elsewhere, "rerun", str(capsule), *AGAIN)
+    again = run_in(elsewhere, "capsule", "rerun", str(capsule), *AGAIN)
     assert again.returncode == 0, again.stderr
     assert "input of the data" not in again.stdout and "not comparable" not in again.stdout
     packed_record = f"{papers.parent}/assay-records.sqlite:1"
@@ -57,7 +57,7 @@ def test_input_files_are_in_it(
     assert compared.returncode == 0, compared.stderr
     assert "input of the data" not in compared.stdout
     # Of the new experiment, whose input is that of the capsule.
-    packed_again = run_in(elsewhere, "pack", "latest", "-o", "two.assay")
+    packed_again = run_in(elsewhere, "capsule", "pack", "latest", "-o", "two.assay")
     assert packed_again.returncode == 0, packed_again.stderr
     assert "experiment/input/old.bib" in names_in(elsewhere / "two.assay")
 
@@ -76,16 +76,16 @@ def test_input_that_is_not_what_was_read_is_refused_or_left_out(
     assert callable(change)
     assert assay(*LOAD).status == 0
     change(papers / "old.bib")
-    refused = assay("pack", "1", "-o", "one.assay")
+    refused = assay("capsule", "pack", "1", "-o", "one.assay")
     assert refused.status == 2 and said in refused.err and "secret" not in refused.err
     assert "--without-input leaves" in refused.err
     assert not (papers.parent / "one.assay").exists()
-    done = assay("pack", "1", "-o", "one.assay", "--without-input")
+    done = assay("capsule", "pack", "1", "-o", "one.assay", "--without-input")
     assert done.status == 0, done.err
     assert not [one for one in names_in(papers.parent / "one.assay") if "/input/" in one]
-    asked = assay("rerun", "one.assay", *AGAIN)
+    asked = assay("capsule", "rerun", "one.assay", *AGAIN)
     assert asked.status == 2 and "rows were read from papers" in asked.err
-    named = assay("rerun", "one.assay", "--input", "papers", *AGAIN)
+    named = assay("capsule", "rerun", "one.assay", "--input", "papers", *AGAIN)
     assert named.status == 0, named.err
     assert "input of the data" in named.out
 
@@ -120,7 +120,7 @@ def test_a_script_with_a_password_is_not_packed(
     (working_folder / "mine" / "one.sql").write_text(f"-- of a password\n{statement}\n")
     ran = assay("run", "mine/one.sql", "--on", "sqlite", "--transactions", "5", *RUN)
     assert ran.status == 0, ran.err
-    refused = assay("pack", "latest", "-o", "one.assay")
+    refused = assay("capsule", "pack", "latest", "-o", "one.assay")
     assert refused.status == 2 and "mine/one.sql: line 2 has a password" in refused.err
     assert "take it out" in refused.err and not (working_folder / "one.assay").exists()
     shown = assay("report", "latest", "--detail", "--format", "html")
@@ -137,7 +137,7 @@ def test_a_known_password_or_one_in_the_record_is_not_packed(
     assert ran.status == 0, ran.err
     for value, status in (("top secret&word", 2), ("secret", 2), ("secre", 0), ("sqlite", 0)):
         monkeypatch.setenv("SHOP_PASSWORD", value)
-        done = assay("pack", "latest", "-o", "one.assay", "--force")
+        done = assay("capsule", "pack", "latest", "-o", "one.assay", "--force")
         assert done.status == status, done.err
         assert ("the environment's SHOP_PASSWORD" in done.err) == (status == 2)
         assert value not in done.err or status == 0
@@ -145,7 +145,7 @@ def test_a_known_password_or_one_in_the_record_is_not_packed(
     with closing(sqlite3.connect(working_folder / "assay-records.sqlite")) as record:
         record.execute("UPDATE steps SET reason = 'at postgresql://me:top secret@h/shop'")
         record.commit()
-    refused = assay("pack", "latest", "-o", "two.assay")
+    refused = assay("capsule", "pack", "latest", "-o", "two.assay")
     assert refused.status == 2 and "table steps: holds a password" in refused.err
     assert not (working_folder / "two.assay").exists()
 
@@ -165,17 +165,17 @@ def test_what_was_run_again_can_be_packed_again(
 ) -> None:
     workload_in(working_folder)
     assert assay("run", "./mine", "--on", "sqlite", *RUN).status == 0
-    assert assay("pack", "latest", "-o", "mine.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "mine.assay").status == 0
     shutil.rmtree(working_folder / "mine")
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     capsule = working_folder / "mine.assay"
     for _ in range(2):  # the second finds the folder of the first
-        again = run_in(elsewhere, "rerun", str(capsule), *AGAIN)
+        again = run_in(elsewhere, "capsule", "rerun", str(capsule), *AGAIN)
         assert again.returncode == 0, again.stderr
     (kept,) = (elsewhere / "assay-records.capsules").iterdir()
     assert (kept / "experiment" / "workloads" / "mine" / "workload.toml").exists()
     for number in ("1", "2"):
-        packed = run_in(elsewhere, "pack", number, "-o", f"{number}.assay")
+        packed = run_in(elsewhere, "capsule", "pack", number, "-o", f"{number}.assay")
         assert packed.returncode == 0, packed.stderr
         assert "experiment/workloads/mine/scripts/read.sql" in names_in(
             elsewhere / f"{number}.assay"
@@ -190,15 +190,15 @@ def test_a_quick_rerun_says_first_that_it_compares_nothing(
         "[parameters]\nscale = [1]\n[drive]\ntransactions = 30\n[quick.drive]\ntransactions = 5\n"
     )
     assert assay("run", "e.toml", *RUN).status == 0
-    assert assay("pack", "latest", "-o", "full.assay").status == 0
-    quick = assay("rerun", "full.assay", "--quick", *AGAIN)
+    assert assay("capsule", "pack", "latest", "-o", "full.assay").status == 0
+    quick = assay("capsule", "rerun", "full.assay", "--quick", *AGAIN)
     assert quick.status == 0, quick.err
     said = "the cell to be run is not in the capsule, so no numbers will be compared"
     assert said in quick.err and "leave it out to compare both" in quick.err
     assert quick.err.index(said) < quick.err.index("kept in")
-    full = assay("rerun", "full.assay", *AGAIN)
+    full = assay("capsule", "rerun", "full.assay", *AGAIN)
     assert full.status == 0 and "in the capsule" not in full.err
-    other = assay("rerun", "full.assay", "--on", "sqlite,duckdb", *AGAIN)
+    other = assay("capsule", "rerun", "full.assay", "--on", "sqlite,duckdb", *AGAIN)
     assert "1 of the 2 cells to be run are not in the capsule" in other.err
 
 
@@ -211,9 +211,9 @@ def test_an_optional_level_that_was_left_out_is_left_out_again(
         "[parameters]\nscale = [1]\n[drive]\ntransactions = 30\n"
     )
     assert assay("run", "e.toml", *RUN).status == 0
-    packed = assay("pack", "latest", "-o", "one.assay")
+    packed = assay("capsule", "pack", "latest", "-o", "one.assay")
     assert packed.status == 0, packed.err
-    again = assay("rerun", "one.assay", *AGAIN)
+    again = assay("capsule", "rerun", "one.assay", *AGAIN)
     assert again.status == 0 and "in the capsule" not in again.err
 
 
@@ -237,7 +237,7 @@ def test_a_word_with_a_password_is_not_packed(
     assert ran.status == 0, ran.err
     shown = assay("report", "1", "--detail")
     assert shown.status == 0, shown.err
-    refused = assay("pack", "1", "-o", "one.assay")
+    refused = assay("capsule", "pack", "1", "-o", "one.assay")
     assert refused.status == 2 and said in refused.err and "pack that" in refused.err
     assert not (working_folder / "one.assay").exists()
     for text in (ran.out, ran.err, shown.out, shown.err, refused.out, refused.err):
@@ -255,12 +255,12 @@ def test_passwords_around_an_experiment_are_not_in_its_capsule(
         "repetitions = 1\n[drive]\nduration_s = 0.1\n"
     )
     assert assay("run", "e.toml", *RUN).status == 0
-    refused = assay("pack", "1", "-o", "one.assay")
+    refused = assay("capsule", "pack", "1", "-o", "one.assay")
     assert refused.status == 2 and "the title has a password" in refused.err
     text = (working_folder / "e.toml").read_text()
     (working_folder / "e.toml").write_text(text.replace("topsecret@", ""))
     assert assay("run", "e.toml", *RUN).status == 0
-    assert assay("pack", "latest", "-o", "one.assay").status == 0
+    assert assay("capsule", "pack", "latest", "-o", "one.assay").status == 0
     with zipfile.ZipFile(working_folder / "one.assay") as file:
         assert not [name for name in file.namelist() if b"topsecret" in file.read(name)]
 
@@ -283,6 +283,6 @@ def test_a_setting_of_a_session_that_is_a_password_is_in_no_record(
         driven = ran.runs[-1].driven
         assert driven is not None and driven.outcomes.ok == 5
     assert b"topsecret" not in (working_folder / "assay-records.sqlite").read_bytes()
-    assert assay("pack", "1", "-o", "one.assay").status == 0
+    assert assay("capsule", "pack", "1", "-o", "one.assay").status == 0
     with zipfile.ZipFile(working_folder / "one.assay") as file:
         assert not [name for name in file.namelist() if b"topsecret" in file.read(name)]

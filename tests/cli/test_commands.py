@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import subprocess
 import sys
 import time
@@ -19,7 +20,14 @@ import pytest
 
 from assay import registry
 from assay.cli.commands.completion import FILES
-from assay.cli.program import COMMANDS, HELP_NAMES, group, run_program
+from assay.cli.program import (
+    COMMANDS,
+    HELP_NAMES,
+    RENAMED,
+    command_of,
+    names_in,
+    run_program,
+)
 from assay.contracts.capabilities import CAPABILITIES
 from commands import Assay
 from forked_programs import BIN
@@ -28,13 +36,55 @@ from waiting import HANG_S
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(group)
-    for name in COMMANDS:
-        command = group.get_command(context, name)
-        assert command is not None
-        yield name, command
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {one}", command.commands[one]) for one in command.commands)
+    return ((name, command_of(name)) for name in COMMANDS)
+
+
+OF_GROUPS = {
+    name: [one.removeprefix(f"{name} ") for one in names_in(f"{name} ")]
+    for name in ("capsule", "measure", "serve")
+}
+
+
+@pytest.mark.parametrize("name", OF_GROUPS)
+def test_a_group_alone_says_what_its_commands_do(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program([name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    named = [line.split()[:3] for line in lines if line.startswith("assay ")]
+    assert named == [["assay", name, one] for one in OF_GROUPS[name]]
+    assert lines[-1].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("words", "now"),
+    [
+        *((old, f"assay {new}") for old, new in RENAMED.items()),
+        ("probe here --format json", "assay measure storage here --format json"),
+        ("show 42 --detail", "assay report run:42 --detail"),
+        ("capsule verify-capsule 'a b.assay'", "assay capsule verify 'a b.assay'"),
+    ],
+)
+def test_an_earlier_name_ends_with_the_line_to_type_today(
+    words: str, now: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(shlex.split(words)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: there is no command '") and said.endswith(f"; it is: {now}\n")
+    assert len(said.splitlines()) == 1
+    assert " ".join(now.split()[1:3]) in COMMANDS or now.split()[1] in COMMANDS
+
+
+def test_a_word_like_an_earlier_name_or_one_of_a_group_is_guessed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, guess in (("prob", "measure storage"), ("capsule pak", "capsule pack")):
+        assert run_program(words.split()) == 2
+        assert f"did you mean '{guess}'?" in capsys.readouterr().err
+
+
+def test_there_are_few_commands_and_room_for_more() -> None:
+    assert len(names_in("")) <= 20 and not {*RENAMED} & {*COMMANDS}
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()))
@@ -55,7 +105,7 @@ def test_help_has_a_line_an_example_and_every_option(
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["--help"]) == 0
     text = capsys.readouterr().out
-    assert all(f"\n  {name} " in text for name in COMMANDS)
+    assert all(f"\n  {name} " in text for name in names_in(""))
 
 
 def test_alone_it_says_what_it_is_with_examples_and_every_command(
@@ -65,7 +115,8 @@ def test_alone_it_says_what_it_is_with_examples_and_every_command(
     shown = capsys.readouterr()
     assert (shown.err, len(shown.out.splitlines()) <= 25) == ("", True)
     named = [word for line in shown.out.splitlines() for word in line[9:].split(", ")]
-    assert [name for name in COMMANDS if name not in named] == []
+    together = {name: f"{name} {'|'.join(own)}" for name, own in OF_GROUPS.items()}
+    assert [name for name in names_in("") if together.get(name, name) not in named] == []
     assert "  assay run mine.sql --on postgresql://me@db/shop " in shown.out
 
 
@@ -87,7 +138,7 @@ def test_a_plan_takes_every_option_of_a_run() -> None:
 
 
 def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["explain", "bibsql", "--on", "sqlite", "--format", "sql"]) == 0
+    assert run_program(["check", "--explain", "bibsql", "--on", "sqlite", "--format", "sql"]) == 0
     text = capsys.readouterr().out
     assert text.count(";\n") == 28
     assert "\\expect" not in text
@@ -107,7 +158,7 @@ def test_existing_files_are_not_downloaded_again(
 
     for name in beebe.manifest().files:
         (tmp_path / name).write_text("% nothing\n")
-    assert run_program(["get", "beebe", "--to", str(tmp_path)]) == 0
+    assert run_program(["install", "beebe", "--to", str(tmp_path)]) == 0
     out, expected = capsys.readouterr()
     assert out == f"{tmp_path}\n"
     assert "tugboat.bib has 10 bytes, expected 3,842,964" in expected
@@ -129,7 +180,7 @@ def test_a_pipe_is_refused_as_a_record(
     assert "pipe: expected a file of records" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["run", "plan", "explain"])
+@pytest.mark.parametrize("name", ["run", "plan", "check"])
 def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
     command = import_module(f"assay.cli.commands.{name}").command
     context = click.Context(
@@ -169,7 +220,7 @@ def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
         (("install", "nosuch"), "cassandra, duckdb, ferretdb, mariadb, mysql, postgresql"),
         (("install", "sqlite@"), "expected SYSTEM@VERSION"),
         (("install", "duckdb://me:geheim@x"), "expected SYSTEM@VERSION, found a URL"),
-        (("uninstall", "sqlite"), "sqlite was not installed by Assay in"),
+        (("install", "--remove", "sqlite"), "sqlite was not installed by Assay in"),
         (("plan", "tpcb", "--on", "sqlite@3"), "there is one version of sqlite here"),
         (("plan", "tpcb", "--on", "mysql@"), "mysql@: expected a version behind the @"),
         (("plan", "tpcb", "--on", "mysql@new"), "the beginning of one, found 'new'"),
@@ -251,6 +302,8 @@ MOST_MODULES = {
     ("--version",): 5,
     ("--help",): 22,
     ("completion", "bash"): 24,
+    ("completion", "zsh", "--line", "assay measure "): 25,
+    ("capsule",): 22,
     ("run", "--help"): 112,
     ("run", "one.sql", "--on", "sqlite", "--transactions", "10", "--no-probe"): 275,
 }
@@ -284,14 +337,13 @@ def test_no_heavy_library_is_imported_at_the_start(words: tuple[str, ...]) -> No
 def test_the_list_of_commands_imports_neither_commands_nor_systems() -> None:
     found = imported("--help")
     assert not {name for name in found if name.startswith("assay.systems.")}
-    assert not {name for name in found if name in {f"assay.cli.{one}" for one in COMMANDS}}
+    assert not {name for name in found if name.startswith("assay.cli.commands.")}
 
 
 def test_the_list_of_commands_has_the_first_sentence_of_each() -> None:
-    context = click.Context(group)
     for name, sentence in COMMANDS.items():
-        command = group.get_command(context, name)
-        assert command is not None and command.help is not None
+        command = command_of(name)
+        assert command.help is not None
         assert " ".join(command.help.split("\n\n")[0].split()) == sentence
 
 
@@ -312,7 +364,8 @@ SOURCE = {
     "fish": "assay completion fish | source",
 }
 TYPED = {
-    "assay durab": "assay durability ",
+    "assay measure durab": "assay measure durability ",
+    "assay caps": "assay capsule ",
     "assay run tpcb.sel": "assay run tpcb.select-only ",
     "assay run bibsql.checks,para": "assay run bibsql.checks,parallel ",
     "assay run tpcb --on sqlite,postg": "assay run tpcb --on sqlite,postgresql ",
@@ -324,7 +377,7 @@ TYPED = {
         "assay run tpcb --on mariadb --set mariadb.engine=MyISAM ",
     "assay run tpcb --on sqlite --set sqlite.profile=tun":
         "assay run tpcb --on sqlite --set sqlite.profile=tuned ",
-    "assay limits bibsql --dialect db": "assay limits bibsql --dialect db2 ",
+    "assay list limits bibsql --dialect db": "assay list limits bibsql --dialect db2 ",
     "assay compare --metric thr": "assay compare --metric throughput_per_s ",
     "assay run --on dbapi:psycopg2": "assay run --on dbapi:psycopg2 ",
     "assay generate tpcb --dialect postg": "assay generate tpcb --dialect postgresql ",
@@ -334,7 +387,7 @@ TYPED = {
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
 QUOTED_BY_THE_SHELL = [
-    "assay durab", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
+    "assay measure durab", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
     "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
     "assay run --on dbapi:psycopg2", "assay run odd",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""``assay durability``, and the durability class that ``assay run`` measures."""
+"""``assay measure durability``, and the durability class that ``assay run`` measures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_flushes_are_counted_on_every_device_of_its_own(
 ) -> None:
     """On a modelled disk, too: it is a process under a loop device."""
     ended = assay(
-        "durability", "--on", BOTH, "--storage", f"disk={kind}:{folder}",
+        "measure", "durability", "--on", BOTH, "--storage", f"disk={kind}:{folder}",
         "--format", "json",
     )  # fmt: skip
     assert ended.status == 0, ended.err
@@ -76,7 +76,7 @@ def test_flushes_that_other_programs_ask_for_are_not_taken_for_those_of_a_system
     thread = threading.Thread(target=sync_again_and_again)
     thread.start()
     try:
-        words = ("durability", "--on", BOTH, "--storage", f"loop[size=64M]:{folder}")
+        words = ("measure", "durability", "--on", BOTH, "--storage", f"loop[size=64M]:{folder}")
         ended = assay(*words, "--format", "json")
     finally:
         has_ended.set()
@@ -127,7 +127,7 @@ def test_a_kill_while_the_journal_is_put_off_leaves_no_mount(
         return [line for line in lines if folder in line]
 
     storage = f"loop[fs=ext4,size=64M]:{folder}"
-    words = ("durability", "--on", "sqlite[synchronous=off]", "--storage", storage)
+    words = ("measure", "durability", "--on", "sqlite[synchronous=off]", "--storage", storage)
     with started(working_folder, *words) as running:
         wait_until(
             lambda: any(f"commit={PUT_OFF_S}" in line for line in mounted()),

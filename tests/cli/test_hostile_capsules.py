@@ -38,7 +38,7 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     (folder / "one.sql").write_text("SELECT 1;\n")
     words = ("run", "one.sql", "--on", "sqlite", "--transactions", "5", *RUN)
     assert run_in(folder, *words).returncode == 0
-    assert run_in(folder, "pack", "1", "-o", "one.assay").returncode == 0
+    assert run_in(folder, "capsule", "pack", "1", "-o", "one.assay").returncode == 0
     with zipfile.ZipFile(folder / "one.assay") as file:
         return {name: file.read(name) for name in file.namelist() if name != capsule_file.MANIFEST}
 
@@ -101,7 +101,7 @@ def test_a_file_that_declares_another_experiment_than_the_record_is_refused(
     members: dict[str, bytes], tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
     evil = packed(with_file(members, change), tmp_path)
-    insist_on_refusal(tmp_path, ("rerun", evil), said)
+    insist_on_refusal(tmp_path, ("capsule", "rerun", evil), said)
 
 
 def test_verify_capsule_says_it_and_the_site_leaves_it_out(
@@ -109,15 +109,17 @@ def test_verify_capsule_says_it_and_the_site_leaves_it_out(
 ) -> None:
     evil = packed(with_file(members, {"systems": ["sqlite:///reached.db"]}), tmp_path)
     said = f"{evil}:{capsule_file.EXPERIMENT}: systems: expected ['sqlite']"
-    insist_on_refusal(tmp_path, ("verify-capsule", evil), said)
-    insist_on_refusal(tmp_path, ("site", "."), said)
+    insist_on_refusal(tmp_path, ("capsule", "verify", evil), said)
+    insist_on_refusal(tmp_path, ("capsule", "site", "."), said)
 
 
 def test_a_script_of_another_text_than_the_record_is_refused(
     members: dict[str, bytes], tmp_path: Path
 ) -> None:
     evil = packed({**members, SCRIPT: b"DELETE FROM shop;\n"}, tmp_path)
-    insist_on_refusal(tmp_path, ("verify-capsule", evil), "script: expected scripts/one.sql with")
+    insist_on_refusal(
+        tmp_path, ("capsule", "verify", evil), "script: expected scripts/one.sql with"
+    )
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp"
@@ -136,11 +138,11 @@ def test_control_characters_of_a_manifest_or_a_record_are_not_printed(
     evil = {**members, capsule_file.RECORD: file.read_bytes()}
     (tmp_path / "evil.assay").write_bytes(packed_members.packed(evil, f"1{HOSTILE}"))
     for words in (
-        ("verify-capsule", "evil.assay"),
+        ("capsule", "verify", "evil.assay"),
         ("report", "record.sqlite:1", "--detail"),
-        ("show", "1", "--detail", "--records", "record.sqlite"),
+        ("report", "run:1", "--raw", "--records", "record.sqlite"),
         ("merge", "record.sqlite", "--records", "mine.sqlite"),
-        ("site", "."),
+        ("capsule", "site", "."),
     ):
         done = run_in(tmp_path, *words)
         assert done.returncode == 0, done.stderr
@@ -169,7 +171,7 @@ def test_a_workload_that_reads_another_folder_is_refused(
     evil = with_record(evil, {**recorded, "workload_content": "0"}, tmp_path)
     insist_on_refusal(
         tmp_path,
-        ("rerun", packed(evil, tmp_path)),
+        ("capsule", "rerun", packed(evil, tmp_path)),
         f"{key.partition(' ')[0]}: expected what is in the capsule",
     )
 
@@ -220,7 +222,7 @@ def test_what_the_record_declares_too_is_reached_only_where_the_user_names_it(
     (tmp_path / "elsewhere" / "scripts" / "read.sql").write_text("SELECT 1;\n")
     changed = with_record(with_file(members, asked), recorded, tmp_path)
     evil = packed(changed, tmp_path)
-    insist_on_refusal(tmp_path, ("rerun", evil), said)
+    insist_on_refusal(tmp_path, ("capsule", "rerun", evil), said)
 
 
 def test_a_program_that_its_workload_names_is_not_started_unasked(
@@ -236,13 +238,15 @@ def test_a_program_that_its_workload_names_is_not_started_unasked(
     recorded = {"workload": "workloads/w", "workload_content": "", "is_ad_hoc": False}
     recorded |= {"tests": ["read"], "scripts": []}
     evil = with_record({**with_file(members, asked), **own}, recorded, tmp_path)
-    insist_on_refusal(tmp_path, ("rerun", packed(evil, tmp_path)), "--allow-shell lets it")
+    insist_on_refusal(
+        tmp_path, ("capsule", "rerun", packed(evil, tmp_path)), "--allow-shell lets it"
+    )
 
 
 def test_a_storage_that_the_user_names_is_used(members: dict[str, bytes], tmp_path: Path) -> None:
     recorded = {"storages": [{"name": "here:/tmp", "kind": "here", "directory": "/tmp"}]}
     changed = with_record(with_file(members, {"storages": ["here:/tmp"]}), recorded, tmp_path)
-    done = run_in(tmp_path, "rerun", packed(changed, tmp_path), *RUN)
+    done = run_in(tmp_path, "capsule", "rerun", packed(changed, tmp_path), *RUN)
     assert done.returncode == 0, done.stderr
 
 
@@ -250,8 +254,8 @@ def test_an_error_names_the_capsule_and_no_temporary_file(
     members: dict[str, bytes], tmp_path: Path
 ) -> None:
     evil = packed({**members, capsule_file.RECORD: b"no record" * 1000}, tmp_path)
-    for command in ("rerun", "verify-capsule", "site"):
-        done = run_in(tmp_path, command, "." if command == "site" else evil)
+    for command in ("rerun", "verify", "site"):
+        done = run_in(tmp_path, "capsule", command, "." if command == "site" else evil)
         assert done.returncode == 2, done.stderr
         assert "evil.assay:assay-records.sqlite" in done.stderr and "/assay-" not in done.stderr
 
@@ -337,11 +341,11 @@ def test_a_capsule_reaches_nothing_outside(
         made.unlink()
     else:
         assert committed(tmp_path / "assay-records.sqlite"), own.stderr
-    packed = run_in(tmp_path, "pack", "latest", "-o", "a.assay")
+    packed = run_in(tmp_path, "capsule", "pack", "latest", "-o", "a.assay")
     assert packed.returncode == 0, packed.stderr
 
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), *PLAIN)
+    again = run_in(elsewhere, "capsule", "rerun", str(tmp_path / "a.assay"), *PLAIN)
     assert not made.exists(), again.stderr
     assert SECRET not in again.stdout + again.stderr
     if attack.settings:
@@ -366,9 +370,9 @@ def test_a_file_that_the_user_names_is_used(
     url = f"sqlite:///{tmp_path}/own.db"
     words = ("--clients", "1", "--transactions", "2", "--warm-up", "0", *PLAIN)
     assert run_in(tmp_path, "run", "one.sql", "--on", url, *words).returncode == 0
-    assert run_in(tmp_path, "pack", "latest", "-o", "a.assay").returncode == 0
+    assert run_in(tmp_path, "capsule", "pack", "latest", "-o", "a.assay").returncode == 0
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), "--on", url, *PLAIN)
+    again = run_in(elsewhere, "capsule", "rerun", str(tmp_path / "a.assay"), "--on", url, *PLAIN)
     assert committed(elsewhere / "assay-records.sqlite") == 2, again.stderr
     shown = " ".join(run_in(elsewhere, "report", "latest").stdout.split())
     assert "it was run as a capsule: its servers and scripts had no rights" in shown
@@ -386,11 +390,11 @@ def test_rights_of_a_user_by_url_are_not_lent(
         url = url_of(system, deployment)
         own = run_in(tmp_path, "run", "one.sql", "--on", url, *words)
         assert own.returncode == 0, own.stderr
-        assert run_in(tmp_path, "pack", "latest", "-o", "a.assay").returncode == 0
+        assert run_in(tmp_path, "capsule", "pack", "latest", "-o", "a.assay").returncode == 0
         file = str(tmp_path / "a.assay")
-        again = run_in(elsewhere, "rerun", file, "--on", url, *PLAIN)
+        again = run_in(elsewhere, "capsule", "rerun", file, "--on", url, *PLAIN)
         assert "rights by which a capsule's scripts could run programs" in again.stderr
-        trusted = run_in(elsewhere, "rerun", file, "--on", url, "--trust", *PLAIN)
+        trusted = run_in(elsewhere, "capsule", "rerun", file, "--on", url, "--trust", *PLAIN)
         assert trusted.returncode == 0, trusted.stderr
 
 

@@ -20,7 +20,7 @@ import click
 import pytest
 
 from assay.cli.output import rows
-from assay.cli.program import COMMANDS, group, run_program
+from assay.cli.program import COMMANDS, command_of, run_program
 from assay.errors import ArgumentError
 from assay.probe import measure
 from assay.record import Store
@@ -33,29 +33,29 @@ SCRIPT = "SELECT 1;\nSELECT nothing;\n"
 OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "run": (RUN[1:],),
     "plan": (RUN[1:], ("tpcb", "--on", "null", "--set", "scale=2", "--duration", "2.5")),
-    "report": ((),),
+    "report": ((), ("run:latest",)),
+    "report --raw": (("run:latest",),),
     "compare": (("latest", "--between", "system"),),
     "trend": (("one.sql",),),
-    "explain": (("tpcb", "--on", "null"),),
+    "check": (("tpcb", "--explain", "--on", "null"),),
     "list": (
         ("systems",), ("workloads",), ("storages",), ("storages", "--detail"), ("runs",),
+        ("limits",), ("limits", "bibsql"),
     ),
-    "parts": ((),),
-    "limits": ((), ("bibsql",)),
-    "show": (("latest",),),
-    "calibrate": (("--protocol", "none", "--clients", "1", "--duration", "0.2"),),
-    "probe": (("--probe-seconds", "0.5"),),
+    "merge": (("--parts",),),
+    "measure client": (("--protocol", "none", "--clients", "1", "--duration", "0.2"),),
+    "measure storage": (("--probe-seconds", "0.5"),),
     "verify": (("null",),),
-    "durability": (("--on", "sqlite", "--storage", "loop[fs=ext4,size=64M]"),),
+    "measure durability": (("--on", "sqlite", "--storage", "loop[fs=ext4,size=64M]"),),
 }  # fmt: skip
 """Command → words with which it prints JSON."""
 EXACT = 2**53
 """Greater whole numbers are rounded by readers that have doubles only."""
 TIMES = re.compile(r"_unix_ns$|\.stages\b")
 """Nanoseconds, of which such a reader loses less than one in a million million."""
-OF_A_RECORD = ("report", "compare", "trend", "list", "show")
+OF_A_RECORD = ("report", "report --raw", "compare", "trend", "list")
 """What they print is of an experiment that has been run."""
-STORED = ("show",)
+STORED = ("report --raw",)
 """What a system, a script or a machine said is printed as it was."""
 NAMES = re.compile(r"\.group$")
 """Of a single group of clients, empty."""
@@ -78,15 +78,15 @@ def values(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_every_command_with_json_is_tried() -> None:
     def has_json(name: str) -> bool:
-        command = group.get_command(click.Context(group), name)
-        assert command is not None
+        command = command_of(name)
         return any(
             isinstance(one.type, click.Choice) and "json" in one.type.choices
             for one in command.params
         )
 
-    served = {"delay-proxy"}  # prints its address as long as it runs
-    assert {name for name in COMMANDS if has_json(name)} == {*OUTPUTS, *served}
+    served = {"serve delay"}  # prints its address as long as it runs
+    tried = {name.removesuffix(" --raw") for name in OUTPUTS}
+    assert {name for name in COMMANDS if has_json(name)} == {*tried, *served}
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +104,13 @@ def test_values_are_typed_and_exact_and_null_if_unknown(
     name: str, assay: Assay, tmp_path: Path, measured: Path
 ) -> None:
     (tmp_path / "one.sql").write_text(SCRIPT)
-    if name == "probe" and not measure.is_installed():
+    if name == "measure storage" and not measure.is_installed():
         pytest.skip("fio is not installed")
-    if name == "durability" and LOOP.why_unavailable() is not None:
+    if name == "measure durability" and LOOP.why_unavailable() is not None:
         pytest.skip("needs root and loop devices")
     wrong = []
     for words in OUTPUTS[name]:
-        asked = (name, *words, "--format", "json")
+        asked = (*name.split(), *words, "--format", "json")
         is_of_it = name in OF_A_RECORD
         ended = Ended(run_in(measured, *asked), measured) if is_of_it else assay(*asked)
         assert ended.status == 0, ended.err
@@ -157,7 +157,7 @@ def states(folder: Path) -> list[str]:
     [
         ("--help", ">/dev/full", 3, FULL),
         ("list storages", ">&-", 2, CLOSED),
-        ("explain one.sql --on null --format json", ">/dev/full", 3, FULL),
+        ("check --explain one.sql --on null --format json", ">/dev/full", 3, FULL),
     ],
 )
 def test_output_that_cannot_be_written_is_reported(
@@ -276,7 +276,7 @@ def test_a_list_is_safe_and_json_keeps_the_data(form: str) -> None:
     [
         ["run", "--transactions", "1", "--on", f"oracel{HOSTILE}"],
         ["run", "--transactions", "1", "--on", "null"],
-        ["explain", "--on", "null"],
+        ["check", "--explain", "--on", "null"],
     ],
 )
 def test_a_script_with_a_hostile_name_and_text_shows_both_harmless(

@@ -51,16 +51,16 @@ def copies(kept: Path, tmp_path: Path) -> list[Path]:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[Any, str]:
-    """The JSON of ``assay parts``, and what it said besides."""
+    """The JSON of ``assay merge --parts``, and what it said besides."""
     capsys.readouterr()
-    assert run_program(["parts", *map(str, words), "--format", "json"]) == 0
+    assert run_program(["merge", "--parts", *map(str, words), "--format", "json"]) == 0
     out, err = capsys.readouterr()
     return json.loads(out), " ".join(err.split())
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     capsys.readouterr()
-    assert run_program(["parts", *map(str, words)]) == 2
+    assert run_program(["merge", "--parts", *map(str, words)]) == 2
     out, err = capsys.readouterr()
     assert out == "" and "Traceback" not in err
     return " ".join(err.split())
@@ -76,7 +76,7 @@ def test_those_of_this_machine_are_listed(
     assert {one["run"] for one in listed} == {1} and all(one["ok"] > 0 for one in listed)
     assert all(one["machine"] == os.uname().nodename for one in listed)
     assert said == ""
-    assert run_program(["parts"]) == 0
+    assert run_program(["merge", "--parts"]) == 0
     out = capsys.readouterr().out
     # What is the same in all rows may stand above them, where the names of files are long.
     assert all(word in out for word in ("run", "generator", "began", "2 of 3"))
@@ -102,7 +102,7 @@ def test_all_parts_are_together_one_run(
     kept: Path, copies: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, said = printed(capsys, *reversed(copies))
-    parts, whole = found["parts"], found["together"]
+    parts, whole = found["merge", "--parts"], found["together"]
     assert (found["run"], found["in_record"], found["missing_generators"]) == (1, False, [])
     assert [one["generator"] for one in parts] == ["1 of 3", "2 of 3", "3 of 3"]
     for name in ("clients", "throughput_per_s", *OUTCOMES):
@@ -114,7 +114,7 @@ def test_all_parts_are_together_one_run(
     with Store(kept.parent.parent / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
     assert run.driven is None, "it is not there"
-    assert run_program(["parts", *map(str, copies)]) == 0
+    assert run_program(["merge", "--parts", *map(str, copies)]) == 0
     assert "together" in capsys.readouterr().out
 
 
@@ -162,7 +162,7 @@ def test_what_is_no_part_is_refused(
     (tmp_path / "x.json").write_bytes(content)
     said = refused(capsys, tmp_path / "x.json")
     assert f"{tmp_path / 'x.json'}: expected what a load generator kept" in said
-    assert "hint: give files that `assay parts` lists" in said
+    assert "hint: give files that `assay merge --parts` lists" in said
 
 
 def test_damaged_parts_are_refused(

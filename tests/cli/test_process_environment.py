@@ -153,7 +153,7 @@ def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script
         assert (ended.returncode, why in ended.stderr) == (2, True), ended.stderr
     run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
     for number in ("9" * 20, "run:" + "9" * 30):
-        ended = run(tmp_path, "show", number, "--records", "r.sqlite")
+        ended = run(tmp_path, "report", f"run:{number}", "--records", "r.sqlite")
         assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
 
 

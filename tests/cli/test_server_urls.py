@@ -254,7 +254,7 @@ def null_server(*words: str) -> Iterator[str]:
 @contextmanager
 def null_server_process(*words: str) -> Iterator[tuple[Started, str]]:
     """The null server and its address."""
-    with forked_programs.start("assay", ["null-server", "--port", "0", *words]) as server:
+    with forked_programs.start("assay", ["serve", "null", "--port", "0", *words]) as server:
         try:
             yield server, server.stdout.readline().strip()
         finally:
@@ -476,7 +476,7 @@ def test_a_storage_has_a_round_trip_time_of_its_own(assay: Assay, tmp_path: Path
 
 def test_a_proxy_by_itself_says_what_it_adds_and_ends_in_order() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        words = ["delay-proxy", "--to", f"127.0.0.1:{server.getsockname()[1]}", "--rtt", "20ms"]
+        words = ["serve", "delay", "--to", f"127.0.0.1:{server.getsockname()[1]}", "--rtt", "20ms"]
         with forked_programs.start("assay", words) as proxy:
             line = proxy.stdout.readline()
             found = re.match(

@@ -238,7 +238,7 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     Path("one.sql").write_text("SELECT 1;\n")
-    words = ["null-server", "--protocol", "postgresql", "--port", "0"]
+    words = ["serve", "null", "--protocol", "postgresql", "--port", "0"]
     with forked_programs.start("assay", words) as server:
         try:
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
@@ -304,7 +304,7 @@ def test_a_server_that_stops_answering_ends_the_load_and_the_check(
 @contextlib.contextmanager
 def stopped_null_server() -> Iterator[tuple[engine_calls.Session, Address]]:
     """A session of one that stands still, and its address."""
-    words = ["null-server", "--protocol", "postgresql", "--port", "0"]
+    words = ["serve", "null", "--protocol", "postgresql", "--port", "0"]
     with forked_programs.start("assay", words) as server:
         try:
             host, _, port = server.stdout.readline().strip().rpartition(":")
@@ -431,7 +431,16 @@ def test_a_long_transaction_does_not_end_the_run(
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setattr(silence, "LIMIT_S", 0.6)
     Path("one.sql").write_text("SELECT 1;\n")
-    words = ["null-server", "--protocol", "postgresql", "--delay", "constant:1200ms", "--port", "0"]
+    words = [
+        "serve",
+        "null",
+        "--protocol",
+        "postgresql",
+        "--delay",
+        "constant:1200ms",
+        "--port",
+        "0",
+    ]
     with forked_programs.start("assay", words) as server:
         try:
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"

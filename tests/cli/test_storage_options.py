@@ -51,7 +51,9 @@ def test_why_a_storage_is_not_available_stands_beside_it(
 
 
 @pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
-@pytest.mark.parametrize("words", ["verify null --storage", "durability --on sqlite --storage"])
+@pytest.mark.parametrize(
+    "words", ["verify null --storage", "measure durability --on sqlite --storage"]
+)
 def test_a_device_is_erased_only_if_that_is_asked_for(
     words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -364,14 +366,14 @@ SHORT = ("--probe-seconds", "0.5")
 
 @needs_fio
 def test_a_table_and_a_document_have_the_figures_of_each_storage(assay: Assay) -> None:
-    ended = assay("probe", "here", "mine=here", *SHORT, "--format", "json")
+    ended = assay("measure", "storage", "here", "mine=here", *SHORT, "--format", "json")
     assert ended.status == 0, ended.err
     first, second = ended.document
     assert (first["storage"], second["storage"]) == ("here", "mine")
     for one in (first, second):
         assert one["flushes_per_s"] > 0 and one["reads_depth_32_per_s"] > 0
         assert one["file_system"] and one["mount_options"] and one["free_bytes"] > 0
-    shown = assay("probe", *SHORT)
+    shown = assay("measure", "storage", *SHORT)
     assert shown.status == 0, shown.err
     assert "flushes_per_s" in shown.out
 
@@ -387,7 +389,7 @@ def test_a_table_and_a_document_have_the_figures_of_each_storage(assay: Assay) -
 def test_what_cannot_be_probed_is_refused(
     assay: Assay, words: tuple[str, ...], status: int, said: str
 ) -> None:
-    ended = assay("probe", *words)
+    ended = assay("measure", "storage", *words)
     assert (ended.status, ended.out) == (status, "")
     assert said in ended.err
 

@@ -521,7 +521,7 @@ def test_warnings_appear_as_they_arise_with_the_words_of_the_end(working_folder:
 def test_nearness_to_the_calibrated_maximum_arises(working_folder: Path) -> None:
     script(working_folder)
     words = ("--protocol", "postgresql", "--clients", "2", "--duration", "0.3")
-    done = run_in(working_folder, "calibrate", *words)
+    done = run_in(working_folder, "measure", "client", *words)
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as connection, connection:
         connection.execute("UPDATE calibrations SET statements_per_s = 800")

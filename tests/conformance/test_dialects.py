@@ -352,14 +352,14 @@ def test_a_table_at_a_limit_can_be_made_and_one_above_it_cannot(system: str) -> 
 
 def test_texts_that_cannot_be_searched_are_named(assay: Assay) -> None:
     """Why the paper rejected such systems."""
-    ended = assay("limits", "bibsql", "--dialect", "db2", "--format", "json")
+    ended = assay("list", "limits", "bibsql", "--dialect", "db2", "--format", "json")
     assert ended.status == 1, ended.err
     places = {(row["table"], row["column"], row["what"]) for row in ended.document}
     assert ("bibtab", "entry", "searched text") in places
     assert ("bibtab", "title", "indexed text") in places
-    within = assay("limits", "bibsql", "--dialect", "postgresql")
+    within = assay("list", "limits", "bibsql", "--dialect", "postgresql")
     assert (within.status, "goes beyond the limits of postgresql" in within.err) == (0, True)
-    undeclared = assay("limits", "bibsql", "--dialect", "cql")
+    undeclared = assay("list", "limits", "bibsql", "--dialect", "cql")
     assert (undeclared.status, "'cql'" in undeclared.err) == (2, True)
 
 

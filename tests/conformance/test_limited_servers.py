@@ -296,8 +296,8 @@ def test_two_builds_of_one_version_are_two_systems(
     twice = assay("plan", "tpcb", "--on", f"postgresql:{new},postgresql:{new}/bin")
     assert twice.status == 2
     assert f"postgresql build={known['new']} is given twice" in twice.err
-    assert assay("pack", "1", "-o", "built.assay").status == 0
-    again = assay("rerun", "built.assay", "--no-probe")
+    assert assay("capsule", "pack", "1", "-o", "built.assay").status == 0
+    again = assay("capsule", "rerun", "built.assay", "--no-probe")
     assert again.status == 2
     assert "starts only programs that you name" in " ".join(again.err.split())
 

@@ -253,7 +253,7 @@ def test_the_runs_of_a_guide_can_be_planned(stem: str, tmp_path: Path) -> None:
     page = ROOT / "docs" / "guides" / f"{stem}.md"
     environment = _environment_of(page, tmp_path)
     for command in (example.command for example in examples(page)):
-        if command.startswith(("assay run ", "assay plan ", "assay explain ")):
+        if command.startswith(("assay run ", "assay plan ", "assay check --explain ")):
             done = _run(command.replace("assay run", "assay plan", 1), tmp_path, environment)
             assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 

@@ -90,7 +90,7 @@ def runs_by_url_keep_it_to_themselves(deployment: Deployment, assay: Assay, fold
         is_nowhere(folder, done, password)
         shown = assay("report", "--format", "json")
         is_nowhere(folder, shown, password)
-        made = assay("pack", "latest", "-o", "result.assay")
+        made = assay("capsule", "pack", "latest", "-o", "result.assay")
         assert made.status == 0, made.err
         with zipfile.ZipFile(folder / "result.assay") as capsule:
             capsule.extractall(folder / "unpacked")

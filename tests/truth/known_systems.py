@@ -32,7 +32,7 @@ class NullServer:
             for word in (f"--{name.replace('_', '-')}", value)
         ]
         self._child = forked_programs.start(
-            "assay", ["null-server", "--protocol", protocol, "--unix", socket, *words]
+            "assay", ["serve", "null", "--protocol", protocol, "--unix", socket, *words]
         )
         assert self._child.stdout.readline().strip() == str(socket), self._child.stderr
         self.deployment: Deployment = {"driver": protocol, "unix": str(socket), "user": "anybody"}

@@ -290,5 +290,5 @@ each row has its own random stream.
 const INSTRUCTIONS: &str = "\
 ## Instructions
 
-The compiled form of a script, as `assay explain` prints it. Values are on a stack.
+The compiled form of a script, as `assay check --explain` prints it. Values are on a stack.
 ";

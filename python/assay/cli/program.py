@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -10,6 +12,7 @@ import click
 
 from assay.cli.options.typed_words import keep_words, meaning_of_option
 from assay.cli.process import outcome_of, refuse_other_encodings
+from assay.errors import ArgumentError
 from assay.text.phrases import did_you_mean
 
 HELP_NAMES = ["-h", "--help"]
@@ -21,37 +24,35 @@ GROUPS = {
         "new": "Write an experiment file by answering five questions.",
         "plan": "Print the runs of an experiment in order, without starting them.",
         "check": "Check a workload or script without running it: mistakes with line and fix.",
-        "explain": "Print the instructions and statements of each client, without running them.",
-        "watch": "Show an experiment under way as a page in a browser of this machine.",
+        "watch": "Follow a running experiment in the browser of this machine.",
     },
     "Results": {
-        "report": "Print the report of a recorded experiment, or of several as one.",
+        "report": "Print the report of a recorded experiment, of several as one, or of one run.",
         "compare": "Compare A and B: which is faster, by how much, and how certain that is.",
         "trend": "Show how the numbers of a cell changed from experiment to experiment.",
-        "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
-        "show": "Show what is recorded about one run.",
+        "list": "List systems, workloads, experiments, storages, runs, limits or loaded data.",
         "merge": "Add the experiments of another record file to the record.",
-        "parts": "Show what load generators kept where Assay was lost.",
     },
     "Share": {
-        "pack": "Make one file of an experiment: a capsule.",
-        "verify-capsule": "Say whether a capsule is as it was packed.",
-        "rerun": "Run the experiment of a capsule again here, and compare.",
-        "site": "Make a static site of a folder of capsules.",
+        "capsule": "Share an experiment as one file.",
+        "capsule pack": "Make one file of an experiment: a capsule.",
+        "capsule verify": "Check the integrity of a capsule.",
+        "capsule rerun": "Run the experiment of a capsule again here, and compare.",
+        "capsule site": "Make a static site of a folder of capsules.",
     },
     "Systems": {
-        "install": "Download a system's programs, through this machine's package clients.",
-        "uninstall": "Remove a system that `assay install` has installed.",
-        "get": "Download a data set for workloads.",
+        "install": "Download the programs of a system or a data set, or remove a system again.",
         "verify": "Test a system against the requirements of its capabilities.",
-        "limits": "Show what tables a system can hold and search.",
     },
     "Machine": {
-        "probe": "Measure how many reads, writes and flushes storages do per second.",
-        "durability": "Measure whether commits are flushed to the device before they are answered.",
-        "calibrate": "Measure the highest rate that the client reaches on this machine.",
-        "null-server": "Run a server that does no work, to measure the client.",
-        "delay-proxy": "Run a proxy that adds a round-trip time between clients and a server.",
+        "measure": "Measure what this machine can do.",
+        "measure storage": "Measure how many reads, writes and flushes storages do per second.",
+        "measure durability": "Measure whether commits are flushed to the device before they are "
+        "answered.",
+        "measure client": "Measure the highest rate that the client reaches on this machine.",
+        "serve": "Run a server or proxy for measurements.",
+        "serve null": "Run a server that does no work, to measure the client.",
+        "serve delay": "Run a proxy that adds a round-trip time between clients and a server.",
     },
     "Authors": {
         "generate": "Write the rows of a table that a workload generates, or a part of them.",
@@ -60,9 +61,27 @@ GROUPS = {
     },
 }
 """In the order of `assay --help`, with the first sentence of the help of each, repeated here so
-that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`` (``-`` becomes
-``_``)."""
+that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`` (a space becomes
+``_``). A name with which others begin is a group: it holds these and nothing else."""
 COMMANDS = {name: does for group in GROUPS.values() for name, does in group.items()}
+RENAMED = {
+    "pack": "capsule pack",
+    "verify-capsule": "capsule verify",
+    "rerun": "capsule rerun",
+    "site": "capsule site",
+    "probe": "measure storage",
+    "durability": "measure durability",
+    "calibrate": "measure client",
+    "null-server": "serve null",
+    "delay-proxy": "serve delay",
+    "uninstall": "install --remove",
+    "get": "install",
+    "show": "report run:RUN",
+    "explain": "check --explain",
+    "limits": "list limits",
+    "parts": "merge --parts",
+}
+"""An earlier name → what is typed today in its place. RUN stands for the word that follows."""
 FIRST_SCREEN = """\
 Assay measures databases: which one, on which storage, with which settings, is fast enough
 for your work, and whether its answers are right.
@@ -74,38 +93,58 @@ for your work, and whether its answers are right.
 
 
 def command_of(name: str) -> click.Command:
-    found: click.Command = import_module(f"assay.cli.commands.{name.replace('-', '_')}").command
+    """Of a group it imports nothing."""
+    if names_in(f"{name} "):
+        return _group_of(name)
+    module = import_module(f"assay.cli.commands.{name.replace(' ', '_')}")
+    found: click.Command = module.command
     return found
+
+
+def names_in(path: str) -> list[str]:
+    """The commands of a group, whose name with a space is ``path``; empty: those that are typed
+    behind ``assay``."""
+    return [
+        name for name in COMMANDS if name.startswith(path) and " " not in name.removeprefix(path)
+    ]
 
 
 class Commands(click.Group):
     """Imports a command only when it is used, so that a misspelt command fails at once."""
 
+    def __init__(self, *given: Any, path: str = "", **further: Any) -> None:
+        super().__init__(*given, **further)
+        self.path = path
+
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name.removeprefix(self.path) for name in names_in(self.path)]
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return command_of(cmd_name) if cmd_name in COMMANDS else None
+        name = f"{self.path}{cmd_name}"
+        return command_of(name) if name in names_in(self.path) else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """As Click does, but no command is imported for its help."""
         from click.shell_completion import CompletionItem
 
-        listed = (click.Command(name, help=does) for name, does in COMMANDS.items())
+        listed = (click.Command(name, help=COMMANDS[name]) for name in names_in(self.path))
         return [
             *(
-                CompletionItem(str(one.name), help=one.get_short_help_str())
+                CompletionItem(name, help=one.get_short_help_str())
                 for one in listed
-                if str(one.name).startswith(incomplete)
+                if (name := str(one.name).removeprefix(self.path)).startswith(incomplete)
             ),
             *click.Command.shell_complete(self, ctx, incomplete),
         ]
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, commands in GROUPS.items():
+        for heading, commands in ({"Commands": COMMANDS} if self.path else GROUPS).items():
             with formatter.section(heading):
+                shown = [name for name in names_in(self.path) if name in commands]
                 # Padded, so that the texts of all groups begin in the same column.
-                formatter.write_dl([(f"{name:<14}", does) for name, does in commands.items()])
+                formatter.write_dl(
+                    [(f"{name.removeprefix(self.path):<12}", _what_it_does(name)) for name in shown]
+                )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Names the command in an error that does not say where it was found."""
@@ -120,11 +159,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(
-                f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
-            )
+        if args and not args[0].startswith("-"):
+            self._insist_on_a_command(ctx, *args)
         found = super().resolve_command(ctx, args)
+        if isinstance(found[1], Commands):
+            return found  # which looks at the words itself
         keep_words(ctx, found[2])
         if found[1] is not None:
             within = _context_of(ctx, str(found[0]), found[1])
@@ -133,6 +172,50 @@ class Commands(click.Group):
             if within is not None:
                 _refuse_repeated(within, found[1], found[2])
         return found
+
+    def _insist_on_a_command(self, ctx: click.Context, word: str, *words: str) -> None:
+        known, name = names_in(self.path), f"{self.path}{word}"
+        if name in known:
+            return
+        if word in RENAMED:
+            raise ArgumentError(f"there is no command {name!r}; it is: {_today(word, words)}")
+        others = {} if self.path else {**{name: name for name in COMMANDS}, **RENAMED}
+        raise click.UsageError(
+            f"there is no command {name!r}; {did_you_mean(name, known, others)}", ctx
+        )
+
+
+def _today(old: str, words: Sequence[str]) -> str:
+    """What is typed in place of an earlier name and the words behind it."""
+    new, rest = RENAMED[old], words
+    if new.endswith("RUN") and words and not words[0].startswith("-"):
+        new, rest = new.replace("RUN", words[0].removeprefix("run:")), words[1:]
+    return " ".join(["assay", new, *map(shlex.quote, rest)])
+
+
+def _what_it_does(name: str) -> str:
+    own = ", ".join(_own(name))
+    return f"{COMMANDS[name].removesuffix('.')}: {own}." if own else COMMANDS[name]
+
+
+def _group_of(name: str) -> Commands:
+    """Alone it says what its commands do."""
+    names = names_in(f"{name} ")
+
+    def alone() -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            formatter = context.make_formatter()
+            formatter.write_dl([(f"assay {one}", COMMANDS[one]) for one in names])
+            click.echo(formatter.getvalue(), nl=False)
+
+    return Commands(
+        name,
+        path=f"{name} ",
+        callback=alone,
+        invoke_without_command=True,
+        help=f"{COMMANDS[name]}\n\n\b\nExample:\n  assay {name}\n  assay {names[0]} --help",
+    )
 
 
 def _context_of(
@@ -222,8 +305,19 @@ def group(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         click.echo(FIRST_SCREEN)
         for heading, commands in GROUPS.items():
-            click.echo(f"{heading:<9}{', '.join(commands)}")
+            shown = ", ".join(_with_its_own(name) for name in names_in("") if name in commands)
+            click.echo(f"{heading:<9}{shown}")
         click.echo("\n`assay --help` says what each does, `assay run --help` lists the options.")
+
+
+def _with_its_own(name: str) -> str:
+    """``capsule pack|verify``: a group with its commands."""
+    return f"{name} {'|'.join(own)}" if (own := _own(name)) else name
+
+
+def _own(name: str) -> list[str]:
+    """The commands of a group, as they are typed behind it; none of another command."""
+    return [one.removeprefix(f"{name} ") for one in names_in(f"{name} ")]
 
 
 def run_program(arguments: list[str]) -> int:

@@ -325,7 +325,7 @@ def _with(report: GeneratorReport, observation: Observation) -> GeneratorReport:
     )
 
 
-_HINT = "give files that `assay parts` lists on the load machines, as they are there"
+_HINT = "give files that `assay merge --parts` lists on the load machines, as they are there"
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -405,7 +405,7 @@ def merged_parts(parts: Sequence[KeptPart]) -> MergedParts:
                 f"expected parts of one run, found one of {_named(one, first)}, and of "
                 f"{_named(first, one)} in {first.file}",
                 file=one.file,
-                hint="give those of one run at a time; `assay parts` says of which each is",
+                hint="give those of one run at a time; `assay merge --parts` says of which each is",
             )
     counts = Counter(one.generator for one in parts)
     for number, count in counts.items():

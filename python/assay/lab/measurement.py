@@ -342,7 +342,8 @@ def kept_parts() -> str:
         return ""
     return (
         f"load generators kept what they measured where Assay was lost in the last day "
-        f"({units.counted(len(recent), 'file')}, removed after {_KEPT_DAYS} days): `assay parts`"
+        f"({units.counted(len(recent), 'file')}, removed after {_KEPT_DAYS} days): "
+        "`assay merge --parts`"
     )
 
 

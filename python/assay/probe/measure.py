@@ -25,6 +25,7 @@ from assay.errors import SystemRefused, says_disk_is_full
 from assay.provision.machine.program import Program
 from assay.storages.device_counters import devices_of_storage
 from assay.text.phrases import reason_sentence
+from assay.text.quantities import PROBE_DEFAULT_S
 from assay.text.units import size
 
 FIO = Program("fio", "fio")
@@ -227,20 +228,16 @@ def _p99(times: _Times, count: int) -> int | None:
     return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None
 
 
-DEFAULT_S: Final = 2.0
-"""Of the probe of a storage."""
-
-
 class FirstUse(Struct, frozen=True):
     probe_s: float | None = None
-    """How long to probe each storage; 0: not at all; None: `DEFAULT_S` where the experiment
+    """How long to probe each storage; 0: not at all; None: `PROBE_DEFAULT_S` where the experiment
     compares storages, else not at all."""
     measures_durability: bool = True
     """Whether to measure that commits are flushed before they are answered."""
 
     def chosen_probe_s(self, *, compares_storages: bool) -> float:
         if self.probe_s is None:
-            return DEFAULT_S if compares_storages else 0.0
+            return PROBE_DEFAULT_S if compares_storages else 0.0
         return self.probe_s
 
 
@@ -254,7 +251,7 @@ _SHARE_OF_FREE = 4
 _LEAST_FREE_BYTES = 16 << 20
 
 
-def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
+def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe:
     """Measures in about so many seconds, as the user and in the place of the server whose directory
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe
     has a reason and no figures."""

@@ -156,7 +156,7 @@ def _enter_own_network() -> None:
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise ArgumentError(
             "a capsule is confined by a process of its own: expected one thread, found others",
-            hint=phrase("run it with the command `assay rerun`, or {--trust} it"),
+            hint=phrase("run it with the command `assay capsule rerun`, or {--trust} it"),
         )
     try:
         _engine.enter_own_network()

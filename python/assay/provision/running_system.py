@@ -555,7 +555,7 @@ def _proxy(
     from assay.provision.processes import own_program
 
     proxy = own_program(
-        ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
+        ["serve", "delay", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
     )
     with proxy as (_, said):
         delaying = read_answer(said, Delaying)

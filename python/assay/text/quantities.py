@@ -256,6 +256,9 @@ DURATION_S: Final = Duration(0.001, _YEAR_S, "seconds")
 WAIT_S: Final = Duration(0, _YEAR_S, "seconds")
 """Of what may also be nothing: ramp-up, warm-up, a timeout."""
 PROBE_S: Final = Duration(0.1, 3600, "seconds")
+PROBE_DEFAULT_S: Final = 2.0
+LINE_EVERY_S: Final = 10.0
+"""Interval between progress lines where standard error is not a terminal."""
 PROBE_OR_NONE_S: Final = Duration(0.1, 3600, "seconds", may_be_none=True)
 LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)
 LATENCY_LIMIT_WITH_UNIT_S: Final = replace(LATENCY_LIMIT_S, needs_unit=True)

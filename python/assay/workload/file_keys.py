@@ -48,7 +48,7 @@ _DATA = Keys(
         Key("text_bytes", TEXT, "Of `program`: an expression, how many bytes all rows are as text, "
             "about, so that a plan knows the space."),
         Key("default_input", TEXT,
-            "The data set of `assay get` that is read where no --input is given."),
+            "The data set of `assay install` that is read where no --input is given."),
         Key("update",
             help="How changed input files are applied to loaded rows, in the step `update`.",
             below=_UPDATE),

@@ -11,9 +11,9 @@ from typing import Any, cast
 import pytest
 
 import invented_records as invented
+from assay.cli.commands.capsule_rerun import _verdicts
 from assay.cli.commands.completion import suggestions
 from assay.cli.commands.plan import said_once
-from assay.cli.commands.rerun import _verdicts
 from assay.cli.options.experiment_references import last_two
 from assay.cli.program import group, run_program
 from assay.comparison.sides import Comparison, Difference, Direction

@@ -186,7 +186,7 @@ def test_recent_parts_are_named_and_those_of_a_month_go(
         then_s = time.time() - days * 86400
         os.utime(folder / name, (then_s, then_s))
     said = measurement.kept_parts()
-    assert said.endswith("(1 file, removed after 30 days): `assay parts`")
+    assert said.endswith("(1 file, removed after 30 days): `assay merge --parts`")
     assert sorted(file.name for file in folder.iterdir()) == ["run-1.json", "run-2.json"]
 
 

@@ -379,7 +379,7 @@ def test_the_details_say_that_a_machine_was_not_calibrated_and_what_the_client_u
     *_, ceiling, share, of_processors = headroom.rows[0].cells
     assert [ceiling.shown, share.shown] == ["not calibrated"] * 2
     assert of_processors.shown == "12 %"
-    assert "assay calibrate" in headroom.notes[0]
+    assert "assay measure client" in headroom.notes[0]
 
 
 @pytest.mark.usefixtures("_own_places")

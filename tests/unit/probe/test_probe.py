@@ -120,7 +120,7 @@ def test_a_full_storage_has_a_reason_and_is_left_as_it_was(monkeypatch: pytest.M
 
 @needs_fio
 def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(folder: Path) -> None:
-    words = ["probe", f"here:{folder}", "--probe-seconds", "600"]
+    words = ["measure", "storage", f"here:{folder}", "--probe-seconds", "600"]
     with subprocess.Popen([BIN / "assay", *words], stderr=subprocess.DEVNULL) as child:
         wait_until(lambda: list(folder.glob("assay-*/probe")), "fio has begun")
         child.kill()

@@ -226,7 +226,8 @@ def test_what_another_program_has_zipped_is_no_capsule(
     assert "capsule" in refusal(zipped(tmp_path / "digits.zip", members, digits))
     said = refusal(zipped(tmp_path / "other.whl", members, b"its own comment"))
     assert (
-        "not a capsule of Assay: expected a file of `assay pack`, found" in said and found in said
+        "not a capsule of Assay: expected a file of `assay capsule pack`, found" in said
+        and found in said
     )
 
 

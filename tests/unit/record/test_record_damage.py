@@ -77,7 +77,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("words", ["report", "list runs", "show 1", "merge"])
+@pytest.mark.parametrize("words", ["report", "list runs", "report run:1", "merge"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_record_is_named_with_a_fix(
     damage: str, words: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -195,7 +195,7 @@ def test_a_limit_on_the_size_of_files_is_named(
 def test_an_impossible_run_number_is_refused(
     sound: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (["show", "9" * 5000], ["report", "9" * 5000]):
+    for words in (["report", "run:" + "9" * 5000], ["report", "9" * 5000]):
         assert run_program([*words, "--records", str(sound)]) == 2
         assert "bug" not in capsys.readouterr().err
 
@@ -276,7 +276,7 @@ def test_damaged_bytes_are_never_an_internal_error(
         for first in (100, 4000, 8192, 40_000, 100_000, 200_000):
             data = bytearray(sound)
             damage(data, first, first + (50_000 if damage is _every_97th_byte else 3000))
-            for words in ("list runs", "show 3", "report 3", "merge", "write"):
+            for words in ("list runs", "report run:3 --raw", "report 3", "merge", "write"):
                 path.write_bytes(data)
                 if words == "merge":
                     new = tmp_path / "new.sqlite"

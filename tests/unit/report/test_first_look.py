@@ -360,19 +360,19 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     listed = capsys.readouterr().out
     assert ",one.sql,null," in listed
     assert [line.split(",")[1] for line in listed.splitlines()] == ["experiment", "1", "2"]
-    assert run_program(["show", "latest"]) == 0
+    assert run_program(["report", "run:latest"]) == 0
     shown = capsys.readouterr().out
     first, title, *_ = shown.splitlines()
     assert first.startswith("run 2 of experiment 2, repetition 1: done, began 2")
     assert title == "one.sql: null, here, 1 client"
     assert len(shown.splitlines()) <= first_look.MOST_LINES
-    assert "details: assay show 2 --detail" in shown
-    for word, number in (("run:2", 2), ("latest-1", 1)):
-        assert run_program(["show", word]) == 0
+    assert "details: assay report run:2 --detail" in " ".join(shown.split())
+    for word, number in (("run:2", 2), ("run:latest-1", 1)):
+        assert run_program(["report", word]) == 0
         assert capsys.readouterr().out.startswith(f"run {number} of experiment {number},")
-    assert run_program(["show", "latest-2"]) == 2
-    assert "there is no latest-2" in capsys.readouterr().err
-    assert run_program(["show", "latest", "--detail"]) == 0
+    assert run_program(["report", "run:latest-2"]) == 2
+    assert "there is no run:latest-2" in capsys.readouterr().err
+    assert run_program(["report", "run:latest", "--raw"]) == 0
     every = capsys.readouterr().out
     assert "observation.outcomes.ok" in every and len(every.splitlines()) > 100
 

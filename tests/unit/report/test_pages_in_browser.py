@@ -60,7 +60,7 @@ def test_results_are_filtered_and_nothing_is_asked_of_another_site(
     assert found.locator("#shown").inner_text() == "1 of 3 results"
     found.locator("select[data-filter=workload]").select_option("")
     found.locator("#search").fill("EVIL rerun")
-    assert rows.count() == 1 and "assay rerun" in rows.inner_text()
+    assert rows.count() == 1 and "assay capsule rerun" in rows.inner_text()
     found.locator("#search").fill("no such thing")
     assert rows.count() == 0
     found.locator("#search").fill("")

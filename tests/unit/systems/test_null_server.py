@@ -138,4 +138,4 @@ def _is_null_server_of(pid: int, parent: int) -> bool:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-    return b"null-server" in words and f"\nPPid:\t{parent}\n" in status
+    return {b"serve", b"null"} <= {*words} and f"\nPPid:\t{parent}\n" in status

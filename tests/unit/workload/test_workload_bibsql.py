@@ -113,7 +113,7 @@ def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
 
 
 @pytest.mark.skipif(
-    not beebe.is_there(beebe.default_folder()), reason="`assay get beebe` has not been run"
+    not beebe.is_there(beebe.default_folder()), reason="`assay install beebe` has not been run"
 )
 def test_the_reader_recognises_the_real_files(bibsql: Workload) -> None:
     """Otherwise every count would be unknown, and a wrong one would pass."""

@@ -1,17 +1,28 @@
-"""``assay check``: everything that can be said of a workload without a run."""
+"""``assay check``: everything that can be said of a workload without a run, and with ``--explain``
+the instruction list of a test, and the exact text sent to each system."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from typing import TypedDict
 
 import click
 
-from assay.cli.options import completers
+from assay import registry
+from assay.cli.options.shared_options import experiment_options, format_option, is_typed
+from assay.cli.options.usage_errors import Grouped, Headed
+from assay.cli.output import rows
 from assay.cli.process import say
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.factors import PROTOCOL
+from assay.contracts.setting import Heading
+from assay.drive.prepare import explained, scripts_of_all, sent_statements
 from assay.errors import ArgumentError, AssayError, YouError
+from assay.experiment import from_command_line
 from assay.experiment.choices import checked_choices, storage_words
+from assay.experiment.settings_catalogue import Words
 from assay.lab.authoring import (
     ExaminedWorkload,
     examined,
@@ -21,34 +32,32 @@ from assay.lab.authoring import (
     scripts_of,
 )
 from assay.lab.preflight import availability_of
+from assay.lab.refusal import why_lacking
+from assay.plan import Plan, PlannedRun, plan
 from assay.provision.install.cache import in_use
 from assay.provision.running_system import running_system
 from assay.provision.undo.ledger import clear_leftovers
+from assay.text.terminal import for_terminal, visible, visible_lines
 from assay.text.units import counted
 from assay.workload import ad_hoc_script
-from assay.workload.values import Workload
+from assay.workload.scripts import as_file
+from assay.workload.values import Script, Workload
+
+_OF_A_CHECK = ("target", "on", "set", "explain")
+_COLUMNS = ("system", "script", "path", "text")
 
 
-@click.command("check")
-@click.argument("workload", shell_complete=completers.workload)
+@click.command("check", cls=Grouped)
+@experiment_options
 @click.option(
-    "--on",
-    "systems",
-    metavar="SYSTEM",
-    shell_complete=completers.in_a_list(completers.system),
-    multiple=True,
-    help="Try the tables and statements there, too: NAME, NAME[setting=value,…] or a URL; several "
-    "separated by commas.",
+    "--explain",
+    cls=Headed,
+    heading=Heading.OUTPUT,
+    is_flag=True,
+    help="Print the instructions and statements of each client. No system is started.",
 )
-@click.option(
-    "-D",
-    "--set",
-    "variables",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="A variable of a script file, as `assay run` takes it.",
-)
-def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...]) -> int:
+@format_option((*rows.FORMS, "sql"))
+def command(words: Words, explain: bool, form: str) -> int:
     """Check a workload or script without running it: mistakes with line and fix.
 
     Reads the whole folder and compiles every script, check and override. Names all
@@ -57,14 +66,42 @@ def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...])
     has every statement prepared that reads or changes rows or has values; the
     others (SET, CREATE, CALL …) are listed. None is executed. Exit status 2 means
     that something is wrong. A script has no tables of its own: name a server that
-    has them by its URL.
+    has them by its URL. Of the options below, a check takes --on and, for a script,
+    --set.
+
+    With --explain, prints the instruction list that the engine compiles from each
+    script, followed by every statement as the system would receive it. Nothing is
+    started, and all options of `assay run` hold. With --format sql, only the
+    statements are printed, as a file for the system's own client; the reason why a
+    test is refused goes to standard error.
 
     \b
     Example:
       assay check shop
       assay check shop --on sqlite,postgresql
       assay check read.sql --set id=7 --on postgresql://me@db/shop
+      assay check bibsql --explain --on mariadb
+      assay check bibsql --explain --on postgresql --format sql > checks.sql
     """
+    if explain:
+        _explain(words, form)
+        return 0
+    _refuse_what_only_explains()
+    return _check(words.target, words.on, words.set)
+
+
+def _refuse_what_only_explains() -> None:
+    """Raises `ArgumentError` for the first option that a check by itself does not obey."""
+    for one in click.get_current_context().command.params:
+        if one.name not in _OF_A_CHECK and is_typed(str(one.name)):
+            name = max(one.opts, key=len)
+            raise ArgumentError(
+                f"{name} does not apply to a check",
+                hint=f"add --explain to print the statements with it, or leave {name} out",
+            )
+
+
+def _check(workload: str, systems: tuple[str, ...], variables: tuple[str, ...]) -> int:
     choices = checked_choices.system_choices(systems) if systems else ()
     available = availability_of(choices)
     available.refuse_missing()
@@ -151,3 +188,94 @@ def _does(workload: Workload, name: str) -> str:
     if test.mix:
         return ", ".join(f"{script} {weight}" for script, weight in test.mix.items())
     return ", ".join(test.scripts) or ", ".join(step.do for step in test.steps)
+
+
+def _explain(words: Words, form: str) -> None:
+    experiment, workload = from_command_line.experiment(words)
+    first_runs = _first_runs(plan(experiment, workload))
+    if form == "sql":
+        for run in first_runs:
+            if (reason := why_lacking(workload, run)) is not None:
+                say(f"{workload.full_name(run.cell.test)} is refused: {reason}")
+            scripts = _scripts(workload, run)
+            sent = sent_statements(workload, run) if scripts else ()
+            for_terminal(sys.stdout).write(as_file(scripts, sent))
+        return
+    found = [_explained(workload, run) for run in first_runs]
+    if form == "json":
+        rows.write_json(found, sys.stdout)
+    elif form == "table":
+        for explanation in found:
+            _write_text(explanation)
+    else:
+        listed: list[rows.Row] = [
+            {
+                "system": explanation["system"],
+                "script": script["script"],
+                "path": script["path"],
+                "text": script["text"],
+            }
+            for explanation in found
+            for script in explanation["scripts"]
+        ]
+        rows.write(listed, _COLUMNS, form, sys.stdout)
+
+
+class _SentText(TypedDict):
+    script: str
+    path: str
+    text: str
+
+
+class _Explanation(TypedDict):
+    """What one dialect is sent in a test."""
+
+    test: str
+    system: str
+    dialect: str
+    protocol: str
+    instructions: str
+    scripts: list[_SentText]
+
+
+def _first_runs(planned: Plan) -> list[PlannedRun]:
+    """One run of each dialect and test; the others send the same statements."""
+    first: dict[tuple[str, str], PlannedRun] = {}
+    for run in planned.runs:
+        dialect = registry.system(run.cell.system.name).dialect.name
+        first.setdefault((dialect, run.cell.test), run)
+    return list(first.values())
+
+
+def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
+    """None where the run is refused: its system is sent nothing."""
+    if why_lacking(workload, run) is not None:
+        return ()
+    return scripts_of_all(workload, run, registry.system(run.cell.system.name).dialect)
+
+
+def _explained(workload: Workload, run: PlannedRun) -> _Explanation:
+    scripts = _scripts(workload, run)
+    return {
+        "test": workload.full_name(run.cell.test),
+        "system": run.cell.system.label,
+        "dialect": registry.system(run.cell.system.name).dialect.name,
+        "protocol": run.cell.level(PROTOCOL),
+        "instructions": _instructions(workload, run),
+        "scripts": [
+            {"script": script.name, "path": script.path, "text": script.text} for script in scripts
+        ],
+    }
+
+
+def _instructions(workload: Workload, run: PlannedRun) -> str:
+    if (reason := why_lacking(workload, run)) is not None:
+        return f"refused: {reason}"
+    test = workload.test(run.cell.test)
+    return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"
+
+
+def _write_text(explanation: _Explanation) -> None:
+    title = f"{explanation['test']} on {explanation['system']}, dialect {explanation['dialect']}"
+    instructions = visible_lines(explanation["instructions"].rstrip())
+    sys.stdout.write(f"{visible(title)}\n\n{instructions}\n\n")

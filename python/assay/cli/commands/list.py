@@ -1,16 +1,18 @@
-"""``assay list``: lists systems, workloads, experiments, storages, recorded runs and kept data
-sets."""
+"""``assay list``: lists systems, workloads, experiments, storages, recorded runs, kept data sets,
+and what tables of each dialect can be."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from assay import env_vars, registry
+from assay.cli.options import completers
 from assay.cli.options.shared_options import (
     NumberType,
     datasets_option,
@@ -22,13 +24,16 @@ from assay.cli.output import rows
 from assay.cli.output.inventory import storage_option_rows, storage_rows, system_rows
 from assay.cli.process import raise_all, say
 from assay.contracts.experiment import shown_build
-from assay.errors import ArgumentError, AssayError, YouError
+from assay.errors import ArgumentError, AssayError, RunFailed, YouError
 from assay.experiment import AS_IS
 from assay.text import quantities
 from assay.text.paths import is_folder
 from assay.workload.values import Test, Workload
 
-WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")
+if TYPE_CHECKING:
+    from assay.dialects.limits import Beyond, Limited
+
+WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets", "limits")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
 SYSTEM_DETAIL = (
     *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "profiles",
@@ -54,6 +59,13 @@ OPTIONAL = ("driver", "rep.", "began")
 """Columns that a table may do without on a narrow terminal, in this order."""
 LONGEST_RESULT = 40
 """Longest verdict, or state with its reason, in a table, in characters."""
+LIMIT_COLUMNS = (
+    "dialect", "identifier_length", "columns", "varchar_length", "row_bytes", "searches_text",
+    "indexes_text", "source",
+)  # fmt: skip
+BEYOND_TABLE = ("dialect", "table", "cannot_be_made", "cannot_be_searched")
+_NAMES_SHOWN = 3
+BEYOND_COLUMNS = ("dialect", "table", "column", "what", "needed", "limit", "can_be_made")
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
 
@@ -66,13 +78,15 @@ class Kind(click.Choice[str]):
 
 @click.command("list")
 @click.argument("what", type=Kind(WHAT), required=False)
+@click.argument("workload", required=False, shell_complete=completers.workload)
 @format_option(tuple(rows.FORMS))
 @records_option
 @datasets_option
 @click.option(
     "--detail",
     is_flag=True,
-    help="Systems: also capabilities, options and how to get them; storages: also their options.",
+    help="Systems: also capabilities, options and how to get them; storages: also their options; "
+    "limits of a workload: each column with what it needs and the limit.",
 )
 @click.option(
     "--last",
@@ -80,15 +94,23 @@ class Kind(click.Choice[str]):
     type=NumberType(quantities.EXPERIMENTS),
     help="Runs: only those of the last N experiments.",
 )
+@click.option(
+    "--dialect",
+    metavar="NAME",
+    shell_complete=completers.limited_dialect,
+    help="Limits: only those of this dialect. [default: all]",
+)
 def command(
     what: str | None,
+    workload: str | None,
     form: str,
     records: Path,
     datasets: Path | None,
     detail: bool,
     last: int | None,
-) -> None:
-    """List systems, workloads, experiments, storages, runs or copies of loaded data.
+    dialect: str | None,
+) -> int:
+    """List systems, workloads, experiments, storages, runs, limits or loaded data.
 
     Experiments are the files that come with Assay: `assay run NAME.toml`.
     Workloads are those that come with it, and those of installed packages.
@@ -102,6 +124,12 @@ def command(
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.
 
+    Limits are what tables each dialect can hold and search (columns, length of
+    names, size of keys), and where they are documented. With a WORKLOAD, they are
+    its tables that exceed them: what cannot be made, and which columns can be made,
+    but not searched or indexed. With --dialect, exit status 1 means that some do.
+    No system is started.
+
     \b
     Example:
       assay list systems
@@ -109,15 +137,17 @@ def command(
       assay list runs --last 10
       assay list runs --format json
       assay list datasets --datasets /data/loaded
+      assay list limits bibsql --dialect db2 --detail
     """
     if what is None:
         click.echo("\n".join(f"assay list {one}" for one in WHAT))
-        return
+        return 0
     kinds = (
         ("records", ("runs",)),
         ("last", ("runs",)),
         ("datasets", ("datasets",)),
-        ("detail", ("systems", "storages")),
+        ("detail", ("systems", "storages", "limits")),
+        ("dialect", ("limits",)),
     )
     for name, applies_to in kinds:
         if what not in applies_to and is_typed(name):
@@ -125,6 +155,10 @@ def command(
                 f"--{name} does not apply to `assay list {what}`",
                 hint=f"`assay list {applies_to[0]}`, or leave --{name} out",
             )
+    if what == "limits":
+        return _write_limits(workload, dialect, form, detail=detail)
+    if workload is not None:
+        raise click.UsageError(f"Got unexpected extra argument ({workload})")
     damage: list[YouError] = []
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (
@@ -155,11 +189,12 @@ def command(
         for error in registry.broken_systems():
             say(f"warning: {error.message}")
     raise_all(damage)
+    return 0
 
 
 def _brief(run: rows.Row) -> rows.Row:
-    """The verdict of a run that is done, otherwise its state and reason, shortened; `assay show`
-    prints all of it."""
+    """The verdict of a run that is done, otherwise its state and reason, shortened; `assay
+    report run:N` prints all of it."""
     text = str(run["verdict"] if run["state"] == "done" else run["state"])
     return {
         **run,
@@ -295,3 +330,70 @@ def _datasets(folder: Path | None) -> list[rows.Row]:
         }
         for copy in Copies(folder, is_kept=True)
     ]
+
+
+def _write_limits(workload: str | None, dialect: str | None, form: str, *, detail: bool) -> int:
+    """Returns the exit status."""
+    from assay.dialects.limits import beyond
+    from assay.workload import reader
+
+    chosen = _chosen(dialect)
+    if workload is None:
+        rows.write([_limits(*one) for one in chosen.items()], LIMIT_COLUMNS, form, sys.stdout)
+        return 0
+    if workload in completers.limited_dialects() and workload not in registry.workloads():
+        raise ArgumentError(
+            f"{workload} is a dialect, and no workload", hint=f"its limits: --dialect {workload}"
+        )
+    found = reader.read(workload)
+    places = {name: beyond(found.tables_for({}, one.language), one) for name, one in chosen.items()}
+    listed = [
+        {"dialect": name, **structs.asdict(one)} for name, some in places.items() for one in some
+    ]
+    if form == "table" and not detail:
+        rows.write(_first_look(places), BEYOND_TABLE, form, sys.stdout)
+    else:
+        rows.write(listed, BEYOND_COLUMNS, form, sys.stdout)
+    if not listed:
+        say(f"no table of {workload} goes beyond the limits of {', '.join(chosen)}")
+    return RunFailed.exit_code if dialect is not None and listed else 0
+
+
+def _first_look(places: Mapping[str, Sequence[Beyond]]) -> list[rows.Row]:
+    """A row for each table of each dialect."""
+    listed: list[rows.Row] = []
+    for name, some in places.items():
+        for table in dict.fromkeys(one.table for one in some):
+            of_table = [one for one in some if one.table == table]
+            made = [one.sentence() for one in of_table if not one.can_be_made]
+            unsearched = dict.fromkeys(one.column for one in of_table if one.can_be_made)
+            listed.append(
+                {
+                    "dialect": name,
+                    "table": table,
+                    "cannot_be_made": _shortened(made, "; "),
+                    "cannot_be_searched": _shortened([*unsearched], ", "),
+                }
+            )
+    return listed
+
+
+def _shortened(words: Sequence[str], between: str) -> str:
+    more = len(words) - _NAMES_SHOWN
+    return between.join(words[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _chosen(name: str | None) -> Mapping[str, Limited]:
+    known = completers.limited_dialects()
+    if name is None:
+        return known
+    if name not in known:
+        raise ArgumentError(
+            f"no limits are declared for the dialect {name!r}",
+            hint=f"those with limits: {', '.join(known)}",
+        )
+    return {name: known[name]}
+
+
+def _limits(name: str, dialect: Limited) -> rows.Row:
+    return {"dialect": name, **structs.asdict(dialect.limits)}

@@ -30,8 +30,6 @@ from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment.origin import command_of, patterns
-from assay.load.dataset import Loading
-from assay.probe.measure import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from assay.experiment import from_command_line
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
+    from assay.load.dataset import Loading
+    from assay.probe.measure import FirstUse
     from assay.record import ExperimentRecord
     from assay.workload.values import Workload
 
@@ -262,7 +262,7 @@ def confine(experiment: Experiment, words: from_command_line.Words) -> None:
 
 
 def _insist_on_reach(experiment: Experiment, words: from_command_line.Words) -> None:
-    """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
+    """As in a capsule that is run again: only what is in it and what the user names is reached."""
     from assay.experiment import origin
     from assay.record.capsule import unpacking
 

@@ -25,7 +25,7 @@ _NEEDED = ("starlette", "uvicorn")
 )
 @records_option
 def command(port: int | None, records: Path) -> None:
-    """Show an experiment under way as a page in a browser of this machine.
+    """Follow a running experiment in the browser of this machine.
 
     It prints the address of the page, which holds a token, and serves it until it is
     interrupted. The page follows the last experiment of the record file while

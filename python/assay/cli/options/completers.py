@@ -22,6 +22,7 @@ from assay.errors import AssayError
 
 if TYPE_CHECKING:
     from assay.dialects.limits import Limited
+    from assay.load.row_sources.protocol import Download
 
 Items = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Items]
@@ -65,6 +66,11 @@ def system(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
             typed, (f"{family}:{one}" for one in registry.family(family).known_members)
         )
     return _beginning(typed, [*registry.systems(), *(f"{one}:" for one in registry.families())])
+
+
+def installable(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
+    """A system, or a data set."""
+    return [*system(ctx, parameter, typed), *_beginning(typed, data_sets())]
 
 
 def storage(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
@@ -293,3 +299,9 @@ def limited_dialects() -> Mapping[str, Limited]:
     from assay.dialects.limits import Limited
 
     return {name: one for name, one in registry.dialects().items() if isinstance(one, Limited)}
+
+
+def data_sets() -> Mapping[str, Download]:
+    """Those that can be downloaded, by their names."""
+    sources = map(registry.row_source, registry.row_sources())
+    return {one.name: one for source in sources for one in source.downloads}

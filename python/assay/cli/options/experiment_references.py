@@ -1,6 +1,6 @@
 """Takes the words for experiments on a command line; gives their records: ``3``, ``latest``,
-``latest-1``, ``run:17``, ``3,5,7`` (several, as one side), ``FILE`` (its latest) or ``FILE:3``; in
-a report also ``NAME=3``, which names its machine.
+``latest-1``, ``run:17``, ``run:latest``, ``3,5,7`` (several, as one side), ``FILE`` (its latest) or
+``FILE:3``; in a report also ``NAME=3``, which names its machine.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, Store
 from assay.record.reader import joined_experiments
 
-_ONE = r"(?:latest(?:-\d{1,9})?|(?:(?:experiment|run)[ :]?)?\d{1,30})"
+_ONE = r"(?:(?:run[ :])?latest(?:-\d{1,9})?|(?:(?:experiment|run)[ :]?)?\d{1,30})"
 _KINDS = ("experiment", "run")
+_RUN = re.compile(r"run[^,]*", re.IGNORECASE)
 _REFERENCE = re.compile(rf"{_ONE}(?:,{_ONE})*", re.IGNORECASE)
 
 
@@ -61,6 +62,14 @@ def in_one_report(words: Sequence[str], records: Path) -> ExperimentRecord:
         found += of_word
         named |= dict.fromkeys((one.id for one in of_word), name)
     return joined_experiments(found, named)
+
+
+def run_of(words: Sequence[str], records: Path) -> tuple[Path, str] | None:
+    """The record file and the reference where the words are for one run; None: they are not."""
+    if len(joined := _with_their_kind(words)) != 1:
+        return None
+    path, reference = _place(_name(joined[0])[1], records)
+    return (path, reference) if _RUN.fullmatch(reference) else None
 
 
 def _with_their_kind(words: Sequence[str]) -> list[str]:

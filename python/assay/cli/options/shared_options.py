@@ -15,9 +15,7 @@ import click
 from assay import env_vars, registry
 from assay.cli.options import completers
 from assay.cli.options.usage_errors import DestroyingOption, Headed
-from assay.cli.output.progress import LINE_EVERY_S
 from assay.contracts import capabilities
-from assay.contracts.experiment import StorageChoice
 from assay.contracts.setting import (
     Assignments,
     Choice,
@@ -29,8 +27,6 @@ from assay.contracts.setting import (
     Setting,
 )
 from assay.errors import ArgumentError
-from assay.experiment import Experiment
-from assay.experiment.choices.storage_words import erased_devices
 from assay.experiment.settings_catalogue import (
     DATASETS,
     DEFAULT_FILE_NAME,
@@ -42,13 +38,14 @@ from assay.experiment.settings_catalogue import (
     VERIFY,
     Words,
 )
-from assay.experiment.settings_validation import as_written
-from assay.load.dataset import Loading
-from assay.probe.measure import FirstUse
 from assay.text import quantities
 from assay.text.quantities import Quantity, shown
 
 if TYPE_CHECKING:
+    from assay.contracts.experiment import StorageChoice
+    from assay.experiment import Experiment
+    from assay.load.dataset import Loading
+    from assay.probe.measure import FirstUse
     from assay.workload.values import Workload
 
 
@@ -137,7 +134,7 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
         cls=Headed,
         heading=Heading.OUTPUT,
         type=NumberType(quantities.WAIT_S),
-        default=LINE_EVERY_S,
+        default=quantities.LINE_EVERY_S,
         show_default=True,
         metavar="SECONDS",
         help="Seconds between lines of progress if standard error is not a terminal; 0: none.",
@@ -220,8 +217,8 @@ class NumberType(click.ParamType):  # type: ignore[type-arg]  # older releases t
 
 
 def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """Requires a target, unless scripts are given."""
-    if not value and not context.params.get("script"):
+    """Requires a target, unless scripts are given, or a word is completed."""
+    if not value and not context.params.get("script") and not context.resilient_parsing:
         raise click.UsageError(
             f"nothing to run: expected a workload, a script ({capabilities.script_file_names()}, "
             "-f FILE) or FILE.toml:\n"
@@ -263,6 +260,8 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def with_words(**given: Any) -> Any:
+        from assay.experiment.settings_validation import as_written
+
         words = Words(**{name: given.pop(name) for name in Words.__struct_fields__})
         with as_written(words):
             return function(words=words, **given)
@@ -306,6 +305,8 @@ def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def with_loading(
         *, load_sessions: int | None, verify: bool, datasets: Path | None, **given: Any
     ) -> Any:
+        from assay.load.dataset import Loading
+
         return function(loading=Loading(load_sessions, verify, datasets), **given)
 
     return _with_all(_LOADING_OPTIONS, with_loading)
@@ -357,6 +358,8 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
             raise ArgumentError(
                 "--no-probe and --probe-seconds exclude each other", hint="leave one out"
             )
+        from assay.probe.measure import FirstUse
+
         first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability)
         return function(first_use=first_use, **given)
 
@@ -374,6 +377,8 @@ erase_option = setting_option(SETTINGS["erase"])
 
 def refuse_unused_erase(storages: Iterable[StorageChoice], erase: bool) -> None:
     """Raises `ArgumentError` where no device would be erased."""
+    from assay.experiment.choices.storage_words import erased_devices
+
     if erase and not erased_devices(storages):
         raise ArgumentError(
             "--erase does not apply: no storage names a device that would be erased",

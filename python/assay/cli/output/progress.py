@@ -28,7 +28,7 @@ from assay.contracts.events import (
 )
 from assay.contracts.experiment import brief
 from assay.contracts.observation import Interval
-from assay.text import rates
+from assay.text import quantities, rates
 from assay.text.phrases import log_lines, reason_sentence
 from assay.text.secrets import without_secrets
 from assay.text.terminal import indented, visible
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from assay.contracts.events import TimeNeeded
 
 
-LINE_EVERY_S = 10.0
-"""Interval between progress lines where standard error is not a terminal."""
 _EXTRAPOLATED_AFTER_S = 1.0
 """Before, the first transactions, which fill caches, would stand for all."""
 _LEAST_SAID_S = 1.0
@@ -161,7 +159,9 @@ _SAY_AFTER_S = 1.0
 
 
 @contextmanager
-def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Sink]:
+def progress(
+    stream: TextIO | None = None, every_s: float = quantities.LINE_EVERY_S
+) -> Iterator[Sink]:
     """A bar if ``stream`` (by default standard error) is a terminal, otherwise lines. The bar is
     removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
     stream = stream or sys.stderr

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, runtime_check
 
 from msgspec import Struct, field
 
-from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.plugins import protocols_of
 from assay.contracts.server_url import Resolved
@@ -21,6 +20,7 @@ from assay.env_vars import EnvVar
 from assay.text.keys import TEXT, in_file, named
 
 if TYPE_CHECKING:
+    from assay.contracts.deployment import Address, Deployment
     from assay.contracts.systems.protocol import Prefix, ReportInstalling
 
 

@@ -7,15 +7,17 @@ import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
-from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
+
+if TYPE_CHECKING:
+    from assay.contracts.deployment import Deployment
 
 __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
 

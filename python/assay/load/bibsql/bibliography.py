@@ -111,7 +111,9 @@ def resolve(experiment: Experiment, workload: Workload, progress: ProgressReceiv
     if scan["problems"]["errors"]:
         skipped = skipped_text(scan["problems"]) or "nothing"
         errors = counted(scan["problems"]["errors"], "error")
-        progress.warning(f"{errors}; left out: {skipped}; `assay show latest` lists them")
+        progress.warning(
+            f"{errors}; left out: {skipped}; `assay report run:latest --raw` lists them"
+        )
     if experiment.input_paths and (warned := _warnings(scan["problems"])):
         progress.warning(warned)
     return Bibliography(
@@ -123,7 +125,9 @@ def _warnings(problems: Problems) -> str:
     """The number of warnings, and the first with its place; empty: there are none."""
     if not problems["warnings"]:
         return ""
-    sentence = f"{counted(problems['warnings'], 'warning')}; `assay show latest` lists them"
+    sentence = (
+        f"{counted(problems['warnings'], 'warning')}; `assay report run:latest --raw` lists them"
+    )
     first = next(
         (problem for problem in problems["kept"] if problem["severity"] == "warning"), None
     )

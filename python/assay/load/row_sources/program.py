@@ -234,7 +234,8 @@ def _program(declared: DeclaredProgram, listener: ProgressReceiver) -> Path:
     if not program.is_file():
         raise SystemUnderTestError(
             f"{there[0].folder} has no program {name!r}",
-            hint=f"remove it, so that it is brought again: assay uninstall {declared.package}",
+            hint="remove it, so that it is brought again: assay install --remove "
+            f"{declared.package}",
         )
     return program
 

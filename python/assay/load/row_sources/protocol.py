@@ -106,7 +106,7 @@ class RowsSize(NamedTuple):
 
 
 class Download(Struct, frozen=True):
-    """A data set that ``assay get NAME`` brings."""
+    """A data set that ``assay install NAME`` brings."""
 
     name: str
     help: str
@@ -133,7 +133,7 @@ class RowSource(ABC):
     """Parameters of a workload that it reads by these names; None: any, so that none is refused as
     unused."""
     downloads: tuple[Download, ...] = ()
-    """Data sets that ``assay get NAME`` brings."""
+    """Data sets that ``assay install NAME`` brings."""
 
     def declared(self, data: TomlTable, schema: Schema) -> Any:
         """What ``[data]`` of the workload says to this source: `Workload.data`. Raises

@@ -1,7 +1,7 @@
 """A DB-API 2.0 module that does nothing: every query has one row, every other statement none.
 
-What clients reach with it is the most that they can reach with any module (`assay calibrate`). It
-is compiled, because most modules are.
+What clients reach with it is the most that they can reach with any module (`assay measure
+client`). It is compiled, because most modules are.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ _BROKEN = (
 )
 """What the reader of zip files raises for one that is damaged; `NotImplementedError` where a member
 is said to be compressed in a way that it does not know."""
-PACK_AGAIN: Final = "get it again from where it is from, or pack it again with `assay pack`"
+PACK_AGAIN: Final = "get it again from where it is from, or pack it again with `assay capsule pack`"
 
 
 class Capsule(Struct, frozen=True):
@@ -215,9 +215,9 @@ def _what(beginning: bytes) -> str:
 
 def no_capsule(what: str, path: Path) -> InputError:
     return InputError(
-        f"not a capsule of Assay: expected a file of `assay pack`, found {what}",
+        f"not a capsule of Assay: expected a file of `assay capsule pack`, found {what}",
         file=path,
-        hint="`assay pack EXPERIMENT` makes one",
+        hint="`assay capsule pack EXPERIMENT` makes one",
     )
 
 

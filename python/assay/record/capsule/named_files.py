@@ -297,7 +297,7 @@ INPUT_FOLDER: Final = "input"
 MOST_INPUT_BYTES: Final = 1_000_000_000
 """Of all: a capsule is a file that people send one another."""
 WITHOUT_INPUT: Final = "--without-input"
-"""Of `assay pack`."""
+"""Of `assay capsule pack`."""
 LEAVE_INPUT_OUT: Final = (
     f"{WITHOUT_INPUT} leaves input files out of the capsule: it then has their digest alone"
 )

@@ -96,7 +96,7 @@ def _renamed(text: str, capsule: Capsule, folder: Path) -> str:
 # declares the experiment that the record has, and names nothing outside the capsule.
 #
 # What is compared is what was declared, before this machine adds its own defaults: `as_file`
-# makes of the record the tables that `assay pack` writes, and the file must have the same.
+# makes of the record the tables that `assay capsule pack` writes, and the file must have the same.
 # Scripts, the feed and the workload are compared by their texts, since the record knows them by
 # digest. The record does not have ``[quick]`` of a full experiment: it cannot name a system, a
 # server or a file.

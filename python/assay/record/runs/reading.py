@@ -78,7 +78,7 @@ def rows_of(connection: sqlite3.Connection, question: str, *values: int) -> Iter
 
 _REFERENCE = pattern(r"(?i)(?:(experiment|run)[ :]?)?(\d{1,30})")
 
-_LATEST = pattern(r"(?i)latest(?:-(\d{1,9}))?")
+_LATEST = pattern(r"(?i)(run[ :])?latest(?:-(\d{1,9}))?")
 
 _AT_ONCE = 256
 """Runs that are read with one question for each table; their documents are in memory twice."""
@@ -344,13 +344,16 @@ def tables_of_runs(connection: sqlite3.Connection) -> list[str]:
 
 def find(connection: sqlite3.Connection, path: Path, reference: str) -> ExperimentRecord:
     if (from_the_end := _LATEST.fullmatch(reference.strip())) is not None:
-        number = _from_the_end(connection, path, int(from_the_end[1] or 0))
-        return experiment(connection, path, number)
+        is_run, before = bool(from_the_end[1]), int(from_the_end[2] or 0)
+        if not is_run:
+            return experiment(connection, path, _from_the_end(connection, path, before))
+        number = _begun_run_from_the_end(connection, before)
+        return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
     parts = _REFERENCE.fullmatch(reference.strip())
     if parts is None:
         raise ArgumentError(
             f"expected an experiment or a run of the record, found {reference!r}",
-            hint="latest, latest-1 (the one before it), 3 (experiment 3) or run:17",
+            hint="latest, latest-1 (the one before it), 3 (experiment 3), run:17 or run:latest",
         )
     number = int(parts[2])
     if (parts[1] or "").lower() != "run":
@@ -366,6 +369,19 @@ def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> in
     if before >= len(numbers):
         held = units.counted(len(numbers), "experiment")
         raise ArgumentError(f"there is no latest-{before}: {path} holds {held}")
+    return numbers[-1 - before]
+
+
+def _begun_run_from_the_end(connection: sqlite3.Connection, before: int) -> int:
+    question = "SELECT id FROM runs WHERE begun_unix_ns IS NOT NULL ORDER BY begun_unix_ns, id"
+    numbers = [int(one) for (one,) in connection.execute(question)]
+    if not numbers:
+        raise ArgumentError("no run has begun yet", hint="start one with `assay run`")
+    if before >= len(numbers):
+        raise ArgumentError(
+            f"there is no run:latest-{before}: {units.counted(len(numbers), 'run')} began",
+            hint="`assay list runs` shows the numbers",
+        )
     return numbers[-1 - before]
 
 

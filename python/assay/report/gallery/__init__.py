@@ -138,8 +138,8 @@ def gallery_page(title: str, entries: Sequence[ListedCapsule]) -> str:
         "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
         f"<title>{html_escaped(title)}</title><style>{style}{_own('report.gallery', 'gallery.css')}"
         f"</style></head>\n<body>\n<header><h1>{html_escaped(title)}</h1></header>\n<main>\n"
-        "<p>Each result is a file that you can run again: <code>assay rerun FILE</code> verifies "
-        "it, does the experiment on your machine and compares both.</p>\n"
+        "<p>Each result is a file that you can run again: <code>assay capsule rerun FILE</code> "
+        "verifies it, does the experiment on your machine and compares both.</p>\n"
         f'<form class="filters" role="search"><label>Search <input type="search" id="search">'
         f"</label>{filters}</form>\n"
         f'<p id="shown" aria-live="polite">{units.counted(len(entries), "result")}</p>\n'
@@ -175,7 +175,7 @@ def _row(entry: ListedCapsule) -> str:
     cells = "".join(
         f'<td data-label="{name}">{html_escaped(of(facts))}</td>' for name, of in _COLUMNS.items()
     )
-    command = f"assay rerun {entry.capsule}"
+    command = f"assay capsule rerun {entry.capsule}"
     return (
         f'<tr{chosen}><th scope="row"><a href="{quote(entry.report)}">{html_escaped(title)}</a>'
         f"{version}</th>{cells}"

@@ -344,7 +344,7 @@ def headroom_table(runs: Iterable[Run]) -> ReportTable | None:
         return None
     is_missing = any(run.calibration is None for run in fastest.values())
     notes = (
-        ["the machine has not been calibrated for every driver: assay calibrate"]
+        ["the machine has not been calibrated for every driver: assay measure client"]
         if is_missing
         else []
     )

@@ -1,4 +1,4 @@
-"""Runs a null server as our child until the end of the block: the command ``assay null-server``;
+"""Runs a null server as our child until the end of the block: the command ``assay serve null``;
 and its options, those that it has in this process and by URL too."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def refuse_address(transport: str, address: str) -> None:
     if transport != "socket" and not is_loopback(address):
         raise ArgumentError(
             f"a null server asks for no password, and does not listen at {address}",
-            hint="start one on another machine (assay null-server --host), and name its URL",
+            hint="start one on another machine (assay serve null --host), and name its URL",
         )
 
 
@@ -71,7 +71,7 @@ def running(
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]
     for option, value in {"rows": "0", **given}.items():
         words += [f"--{option.replace('_', '-')}", value]
-    program = own_program(["null-server", *words], directory, f"{name}.log", ArgumentError)
+    program = own_program(["serve", "null", *words], directory, f"{name}.log", ArgumentError)
     with program as (server, listens_at):
         if transport == "socket":
             address = Address(driver=protocol, unix=str(socket), user="assay", database="assay")

@@ -1,4 +1,4 @@
-"""``assay probe``: measures the reads, writes and flushes of storages."""
+"""``assay measure storage``: measures the reads, writes and flushes of storages."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
 from assay.probe import measure
-from assay.probe.measure import DEFAULT_S, HOW_TO_INSTALL, NOT_INSTALLED, Probe, probe
+from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED, Probe, probe
 from assay.provision.running_system import directory_on
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record.metrics import resources
 from assay.report.columns import row
 from assay.report.sections.probes import MEASURED
 from assay.report.values import number_in
-from assay.text.quantities import PROBE_S
+from assay.text.quantities import PROBE_DEFAULT_S, PROBE_S
 from assay.text.units import digits
 
 COLUMNS = (
@@ -38,13 +38,13 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@click.command("probe")
+@click.command("storage")
 @click.argument("words", metavar="[STORAGE]...", nargs=-1, shell_complete=completers.storage)
 @click.option(
     "--probe-seconds",
     type=NumberType(PROBE_S),
     metavar="S",
-    default=DEFAULT_S,
+    default=PROBE_DEFAULT_S,
     show_default=True,
     help="About how long to measure each storage.",
 )
@@ -61,9 +61,9 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
 
     \b
     Example:
-      assay probe
-      assay probe here:/data tmpfs --probe-seconds 10
-      assay probe --format json
+      assay measure storage
+      assay measure storage here:/data tmpfs --probe-seconds 10
+      assay measure storage --format json
     """
     choices = storage_choices(words, may_erase=erase) or (StorageChoice(),)
     refuse_unused_erase(choices, erase)

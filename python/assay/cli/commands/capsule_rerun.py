@@ -1,4 +1,4 @@
-"""``assay rerun``: does the experiment of a capsule again here, and compares both."""
+"""``assay capsule rerun``: does the experiment of a capsule again here, and compares both."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(
 ) -> int:
     """Run the experiment of a capsule again here, and compare.
 
-    FILE is one of `assay pack`. It is verified, and its experiment is run as
+    FILE is one of `assay capsule pack`. It is verified, and its experiment is run as
     `assay run` would: what is not installed or cannot be had here is said before
     anything is started, and the results are kept in the record. At the end stand
     the comparison of the packed experiment (A) with this one (B), what differs
@@ -103,9 +103,9 @@ def command(
 
     \b
     Example:
-      assay rerun result.assay
-      assay rerun result.assay --quick --storage tmpfs
-      assay rerun result.assay --on postgresql://me@db/shop
+      assay capsule rerun result.assay
+      assay capsule rerun result.assay --quick --storage tmpfs
+      assay capsule rerun result.assay --on postgresql://me@db/shop
     """
     from assay.cli.options import experiment_references
     from assay.lab.continuation import Request

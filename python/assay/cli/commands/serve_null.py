@@ -1,4 +1,4 @@
-"""``assay null-server``: runs a server that does no work, with chosen delays and errors."""
+"""``assay serve null``: runs a server that does no work, with chosen delays and errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.command("null-server")
+@click.command("null")
 @click.option(
     "--protocol",
     type=click.Choice(_engine.null_protocols()),
@@ -75,9 +75,9 @@ def command(
 
     \b
     Example:
-      assay null-server --protocol postgresql --port 5433
-      assay null-server --protocol mysql --unix ./null.sock --delay constant:1ms
-      assay null-server --protocol postgresql --port 0 --stall 1.4s@5s
+      assay serve null --protocol postgresql --port 5433
+      assay serve null --protocol mysql --unix ./null.sock --delay constant:1ms
+      assay serve null --protocol postgresql --port 0 --stall 1.4s@5s
     """
     if (unix is None) == (port is None):
         raise ArgumentError("expected one of --unix and --port", hint="--port 0 finds a free port")

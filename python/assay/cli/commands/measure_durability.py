@@ -1,4 +1,4 @@
-"""``assay durability``: measures whether commits are flushed before they are answered."""
+"""``assay measure durability``: measures whether commits are flushed before they are answered."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
 
     \b
     Example:
-      assay durability --on postgresql,sqlite --storage loop
-      assay durability --on 'postgresql[fsync=off]' --storage 'loop[fs=xfs]'
+      assay measure durability --on postgresql,sqlite --storage loop
+      assay measure durability --on 'sqlite[synchronous=off]' --storage loop
     """
     choices = checked_choices.system_choices(systems)
     places = storage_words.storage_choices(storages, may_erase=erase)

@@ -1,4 +1,4 @@
-"""``assay delay-proxy``: runs a proxy that adds a round-trip time before a server."""
+"""``assay serve delay``: runs a proxy that adds a round-trip time before a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.text.units import counted, short_duration
 _TO = "--to 127.0.0.1:5432, or --to ./server.sock"
 
 
-@click.command("delay-proxy")
+@click.command("delay")
 @click.option(
     "--to",
     required=True,
@@ -52,8 +52,8 @@ def command(to: str, rtt_s: float, port: int, form: str) -> None:
 
     \b
     Example:
-      assay delay-proxy --to 127.0.0.1:5432 --rtt 1ms --port 6000
-      assay delay-proxy --to ./server.sock --rtt 20ms
+      assay serve delay --to 127.0.0.1:5432 --rtt 1ms --port 6000
+      assay serve delay --to ./server.sock --rtt 20ms
     """
     document = {**_server(to), "rtt_s": rtt_s, "listen_port": port}
 

@@ -1,4 +1,4 @@
-"""``assay calibrate``: measures the highest rate that the client reaches on this machine."""
+"""``assay measure client``: measures the highest rate that the client reaches on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@click.command("calibrate")
+@click.command("client")
 @click.option(
     "--protocol",
     "words",
@@ -67,9 +67,9 @@ def command(
 
     \b
     Example:
-      assay calibrate
-      assay calibrate --clients 1,8,32,1000 --duration 10
-      assay calibrate --format markdown
+      assay measure client
+      assay measure client --clients 1,8,32,1000 --duration 10
+      assay measure client --format markdown
     """
     chosen = split(words)
     for word in chosen:

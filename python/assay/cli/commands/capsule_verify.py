@@ -1,4 +1,4 @@
-"""``assay verify-capsule``: says whether a capsule is as it was packed."""
+"""``assay capsule verify``: says whether a capsule is as it was packed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 
-@click.command("verify-capsule")
+@click.command("verify")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 def command(file: Path) -> None:
-    """Say whether a capsule is as it was packed.
+    """Check the integrity of a capsule.
 
-    FILE is one that `assay pack` has made. Every member is compared with the
+    FILE is one that `assay capsule pack` has made. Every member is compared with the
     manifest, and the file with its own digest. The experiment file must declare the
     experiment of the record, and name no file outside the capsule. Nothing is run.
     Prints what the capsule holds. That nothing was changed says nothing about who
@@ -23,7 +23,7 @@ def command(file: Path) -> None:
 
     \b
     Example:
-      assay verify-capsule result.assay
+      assay capsule verify result.assay
     """
     from assay.record.capsule.opening import opened_capsule
     from assay.text.units import counted, size

@@ -1,4 +1,4 @@
-"""``assay site``: makes a static site of a folder of capsules."""
+"""``assay capsule site``: makes a static site of a folder of capsules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _INDEX = "index.html"
 def command(folder: Path, output: Path, title: str, force: bool) -> int:
     """Make a static site of a folder of capsules.
 
-    FOLDER holds files of `assay pack`, NAME.assay. Each is verified; one that was
+    FOLDER holds files of `assay capsule pack`, NAME.assay. Each is verified; one that was
     changed, or is no capsule, is left out, and said with the reason. The first page
     is a table of them, which a reader filters and sorts in the browser: experiment,
     workload, systems, storage, machine, date, main number, verdict. Each has its
@@ -49,7 +49,7 @@ def command(folder: Path, output: Path, title: str, force: bool) -> int:
 
     \b
     Example:
-      assay site results/ -o public/
+      assay capsule site results/ -o public/
     """
     from assay.cli.output import report_output
     from assay.record.capsule import capsule_file
@@ -96,7 +96,7 @@ def _capsules(folder: Path, ending: str) -> list[Path]:
     if not capsules:
         raise ArgumentError(
             f"expected capsules, NAME{ending}, in {folder}, found none",
-            hint="`assay pack EXPERIMENT -o FOLDER/NAME.assay` makes one",
+            hint="`assay capsule pack EXPERIMENT -o FOLDER/NAME.assay` makes one",
         )
     return capsules
 

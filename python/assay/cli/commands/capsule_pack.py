@@ -1,4 +1,4 @@
-"""``assay pack``: makes one file of an experiment, which others can verify and run again."""
+"""``assay capsule pack``: makes one file of an experiment, which others verify and run again."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def command(
     and the report as one page. Passwords and keys are not in it. Packed twice, it
     is the same bytes.
 
-    `assay verify-capsule` says whether it was changed; `assay rerun` runs it again.
+    `assay capsule verify` says whether it was changed; `assay capsule rerun` runs it again.
 
     \b
     Example:
-      assay pack latest -o result.assay
-      assay pack 12
+      assay capsule pack latest -o result.assay
+      assay capsule pack 12
     """
     from assay.cli.options import experiment_references
     from assay.cli.output import report_output
@@ -79,7 +79,7 @@ def command(
                 packed.copy(descriptor)
     say(
         f"experiment {record.id} is packed in {target}, {size(packed.size_bytes)}; "
-        f"`assay rerun {target}` runs it again"
+        f"`assay capsule rerun {target}` runs it again"
     )
 
 
@@ -93,7 +93,7 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
     if len(record.runs) < record.runs_planned:
         raise ArgumentError(
             f"expected an experiment, found a single run: {reference!r}",
-            hint=f"pack its experiment: assay pack {record.id}{of_records(record.path)}",
+            hint=f"pack its experiment: assay capsule pack {record.id}{of_records(record.path)}",
         )
     if record.is_under_way:
         raise ArgumentError(
@@ -155,7 +155,9 @@ def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData, fol
     from assay.text.output_file import toml_text
 
     tables = as_file.tables_of(record.experiment, files.places, quick)
-    text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
+    text = (
+        f"# Experiment {record.id}, as it was run. Again: `assay capsule rerun` of the capsule.\n"
+    )
     (folder / capsule_file.EXPERIMENT).write_bytes((text + toml_text(tables)).encode())
     _insist_on_the_same_runs(folder / capsule_file.EXPERIMENT, record)
 
