@@ -44,6 +44,7 @@ from assay.workload.values import Script
 from observations import observation
 
 READ = "SELECT v FROM t WHERE k = :k"
+ORDERED = "SELECT v FROM t ORDER BY v LIMIT 3"
 SAME, OTHER = "00000000000000aa", "00000000000000bb"
 
 
@@ -80,8 +81,9 @@ def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[Answ
          {"first": [first(1, fractions=1, fraction_sum=2.6)]}),
         ({"first": []}, {"first": [], "rows_each": 0.5}),
         ({"text": "SELECT now(), v FROM t"}, {"text": "SELECT now(), v FROM t", "rows_each": 0.5}),
+        # The order makes a limit comparable.
+        ({"text": ORDERED}, {"text": ORDERED, "first": [first(1, OTHER)]}),
     ],
-    ids=["values", "values of the second", "rows", "fraction", "rows per answer", "of the time"],
 )  # fmt: skip
 def test_answers_that_differ(one: dict[str, Any], other: dict[str, Any]) -> None:
     (found,) = differing_statements(side(one), side(other))
@@ -104,7 +106,6 @@ def test_answers_that_differ(one: dict[str, Any], other: dict[str, Any]) -> None
         ),
         ({}, {"varies": True, "first": [first(1, OTHER)]}),
     ],
-    ids=["a shorter run", "digits", "chance", "time", "random", "any three rows", "varies"],
 )  # fmt: skip
 def test_what_is_no_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert not differing_statements(side(one), side(other))
@@ -119,31 +120,18 @@ def test_values_are_compared_of_one_seed_and_of_reads_alone() -> None:
     assert differing_statements(side(commits=5), side({"rows_each": 0.5}, commits=5))
 
 
-def test_the_order_by_makes_a_limit_comparable() -> None:
-    text = "SELECT v FROM t ORDER BY v LIMIT 3"
-    assert differing_statements(
-        side({"text": text}), side({"text": text, "first": [first(1, OTHER)]})
-    )
-
-
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
-    assert (
-        agreement_of_statements(both, both)
-        == "1 statement, first 2 transactions of each of 32 clients, by values"
-    )
+    of_two = "1 statement, first 2 transactions of each of 32 clients, by values"
+    assert agreement_of_statements(both, both) == of_two
     for clients, whose in ((8, " of each of 8 clients"), (1, " of 1 client"), (0, "")):
         some = side({"first": [first(1, clients=clients)]})
-        assert (
-            agreement_of_statements(some, some)
-            == f"1 statement, first 1 transaction{whose}, by values"
-        )
+        said = f"1 statement, first 1 transaction{whose}, by values"
+        assert agreement_of_statements(some, some) == said
     writing = side(commits=5)
     assert agreement_of_statements(writing, writing) == "1 statement, rows per answer"
     assert agreement_of_statements(side(), [AnsweringRun(1, observation())]) == ""
-
-
-def test_values_of_other_clients_are_not_compared() -> None:
+    # Values of other clients are not compared.
     all_clients = side({"first": [first(1, answers=32, rows=32)]})
     eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
     assert not differing_statements(all_clients, eight)
@@ -244,35 +232,24 @@ def answers(*oks: bool | None) -> list[Check]:
     ("found", "expected"),
     [
         (runs(a=[]), ""),
-        (
-            runs(a=RIGHT, a_=RIGHT, b=MISSING),
-            "2 of 2 right, each in all its runs; b: 2 not run: no joins",
-        ),
+        (runs(a=RIGHT, a_=RIGHT, b=MISSING),
+         "2 of 2 right, each in all its runs; b: 2 not run: no joins"),
         (runs(a=RIGHT, a_=RIGHT, b=WRONG), "3 of 4 right, each in all its runs; wrong: rows (b)"),
         (runs(a=WRONG), "1 of 2 right; wrong: rows"),
-        (
-            runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),
-            "6 of 6 right; cassandra: 2 not run: no joins",
-        ),
-        (runs(a=RIGHT, b=WRONG), "3 of 4 right; wrong: rows (b)"),
+        (runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),
+         "6 of 6 right; cassandra: 2 not run: no joins"),
         (runs(a=MISSING), "a: 2 not run: no joins"),
-        (
-            runs(a=[check("lost-update", None), *RIGHT]),
-            "2 of 2 right; 1 only counted: lost-update 0",
-        ),
+        (runs(a=[check("lost-update", None), *RIGHT]),
+         "2 of 2 right; 1 only counted: lost-update 0"),
         (runs(a=[check("set 1", None, 1400)]), "1 not decided: set 1"),
         (runs(a=answers(None, None)), "2 without an expected result"),
-        (
-            runs(a=answers(None, None), b=answers(True, True)),
-            "2 answers compared: the same on all 2 systems",
-        ),
+        (runs(a=answers(None, None), b=answers(True, True)),
+         "2 answers compared: the same on all 2 systems"),
         (runs(a=answers(None), a_=answers(True)), "1 answer compared: the same in all runs"),
-        (
-            runs(a=answers(None, None), b=answers(True, False)),
-            "1 of 2 compared answers the same on all 2 systems; different: q1",
-        ),
+        (runs(a=answers(None, None), b=answers(True, False)),
+         "1 of 2 compared answers the same on all 2 systems; different: q1"),
     ],
-)
+)  # fmt: skip
 def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expected: str) -> None:
     assert check_counts.check_words(found) == expected
 
