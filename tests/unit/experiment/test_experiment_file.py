@@ -79,20 +79,13 @@ def test_a_file_can_declare_all_that_the_command_line_can(tmp_path: Path) -> Non
         title="SQL on two storages",
         reproduces="Beebe 2011, Table 2",
     )
-
-
-def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
     words = Words(
-        str(written(tmp_path, TABLE_2)),
-        on=("sqlite",),
-        clients="1",
-        set=("replicas=5",),
-        repetitions=1,
-    )
-    found, _ = experiment(words)
-    assert found.systems == (SystemChoice("sqlite"),)
-    assert (found.clients, found.parameters, found.repetitions) == ((1,), {"replicas": (5,)}, 1)
-    assert (found.seed, len(found.storages)) == (7, 2)
+        str(older), on=("sqlite",), clients="1", set=("replicas=5",), repetitions=1
+    )  # what is typed goes before
+    typed, _ = experiment(words)
+    assert typed.systems == (SystemChoice("sqlite"),)
+    assert (typed.clients, typed.parameters, typed.repetitions) == ((1,), {"replicas": (5,)}, 1)
+    assert (typed.seed, len(typed.storages)) == (7, 2)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +235,8 @@ def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path:
     assert asked.optional == ("postgresql",)
     limits = {run.cell.test: run.cell.driving.transactions for run in plan(asked, workload).runs}
     assert (limits["update"], limits["connect"]) == (7, 200)
-
-
-def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: Path) -> None:
-    file = str(written(tmp_path, SINGLE_TESTS))
-    found = cells(Words(file, set=("records=9",), repetitions=2))
-    assert {one[2:] for one in found} == {(9, 1), (9, 2)}
+    found = cells(Words(words.target, set=("records=9",), repetitions=2))
+    assert {one[2:] for one in found} == {(9, 1), (9, 2)}, "the command line wins"
 
 
 def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
@@ -376,7 +365,6 @@ systems = ["sqlite", "postgresql"]
 synchronous = "off"
 journal_mode = ["wal", "delete"]
 """
-ONE = FILE.replace('["wal", "delete"]', '"wal"')
 
 
 def labels(folder: Path, text: str, *on: str, settings: tuple[str, ...] = ()) -> list[str]:
@@ -387,32 +375,23 @@ def labels(folder: Path, text: str, *on: str, settings: tuple[str, ...] = ()) ->
 
 
 def test_a_system_that_an_option_names_has_the_settings_of_the_file(tmp_path: Path) -> None:
-    assert labels(tmp_path, FILE, "sqlite") == [
-        "sqlite journal_mode=wal synchronous=off",
-        "sqlite journal_mode=delete synchronous=off",
-    ]
-    assert labels(tmp_path, FILE, "postgresql") == ["postgresql"]
-    named = "old=sqlite,new=sqlite[journal_mode=delete]"
-    found = labels(tmp_path, ONE, named)
-    assert len(found) == 2
-
-
-def test_what_stands_in_brackets_goes_before(tmp_path: Path) -> None:
-    assert labels(tmp_path, FILE, "sqlite[journal_mode=truncate]") == [
-        "sqlite journal_mode=truncate synchronous=off"
-    ]
-
-
-def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
-    text = """workload = "tpcb"
-systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
-"""
+    """What stands in brackets goes before; a list of systems that differ in it is replaced."""
     setting = "sqlite.journal_mode=truncate"
-    assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
-    with pytest.raises(ArgumentError, match="given twice"):
-        labels(tmp_path, text, settings=(f"{setting},truncate",))
-
-
-def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="given twice"):
-        labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")
+    listed = 'workload = "tpcb"\nsystems = ["sqlite[journal_mode=wal]", "sqlite"]\n'
+    one = FILE.replace('["wal", "delete"]', '"wal"')
+    for text, on, settings, expected in (
+        (FILE, ["sqlite"], (), ["sqlite journal_mode=wal synchronous=off",
+                                "sqlite journal_mode=delete synchronous=off"]),
+        (FILE, ["postgresql"], (), ["postgresql"]),
+        (one, ["old=sqlite,new=sqlite[journal_mode=delete]"], (), ["old", "new"]),
+        (FILE, ["sqlite[journal_mode=truncate]"], (),
+         ["sqlite journal_mode=truncate synchronous=off"]),
+        (listed, [], (setting,), ["sqlite journal_mode=truncate"]),
+    ):  # fmt: skip
+        assert labels(tmp_path, text, *on, settings=settings) == expected
+    for text, twice, settings in (
+        (listed, [], (f"{setting},truncate",)),
+        (FILE, ["sqlite[journal_mode=wal],sqlite[journal_mode=wal]"], ()),
+    ):
+        with pytest.raises(ArgumentError, match="given twice"):
+            labels(tmp_path, text, *twice, settings=settings)
