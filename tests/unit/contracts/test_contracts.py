@@ -7,7 +7,6 @@ import json
 import signal
 import threading
 import time
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -298,17 +297,18 @@ def test_a_signal_does_not_interrupt_an_experiment_between_two_looks() -> None:
         look()  # a teardown
 
 
-@pytest.mark.parametrize("of_run", [False, True])
 def test_what_does_not_look_at_the_token_is_interrupted_in_the_end(
-    of_run: bool, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
     before = signal.getsignal(signal.SIGALRM)
-    which, of = signals.run_signal(17) if of_run else signal.SIGTERM, nullcontext()
-    with stopped_by_signals(), STOP.guides(), STOP.of_run(17) if of_run else of:
-        signal.raise_signal(which)
+    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
+        signal.raise_signal(signals.run_signal(17))
         with pytest.raises(Stopped):
             time.sleep(60)
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(60)
     assert signal.getsignal(signal.SIGALRM) == before
 
 
