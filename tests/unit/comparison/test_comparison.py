@@ -12,14 +12,10 @@ import jsonschema_rs
 import pytest
 from msgspec import structs
 
-import assay
 import invented_records as invented
 import observations
-from assay import comparison
 from assay.cli.commands.compare import _insist_on_cells
-from assay.cli.program import run_program
 from assay.comparison import conditions, differences, factors
-from assay.comparison.conditions import ConditionAnswer, ConditionResult
 from assay.comparison.differences import mean_the_same
 from assay.comparison.sides import Comparison, Direction
 from assay.contracts.experiment import OF_SCRIPTS
@@ -31,14 +27,27 @@ from assay.judge.statistics.estimate import Design
 from assay.record import ExperimentRecord, Run
 from assay.report import cell_runs, comparison_document
 from assay.report import comparison_report as report
-from assay.report.forms import markdown, table
+from assay.report.forms import markdown
 from shown_report import text_of
-
-FAST = (1.00, 1.02, 0.99, 1.01, 1.00)
-SLOW = (1.21, 1.19, 1.20, 1.22, 1.18)
-MET, NOT_MET, UNKNOWN = ConditionAnswer.MET, ConditionAnswer.NOT_MET, ConditionAnswer.UNKNOWN
-SLOWER = "throughput_per_s < 0.95x"
-HERE, BOTH_STORAGES = ("postgresql", "here", 8), (invented.HERE, invented.SSD)
+from two_sides import (
+    FAST,
+    HERE,
+    MET,
+    NOTHING,
+    SLOW,
+    SLOWER,
+    SSD,
+    UNKNOWN,
+    answers,
+    compared,
+    in_words,
+    judged,
+    measured,
+    of_sides,
+    on_storages,
+    shown,
+    within,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -46,82 +55,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-_KEPT: dict[tuple[str, tuple[float, ...]], ExperimentRecord] = {}
-
-
-def measured(name: str, seconds: tuple[float, ...] = FAST, **changes: Any) -> ExperimentRecord:
-    """Runs of one cell, one after the other; the same ones as before where nothing is changed."""
-    if changes:
-        return _measured(name, seconds, **changes)
-    if (name, seconds) not in _KEPT:
-        _KEPT[name, seconds] = _measured(name, seconds)
-    return _KEPT[name, seconds]
-
-
-def _measured(name: str, seconds: tuple[float, ...], **changes: Any) -> ExperimentRecord:
-    systems = changes.pop("systems", [invented.POSTGRESQL])
-    clients = changes.pop("clients", (8,))
-    planned = invented.plan(systems, clients=clients, repetitions=len(seconds))
-    elapsed = {(one.name, "here", count): seconds for one in systems for count in clients}
-    return invented.experiment(Path(name).absolute(), planned, elapsed, **changes)
-
-
-def compared(a: ExperimentRecord, b: ExperimentRecord, **given: Any) -> Comparison:
-    return of_sides([a], [b], **given)
-
-
-def of_sides(a: list[ExperimentRecord], b: list[ExperimentRecord], **given: Any) -> Comparison:
-    return comparison.compare(comparison.side("A", "", a), comparison.side("B", "", b), **given)
-
-
-def within(record: ExperimentRecord, between: str, **given: Any) -> Comparison:
-    return comparison.compare(comparison.side("A", "", [record]), None, between=between, **given)
-
-
-def slower() -> Comparison:
-    """B is slower."""
-    return compared(measured("a"), measured("b", SLOW))
-
-
-def on_storages(
-    name: str, here: tuple[float, ...], ssd: tuple[float, ...], others: float = 0.0
-) -> Comparison:
-    """Interleaved repetitions on two storages; ``others``: the share of the processors that other
-    programs used."""
-    planned = invented.plan([invented.POSTGRESQL], BOTH_STORAGES, repetitions=len(here))
-    found = invented.experiment(Path(name), planned, {HERE: here, ("postgresql", "ssd", 8): ssd})
-    if others:
-        found = invented.each_run(found, lambda run: invented.disturbed(run, others))
-    return within(found, "storage")
-
-
-def shown(made: Comparison, **given: Any) -> str:
-    stream = io.StringIO()
-    table.render(report.build(made), stream, **{"detail": False, **given})
-    return stream.getvalue()
-
-
-def in_words(made: Comparison) -> str:
-    """Without the ends of lines."""
-    return " ".join(shown(made).split())
-
-
-NOTHING: dict[str, Any] = {"observation": None, "deployment": None, "data": None}
-"""Of a run that did not come so far."""
-
-
-def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer]:
-    asked = [conditions.condition(text) for text in texts]
-    return [one.answer for one in conditions.judge_conditions(made, asked, **given)]
-
-
-def judged(made: Comparison, text: str) -> ConditionResult:
-    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
-    return found
-
-
 def test_a_slower_side_is_called_slower() -> None:
-    made = slower()
+    made = compared(measured("a"), measured("b", SLOW))
     (cell,) = made.cells
     assert cell.primary.metric.name == "throughput_per_s"
     assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
@@ -160,7 +95,7 @@ def test_medians_that_say_the_opposite_are_named() -> None:
 def test_interleaved_repetitions_are_pairs() -> None:
     """A machine that becomes slower with each repetition hides nothing."""
     drift = (1.0, 1.3, 1.6, 2.0, 2.5)
-    made = on_storages("a", drift, tuple(one * 1.1 for one in drift))
+    made = within(on_storages("a", drift, tuple(one * 1.1 for one in drift)), "storage")
     primary = made.cells[0].primary
     assert primary.estimate and primary.estimate.design is Design.PAIRED
     assert primary.estimate.ratio == pytest.approx(1 / 1.1)
@@ -175,16 +110,6 @@ def test_experiments_by_turns_are_pairs_and_one_after_the_other_are_not() -> Non
     ):
         estimate = of_sides(a, b).cells[0].primary.estimate
         assert estimate and estimate.design is design
-
-
-def test_a_ratio_of_single_runs_decides_nothing() -> None:
-    """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""
-    made = compared(measured("a"), measured("b", (2.0,)))
-    for text in (SLOWER, "throughput_per_s < 0.1x"):
-        found = judged(made, text)
-        assert found.answer is UNKNOWN
-        assert "one repetition says nothing about noise; run 5 repetitions" in found.reason
-    assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [MET, NOT_MET]
 
 
 def test_two_machines_compare_and_what_differs_between_them_comes_first() -> None:
@@ -490,45 +415,6 @@ def test_a_run_that_was_interrupted_before_its_clients_began_is_no_other_work() 
     assert (cell.not_comparable, cell.differences) == ("", ())
 
 
-def test_an_invalid_side_is_not_compared_and_fails_no_condition_silently() -> None:
-    """A limit that B's wrong run keeps is not known to be kept."""
-    wrong = measured("b", verdict=("invalid", "wrong answers: S01"))
-    made = compared(measured("a"), wrong)
-    assert "is invalid: wrong answers: S01" in made.cells[0].primary.verdict
-    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1000") == [UNKNOWN, MET]
-    made = compared(wrong, measured("c"))
-    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1x") == [NOT_MET, UNKNOWN]
-
-
-def test_a_limit_of_b_is_judged_where_a_has_no_such_number() -> None:
-    def without_samples(run: Run) -> Run:
-        assert run.driven is not None
-        all_ok = run.driven.document["all_ok"]
-        none = {**all_ok, "latency": {**all_ok["latency"], "count": 0}}
-        return invented.changed(run, "observation", all_ok=none)
-
-    made = compared(invented.each_run(measured("a"), without_samples), measured("b"))
-    assert answers(made, "latency_p50_ns > 1", "latency_p50_ns > 1x") == [MET, UNKNOWN]
-    failed = invented.each_run(
-        measured("c", clients=(8, 16)),
-        lambda run: structs.replace(run, state="failed", **NOTHING) if run.clients == 8 else run,
-    )
-    made = compared(failed, measured("d", clients=(8, 16)))
-    assert answers(made, "failed > 0") == [NOT_MET] * 2
-    assert "  failed  " not in shown(made, detail=True), "what never happened fills no rows"
-
-
-def test_a_condition_is_not_known_of_a_cell_that_b_has_lost() -> None:
-    both, alone = measured("a", clients=(8, 16)), measured("b", clients=(8,))
-    made = compared(both, alone)
-    for text in ("throughput_per_s < 0.5x", "elapsed_ns > 1e15"):
-        kept, lost = conditions.judge_conditions(made, [conditions.condition(text)])
-        assert kept.answer is NOT_MET
-        assert (lost.answer, lost.reason) == (UNKNOWN, "B has no such cell")
-        assert "16 clients" in lost.cell
-    assert answers(compared(alone, both), "throughput_per_s < 0.5x") == [NOT_MET]
-
-
 def test_runs_of_many_cells_that_were_not_measured_have_one_line() -> None:
     a, b = (
         invented.each_run(
@@ -551,32 +437,15 @@ def test_runs_of_many_cells_that_were_not_measured_have_one_line() -> None:
     ]  # fmt: skip
 
 
-def test_a_difference_beyond_what_other_programs_can_make_is_decided() -> None:
-    """With 50 % of the processors a factor of 4."""
-    here = (1.0, 1.02, 0.98)
-    little, great = (
-        on_storages(f"{factor}", here, tuple(one / factor for one in here), others=0.5)
-        for factor in (3.5, 6.0)
-    )
-    why = "not decided: other programs used 50 % of the processors in the worst of 6 such runs"
-    assert little.cells[0].primary.verdict == why
-    assert great.cells[0].primary.verdict == "faster"
-    found = {one.metric.name: one.verdict for one in great.cells[0].metrics}
-    assert found["latency_p50_ns"] == why, "how long a wait behind them takes has no bound"
-    assert "not decided" not in found["size_on_disk_bytes"], "it has nothing to do with them"
-    assert "which explains a factor of 4:" in in_words(great)
-    limits = [f"throughput_per_s > {limit}" for limit in ("1.2x", "5x", "30x")]
-    assert answers(great, *limits) == [MET, UNKNOWN, NOT_MET]
-
-
 def test_one_cell_after_the_other_in_one_experiment_decides_nothing() -> None:
-    elapsed = {HERE: FAST, ("postgresql", "ssd", 8): SLOW}
+    elapsed = {HERE: FAST, SSD: SLOW}
     for is_sequential, verdict in (
         (True, "not decided: measured one after the other"),
         (False, "slower"),
     ):
+        storages = [invented.HERE, invented.SSD]
         planned = invented.plan(
-            [invented.POSTGRESQL], BOTH_STORAGES, repetitions=5, is_sequential=is_sequential
+            [invented.POSTGRESQL], storages, repetitions=5, is_sequential=is_sequential
         )
         made = within(invented.experiment(Path(f"{is_sequential}"), planned, elapsed), "storage")
         assert made.cells[0].primary.verdict.partition(",")[0] == verdict
@@ -608,54 +477,6 @@ def test_one_of_many_cells_is_not_called_for_what_is_chance() -> None:
     assert "[1] 5 repetitions are too few for 10 comparisons" in text
     estimate = next(one.primary.estimate for one in made.cells if one.factors["clients"] == 8)
     assert estimate and f"{estimate.interval()[0]:.3f} to" in text  # type: ignore[index]
-
-
-def test_a_condition_is_judged_by_the_interval_of_the_cell_alone() -> None:
-    """A fivefold loss in three repetitions is found among as many cells as there are."""
-    clients = tuple(range(1, 15))
-    planned = invented.plan([invented.POSTGRESQL], clients=clients, repetitions=3)
-    times = {("postgresql", "here", one): (1.0, 1.4, 0.75) for one in clients}
-    a = invented.experiment(Path("a"), planned, times)
-    made = compared(a, invented.experiment(Path("b"), planned, {**times, HERE: (5.0, 7.0, 3.75)}))
-    found = conditions.judge_conditions(made, [conditions.condition(SLOWER)])
-    assert {one.cell for one in found if one.answer is MET} == {"postgresql, here, 8 clients"}
-    others = [one for one in found if one.answer is not MET]
-    assert {one.answer for one in others} == {ConditionAnswer.NOT_DECIDED}
-    for one in others:
-        assert "3 repetitions do not decide it: the interval reaches over the limit" in one.reason
-
-
-def test_conditions_are_judged() -> None:
-    met = (
-        SLOWER, "throughput_per_s<1.05x", "elapsed_ns >= 1.1x", "elapsed_ns > 1100000000",
-        "failed <= 0",
-    )  # fmt: skip
-    not_met = (
-        "throughput_per_s < 0.8x", "throughput_per_s > 1x", "elapsed_ns > 1.3e9", "failed > 0",
-    )  # fmt: skip
-    for texts, answer in ((met, MET), (not_met, NOT_MET)):
-        assert dict(zip(texts, answers(slower(), *texts), strict=True)) == dict.fromkeys(
-            texts, answer
-        )
-
-
-def test_a_gate_that_cannot_see_what_it_is_asked_has_a_status_of_its_own(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Equal sides, of which the repetitions show no difference of 10 %."""
-    records = [
-        measured(name, noise).path
-        for name, noise in (("a", (1.0, 1.3, 0.8)), ("b", (1.25, 0.82, 1.01)))
-    ]
-    words = ["compare", *map(str, records), "--fail-if"]
-    assert run_program([*words, "throughput_per_s < 0.9x"]) == 5
-    said = capsys.readouterr().err
-    assert "condition not decided" in said and "they show differences from" in said
-    assert "repeat both to a precision of 5 %" in said
-    assert run_program([*words, "throughput_per_s < 0.01x"]) == 0
-    comparison = assay.compare(*(assay.open(path).latest for path in records))
-    with pytest.raises(ArgumentError, match="not decided"):
-        comparison.meets("throughput_per_s < 0.9x")
 
 
 def test_a_run_is_not_compared_with_itself() -> None:
@@ -776,28 +597,13 @@ def test_an_interval_that_says_nothing_is_said_in_words(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    made = on_storages("a", (1.0, 3.0), (0.9, 0.4))
+    made = within(on_storages("a", (1.0, 3.0), (0.9, 0.4)), "storage")
     assert "unbounded [1]" in shown(made) and "0.000" not in shown(made)
     assert "[1] two repetitions are too few for an interval" in in_words(made)
     reason = judged(made, "throughput_per_s > 1.1x").reason
     assert "(interval unbounded); 2 repetitions do not decide it" in reason
-    great = on_storages("b", (1.0, 1.2), (0.9, 0.95))
+    great = within(on_storages("b", (1.0, 1.2), (0.9, 0.95)), "storage")
     assert "factor " in shown(great) and "from 100 % on" in in_words(great)
-
-
-def test_outcomes_and_answers_that_are_not_right_are_conditions() -> None:
-    a, b = measured("a"), measured("b")
-    assert answers(compared(a, b), "checks_wrong > 0", "unknown > 0") == [NOT_MET, NOT_MET]
-    wrong = measured("c", checks=invented.checks({"S01": 7}), verdict=("invalid", "wrong"))
-    assert answers(compared(a, wrong), "checks_wrong > 0") == [MET]
-    assert b.runs[0].driven
-    outcomes = {**b.runs[0].driven.document["outcomes"], "unknown": 2}
-    lost = invented.each_run(b, lambda run: invented.changed(run, "observation", outcomes=outcomes))
-    assert answers(compared(a, lost), "unknown > 0") == [MET]
-    unchecked = invented.each_run(b, lambda run: structs.replace(run, checks=()))
-    found = judged(compared(a, unchecked), "checks_wrong > 0")
-    assert found.answer is UNKNOWN
-    assert found.reason == "checks_wrong of B was not counted", "not that there is none"
 
 
 def test_the_verdict_on_the_runs_stands_beside_the_result() -> None:
