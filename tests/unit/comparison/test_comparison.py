@@ -21,7 +21,6 @@ from assay.comparison.sides import Comparison, Direction
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.errors import ArgumentError
 from assay.experiment import ScriptFile, ServerMachine, SystemChoice
-from assay.experiment.from_command_line import Words, experiment
 from assay.judge.run import ScriptRecord
 from assay.judge.statistics.estimate import Design
 from assay.record import ExperimentRecord, Run
@@ -67,21 +66,6 @@ def test_a_slower_side_is_called_slower() -> None:
         for value in (row["a"], row["b"]):
             assert value is None or len(repr(value)) <= 15, row
             assert row["unit"] != "count" or value is None or value == int(value)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "verdict"),
-    [
-        (FAST, FAST[::-1], "no difference seen"),
-        (FAST[:2], (1.3, 1.1), "not decided: 2 repetitions are too few"),
-        ((1.0,), (2.0,), "one run each: no interval"),
-    ],
-)
-def test_noise_and_few_repetitions_are_no_difference(
-    a: tuple[float, ...], b: tuple[float, ...], verdict: str
-) -> None:
-    made = compared(measured("a", a), measured("b", b))
-    assert made.cells[0].primary.verdict == verdict
 
 
 def test_medians_that_say_the_opposite_are_named() -> None:
@@ -130,39 +114,6 @@ def test_two_machines_compare_and_what_differs_between_them_comes_first() -> Non
 UNLIMITED = {"processors_limit": None, "memory_limit_bytes": None, "affinity": "0-7"}
 
 
-@pytest.mark.parametrize(
-    ("of_a", "of_b", "differs", "is_other"),
-    [
-        (UNLIMITED, {"processors_limit": 0.2}, ["processors_limit"], True),
-        (UNLIMITED, {"memory_limit_bytes": 1 << 28}, ["memory_limit_bytes"], True),
-        (UNLIMITED, {"affinity": "0"}, ["affinity"], True),
-        # Each job of a build server has a host of its own.
-        ({"host": "5f1c"}, {"host": "e08a"}, ["host"], False),
-        ({"host": "5f1c"}, {"kernel": "6.9.0"}, ["kernel"], False),
-        ({}, {"host": "e08a"}, [], False),  # A is of an earlier Assay
-    ],
-)
-def test_what_makes_another_machine(
-    of_a: dict[str, Any], of_b: dict[str, Any], differs: list[str], is_other: bool
-) -> None:
-    a, b = measured("a", machine=of_a), measured("b", SLOW, machine={**of_a, **of_b})
-    made = compared(a, b)
-    assert [one.name for one in made.machines] == differs
-    assert made.is_other_machine is is_other
-    assert answers(made, SLOWER) == [UNKNOWN if is_other else MET]
-
-
-@pytest.mark.parametrize("lost", [("cpu_model",), ("memory_bytes",), ("cpu_model", "memory_bytes")])
-def test_machines_of_which_too_little_is_known_are_not_the_same(lost: tuple[str, ...]) -> None:
-    made = compared(measured("a"), measured("b", SLOW, machine=dict.fromkeys(lost)))
-    text = shown(made)
-    assert f"not known: the record lacks B's {lost[0]}" in text
-    assert "slower [1]" in text and "[1] machines not known" in text
-    assert answers(made, SLOWER) == [UNKNOWN]
-    assert answers(made, SLOWER, despite=["machine"]) == [MET]
-    assert comparison_document.rows(made)[0]["machines"] == "not known"
-
-
 def test_unequal_cells_are_said_to_differ_in_what() -> None:
     a, b = measured("a", clients=(8,)), measured("b", clients=(16,))
     made = compared(a, b)
@@ -178,47 +129,6 @@ def test_unequal_cells_are_said_to_differ_in_what() -> None:
     made = compared(a, measured("c", (1.0,), clients=(40,)))
     assert "only in A  27 further cells: --detail" in shown(made)
     assert len(shown(made).splitlines()) < 20 < len(shown(made, detail=True).splitlines())
-
-
-def test_memory_and_profiles_are_compared_by_the_names_and_levels_of_the_options() -> None:
-    machines = (ServerMachine(), ServerMachine(memory_bytes=1 << 30))
-    systems = [replace(invented.POSTGRESQL, machine=machine) for machine in machines]
-    (cell,) = within(measured("a", systems=systems), "memory=none,1GB").cells
-    assert cell.name == "postgresql, here, 8 clients" and "memory_bytes" not in cell.factors
-    words = Words("ssd.insert", on=("sqlite",), set=("sqlite.profile=none,tuned",))
-    found = measured("b", systems=experiment(words)[0].systems)
-    (cell,) = within(found, "profile=none,tuned").cells
-    assert (cell.name, cell.factors["profile"]) == ("sqlite, here, 8 clients", "none")
-    with pytest.raises(ArgumentError, match="no level 'paper' of profile"):
-        within(found, "profile=none,paper")
-
-
-@pytest.mark.parametrize(
-    ("changes", "others", "name"),
-    [
-        ({"levels": {"cache": "cold"}}, {"levels": {"cache": "cold"}},
-         "postgresql, here, 8 clients, cache cold"),
-        ({"levels": {"client_program": "native"}}, {},
-         "postgresql, here, 8 clients, native clients"),
-        ({"parameters": {"share": 800.0}}, {"parameters": {"share": 0.25}},
-         "postgresql, here, 8 clients, share 800"),
-        ({"group_clients": {"readers": 4}}, {}, "postgresql, here, 8 clients, readers 4"),
-        ({"system": replace(invented.POSTGRESQL, machine=ServerMachine(memory_bytes=2**31))}, {},
-         "postgresql, here, memory 2GB, 8 clients"),
-    ],
-)  # fmt: skip
-def test_a_cell_has_one_name_in_reports_and_comparisons(
-    changes: dict[str, Any], others: dict[str, Any], name: str
-) -> None:
-    found = measured("a", (1.0,), clients=(8, 16))
-    runs = []
-    for run in found.runs:
-        other = changes if run.clients == 8 else others
-        levels = {**run.levels, **other.get("levels", {})}
-        runs.append(invented.of_cell(run, **{**other, "levels": levels}))
-    named = factors.names(runs)
-    assert named == [cell.name for cell in cell_runs.cells(found, runs)]
-    assert named[0] == name
 
 
 def test_a_script_is_known_by_its_content_or_else_by_its_path() -> None:
@@ -307,48 +217,12 @@ def test_changed_settings_stand_before_those_that_a_version_or_a_system_may_lack
         ]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_so"),
-    [
-        ("128.0 MiB", "134217728B", True), ("976.5 KiB", "1000000 bytes", True),
-        ("1.0 GiB", "1024.0 MiB", True), ("128.0 MiB", "128.1 MiB", False),
-        ("128 MiB", "134217729B", False), ("on", "TRUE", True), ("on", "off", False),
-        ("2", "2.0", True), ("2", "3", False), ("1GB", "1.0 GiB", False), ("1", "1B", False),
-        ("true", "preserve_case", False),
-    ],
-)  # fmt: skip
-def test_settings_are_compared_by_their_meaning(one: str, other: str, is_so: bool) -> None:
-    assert mean_the_same(one, other) is is_so
-    assert mean_the_same(other, one) is is_so
-
-
 def test_a_setting_is_that_of_all_runs_of_a_side() -> None:
     a, b, same = (
         with_settings(name, {"buffer": size})
         for name, size in (("a", "4MB"), ("b", "64MB"), ("c", "4MB"))
     )
     assert settings_that_differ(of_sides([a, b], [same])) == ["buffer: 4MB and 64MB → 4MB"]
-
-
-def test_levels_of_a_setting_are_compared_by_its_name() -> None:
-    """With or without its system; where it was not asked for, it is at its default."""
-    systems = [
-        SystemChoice("postgresql", settings={"jit": "on", "synchronous_commit": "off"}),
-        SystemChoice("postgresql", settings={"jit": "on"}),
-    ]
-    found = measured("a", (1.0, 1.0), systems=systems)
-    for between in ("synchronous_commit", "postgresql.synchronous_commit"):
-        made = within(found, between)
-        assert (made.a.title, made.b.title) == (
-            "postgresql.synchronous_commit off, ",
-            "postgresql.synchronous_commit default, ",
-        )
-        assert [cell.name for cell in made.cells] == ["postgresql jit=on, here, 8 clients"]
-        assert not made.unequal
-    both = [SystemChoice(name, settings={"jit": "on"}) for name in ("postgresql", "mariadb")]
-    with pytest.raises(ArgumentError, match="several systems have a setting 'jit'") as raised:
-        within(measured("b", (1.0,), systems=both), "jit")
-    assert raised.value.hint == "name one: --between mariadb.jit or --between postgresql.jit"
 
 
 def test_sides_of_the_same_set_of_works_are_not_the_same_run_by_run() -> None:
@@ -491,73 +365,6 @@ def test_a_run_is_not_compared_with_itself() -> None:
         assert raised.value.hint and raised.value.hint.endswith(hint)
 
 
-@pytest.mark.parametrize(
-    ("of_a", "of_b", "words"),
-    [
-        ({"clients": (8,)}, {"clients": (16,)}, "--between clients"),
-        ({"clients": (2, 4)}, {"clients": (8, 16)}, "--between clients=2,8"),
-        ({}, {"systems": [SystemChoice("postgresql", settings={"jit": "off"})]},
-         "--between postgresql.jit"),
-    ],
-)  # fmt: skip
-def test_the_error_names_the_command_that_sets_one_factor_aside(
-    of_a: dict[str, Any], of_b: dict[str, Any], words: str
-) -> None:
-    made = compared(measured("a", **of_a), measured("b", **of_b))
-    with pytest.raises(ArgumentError) as raised:
-        _insist_on_cells(made, ("1", "old.sqlite"))
-    assert raised.value.hint == f"assay compare 1 old.sqlite {words} compares them"
-
-
-def test_a_level_that_is_not_there_is_refused() -> None:
-    one = measured("a", (1.0,), clients=(1, 2, 4))
-    for between, found in (
-        ("clients", "found 3: 1, 2, 4"),
-        ("storage", "expected two levels of storage, found 1"),
-        ("clients=1,9", "no level '9'"),
-        ("clients=1", "expected two levels"),
-        ("clents", "no factor 'clents'"),
-    ):
-        with pytest.raises(ArgumentError, match=found):
-            within(one, between)
-    assert [cell.name for cell in within(one, "clients=1,4").cells] == ["postgresql, here"]
-
-
-def with_rates(*rates: Any) -> ExperimentRecord:
-    """A run with each level of a parameter."""
-    clients = tuple(range(1, 1 + len(rates)))
-    return invented.each_run(
-        measured("a", (1.0,), clients=clients),
-        lambda run: invented.of_cell(run, parameters={"rate": rates[run.clients - 1]}, clients=8),
-    )
-
-
-def test_levels_are_found_and_shown_as_people_write_them() -> None:
-    found = with_rates(800.0, 0.25, True)
-    for words in ("800,0.25", "800.0,.250", "800,true"):
-        made = within(found, f"rate={words}")
-        assert made.a.title.startswith("rate 800,")
-        assert made.b.title.startswith(("rate 0.25,", "rate yes,"))
-    with pytest.raises(ArgumentError) as raised:
-        within(found, "rate=nan,800")
-    assert raised.value.hint == "known: 800, 0.25, yes"
-
-
-def test_levels_with_commas_are_named_whole() -> None:
-    steps, ramp, rate, start = "0s:200,60s:800", "0s:100..900,5s:900,9s:0", "700", "0s:200"
-    found = with_rates(steps, ramp, rate, start)
-    for first, second in ((steps, ramp), (ramp, steps), (ramp, rate), (start, steps)):
-        made = within(found, f"rate={first},{second}")
-        assert made.a.title.startswith(f"rate {first},")
-        assert made.b.title.startswith(f"rate {second},")
-    made = within(found, "rate=0s:200,1min:800,700")
-    assert made.a.title.startswith(f"rate {steps},")
-    for words in (steps, f"{steps},{steps}", "0s:200,7s:800,700", ",,700"):
-        with pytest.raises(ArgumentError, match=r"expected two levels|no level") as raised:
-            within(found, f"rate={words}")
-        assert f"known: {steps}, {ramp}, 700" in str(raised.value.hint)
-
-
 def test_the_document_is_of_its_schema_in_every_case() -> None:
     a, again = (measured(name, clients=(1, 8)) for name in "ad")
     other = measured("c", machine={"kernel": "6.5.0"}, dataset={"fingerprint": "e" * 64})
@@ -656,3 +463,91 @@ def test_the_class_of_a_profile_is_the_same_in_every_system() -> None:
     assert (cell.not_comparable, cell.primary.verdict) == ("", "slower")
     (cell,) = compared(a, other, between="system").cells
     assert cell.not_comparable == "durability by settings: D1 by its profile → synchronous = off"
+
+
+def test_noise_and_few_repetitions_are_no_difference() -> None:
+    for a, b, verdict in (
+        (FAST, FAST[::-1], "no difference seen"),
+        (FAST[:2], (1.3, 1.1), "not decided: 2 repetitions are too few"),
+        ((1.0,), (2.0,), "one run each: no interval"),
+    ):
+        assert compared(measured("a", a), measured("b", b)).cells[0].primary.verdict == verdict
+
+
+def test_what_makes_another_machine() -> None:
+    unlimited = {"processors_limit": None, "memory_limit_bytes": None, "affinity": "0-7"}
+    host: dict[str, Any] = {"host": "5f1c"}
+    for of_a, of_b, differs, is_other in (
+        (unlimited, {"processors_limit": 0.2}, ["processors_limit"], True),
+        (unlimited, {"memory_limit_bytes": 1 << 28}, ["memory_limit_bytes"], True),
+        (unlimited, {"affinity": "0"}, ["affinity"], True),
+        # Each job of a build server has a host of its own.
+        (host, {"host": "e08a"}, ["host"], False),
+        (host, {"kernel": "6.9.0"}, ["kernel"], False),
+        ({}, host, [], False),  # A is of an earlier Assay
+    ):
+        made = compared(measured("a", machine=of_a), measured("b", SLOW, machine=of_a | of_b))
+        assert [one.name for one in made.machines] == differs
+        assert made.is_other_machine is is_other
+        assert answers(made, SLOWER) == [UNKNOWN if is_other else MET]
+
+
+def test_machines_of_which_too_little_is_known_are_not_the_same() -> None:
+    for lost in (("cpu_model",), ("memory_bytes",), ("cpu_model", "memory_bytes")):
+        made = compared(measured("a"), measured("b", SLOW, machine=dict.fromkeys(lost)))
+        text = shown(made)
+        assert f"not known: the record lacks B's {lost[0]}" in text
+        assert "slower [1]" in text and "[1] machines not known" in text
+        assert answers(made, SLOWER) == [UNKNOWN]
+        assert answers(made, SLOWER, despite=["machine"]) == [MET]
+        assert comparison_document.rows(made)[0]["machines"] == "not known"
+
+
+def test_a_cell_has_one_name_in_reports_and_comparisons() -> None:
+    large = replace(invented.POSTGRESQL, machine=ServerMachine(memory_bytes=2**31))
+    found = measured("a", (1.0,), clients=(8, 16))
+    cold: dict[str, Any] = {"levels": {"cache": "cold"}}
+    for changes, others, name in (
+        (cold, cold, "postgresql, here, 8 clients, cache cold"),
+        ({"levels": {"client_program": "native"}}, {},
+         "postgresql, here, 8 clients, native clients"),
+        ({"parameters": {"share": 800.0}}, {"parameters": {"share": 0.25}},
+         "postgresql, here, 8 clients, share 800"),
+        ({"group_clients": {"readers": 4}}, {}, "postgresql, here, 8 clients, readers 4"),
+        ({"system": large}, {}, "postgresql, here, memory 2GB, 8 clients"),
+    ):  # fmt: skip
+        runs = []
+        for run in found.runs:
+            other: dict[str, Any] = changes if run.clients == 8 else others
+            levels = {**run.levels, **other.get("levels", {})}
+            runs.append(invented.of_cell(run, **{**other, "levels": levels}))
+        named = factors.names(runs)
+        assert named == [cell.name for cell in cell_runs.cells(found, runs)]
+        assert named[0] == name
+
+
+def test_the_error_names_the_command_that_sets_one_factor_aside() -> None:
+    without_jit = SystemChoice("postgresql", settings={"jit": "off"})
+    for of_a, of_b, words in (
+        ({"clients": (8,)}, {"clients": (16,)}, "--between clients"),
+        ({"clients": (2, 4)}, {"clients": (8, 16)}, "--between clients=2,8"),
+        ({}, {"systems": [without_jit]}, "--between postgresql.jit"),
+    ):
+        made = compared(measured("a", **of_a), measured("b", **of_b))
+        with pytest.raises(ArgumentError) as raised:
+            _insist_on_cells(made, ("1", "old.sqlite"))
+        assert raised.value.hint == f"assay compare 1 old.sqlite {words} compares them"
+
+
+def test_settings_are_compared_by_their_meaning() -> None:
+    same = (
+        ("128.0 MiB", "134217728B"), ("976.5 KiB", "1000000 bytes"), ("1.0 GiB", "1024.0 MiB"),
+        ("on", "TRUE"), ("2", "2.0"),
+    )  # fmt: skip
+    others = (
+        ("128.0 MiB", "128.1 MiB"), ("128 MiB", "134217729B"), ("on", "off"), ("2", "3"),
+        ("1GB", "1.0 GiB"), ("1", "1B"), ("true", "preserve_case"),
+    )  # fmt: skip
+    for one, other in (*same, *others):
+        is_so = (one, other) in same
+        assert mean_the_same(one, other) is mean_the_same(other, one) is is_so

@@ -1,4 +1,5 @@
-"""What an experiment answers: a sentence for each factor, which claims no more than the numbers."""
+"""What an experiment answers: a sentence for each factor, which claims no more than the numbers;
+and how the levels of a factor are named."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -22,6 +24,9 @@ from assay.contracts import durability as words
 from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability, Safeguard
 from assay.contracts.storage_facts import StorageFacts
+from assay.errors import ArgumentError
+from assay.experiment import ServerMachine, SystemChoice, from_command_line
+from assay.experiment.from_command_line import Words
 from assay.judge.run import RunWarning
 from assay.judge.warning_kinds import WarningKind
 from assay.load.existing_data import ExistingData, ExistingTable
@@ -34,11 +39,18 @@ from assay.report.page import render as page
 from assay.report.summaries import first_look
 from assay.report.values import Report
 from shown_report import text_of
+from two_sides import measured as of_one_system
+from two_sides import within
 
 D3, D1 = Durability("D3"), Durability("D1")
 CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
 TWICE = tuple(2 * seconds for seconds in CLOSE)
 APART = (0.5, 2.0, 1.0, 0.7, 1.9)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def measured(
@@ -399,3 +411,86 @@ def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
 def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
     assert times_words(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
     assert times_words(2.0, 0.1, 100.0).endswith("(interval too wide to use)")
+
+
+def test_memory_and_profiles_are_compared_by_the_names_and_levels_of_the_options() -> None:
+    machines = (ServerMachine(), ServerMachine(memory_bytes=1 << 30))
+    systems = [replace(invented.POSTGRESQL, machine=machine) for machine in machines]
+    (cell,) = within(of_one_system("a", systems=systems), "memory=none,1GB").cells
+    assert cell.name == "postgresql, here, 8 clients" and "memory_bytes" not in cell.factors
+    profiles = Words("ssd.insert", on=("sqlite",), set=("sqlite.profile=none,tuned",))
+    found = of_one_system("b", systems=from_command_line.experiment(profiles)[0].systems)
+    (cell,) = within(found, "profile=none,tuned").cells
+    assert (cell.name, cell.factors["profile"]) == ("sqlite, here, 8 clients", "none")
+    with pytest.raises(ArgumentError, match="no level 'paper' of profile"):
+        within(found, "profile=none,paper")
+
+
+def test_levels_of_a_setting_are_compared_by_its_name() -> None:
+    """With or without its system; where it was not asked for, it is at its default."""
+    systems = [
+        SystemChoice("postgresql", settings={"jit": "on", "synchronous_commit": "off"}),
+        SystemChoice("postgresql", settings={"jit": "on"}),
+    ]
+    found = of_one_system("a", (1.0, 1.0), systems=systems)
+    for between in ("synchronous_commit", "postgresql.synchronous_commit"):
+        made = within(found, between)
+        assert (made.a.title, made.b.title) == (
+            "postgresql.synchronous_commit off, ",
+            "postgresql.synchronous_commit default, ",
+        )
+        assert [cell.name for cell in made.cells] == ["postgresql jit=on, here, 8 clients"]
+        assert not made.unequal
+    both = [SystemChoice(name, settings={"jit": "on"}) for name in ("postgresql", "mariadb")]
+    with pytest.raises(ArgumentError, match="several systems have a setting 'jit'") as raised:
+        within(of_one_system("b", (1.0,), systems=both), "jit")
+    assert raised.value.hint == "name one: --between mariadb.jit or --between postgresql.jit"
+
+
+def test_a_level_that_is_not_there_is_refused() -> None:
+    one = of_one_system("a", (1.0,), clients=(1, 2, 4))
+    for between, found in (
+        ("clients", "found 3: 1, 2, 4"),
+        ("storage", "expected two levels of storage, found 1"),
+        ("clients=1,9", "no level '9'"),
+        ("clients=1", "expected two levels"),
+        ("clents", "no factor 'clents'"),
+    ):
+        with pytest.raises(ArgumentError, match=found):
+            within(one, between)
+    assert [cell.name for cell in within(one, "clients=1,4").cells] == ["postgresql, here"]
+
+
+def with_rates(*rates: Any) -> ExperimentRecord:
+    """A run with each level of a parameter."""
+    clients = tuple(range(1, 1 + len(rates)))
+    return invented.each_run(
+        of_one_system("a", (1.0,), clients=clients),
+        lambda run: invented.of_cell(run, parameters={"rate": rates[run.clients - 1]}, clients=8),
+    )
+
+
+def test_levels_are_found_and_shown_as_people_write_them() -> None:
+    found = with_rates(800.0, 0.25, True)
+    for levels in ("800,0.25", "800.0,.250", "800,true"):
+        made = within(found, f"rate={levels}")
+        assert made.a.title.startswith("rate 800,")
+        assert made.b.title.startswith(("rate 0.25,", "rate yes,"))
+    with pytest.raises(ArgumentError) as raised:
+        within(found, "rate=nan,800")
+    assert raised.value.hint == "known: 800, 0.25, yes"
+
+
+def test_levels_with_commas_are_named_whole() -> None:
+    steps, ramp, rate, start = "0s:200,60s:800", "0s:100..900,5s:900,9s:0", "700", "0s:200"
+    found = with_rates(steps, ramp, rate, start)
+    for first, second in ((steps, ramp), (ramp, steps), (ramp, rate), (start, steps)):
+        made = within(found, f"rate={first},{second}")
+        assert made.a.title.startswith(f"rate {first},")
+        assert made.b.title.startswith(f"rate {second},")
+    made = within(found, "rate=0s:200,1min:800,700")
+    assert made.a.title.startswith(f"rate {steps},")
+    for levels in (steps, f"{steps},{steps}", "0s:200,7s:800,700", ",,700"):
+        with pytest.raises(ArgumentError, match=r"expected two levels|no level") as raised:
+            within(found, f"rate={levels}")
+        assert f"known: {steps}, {ramp}, 700" in str(raised.value.hint)
