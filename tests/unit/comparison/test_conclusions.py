@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,13 @@ from assay.experiment.from_command_line import Words
 from assay.judge.run import RunWarning
 from assay.judge.warning_kinds import WarningKind
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, Run
 from assay.report import cell_runs, comparison_document, comparison_report
 from assay.report.build import build
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
 from assay.report.page import render as page
 from assay.report.summaries import first_look
-from assay.report.values import Report
 from shown_report import text_of
 from two_sides import measured as of_one_system
 from two_sides import within
@@ -45,6 +44,7 @@ from two_sides import within
 D3, D1 = Durability("D3"), Durability("D1")
 CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
 TWICE = tuple(2 * seconds for seconds in CLOSE)
+RANKED = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
 APART = (0.5, 2.0, 1.0, 0.7, 1.9)
 
 
@@ -74,12 +74,14 @@ def measured(
     }
     experiment = invented.experiment(path / "r.sqlite", planned, elapsed, **changes)
     of_system = dict(zip(("postgresql", "mariadb"), classes, strict=True))
-    return structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", durability=of_system[run.system])
-            for run in experiment.runs
-        ),
+    return with_deployment(experiment, lambda run: {"durability": of_system[run.system]})
+
+
+def with_deployment(
+    experiment: ExperimentRecord, changes: Callable[[Run], Mapping[str, Any]]
+) -> ExperimentRecord:
+    return invented.each_run(
+        experiment, lambda run: invented.changed(run, "deployment", **changes(run))
     )
 
 
@@ -93,26 +95,48 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
     return question
 
 
-def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
-    assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
-        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
-    )
+@pytest.mark.parametrize(
+    ("classes", "warnings", "said"),
+    [
+        ((D3, D3), [], RANKED),
+        ((D1, D3), [],
+         "not compared: mariadb with postgresql; "
+         "their commits are not equally durable (mariadb: D3; postgresql: D1)"),
+        *(
+            ((D3, D3), [(kind.id, "for 1 s")],
+             "not compared: postgresql with mariadb; on postgresql: "
+             + kind.id.replace("-", " "))
+            for kind in (WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED)
+        ),
+    ],
+)  # fmt: skip
+def test_systems_are_ranked_with_ratio_interval_and_durability_or_the_reason_is_said(
+    classes: tuple[Durability, Durability],
+    warnings: list[tuple[str, str]],
+    said: str,
+    tmp_path: Path,
+) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, classes, warnings=warnings)
+    assert sentence(experiment) == said
+    (conclusion,) = asked(experiment, "system").conclusions
+    if said.startswith("not compared"):
+        assert not conclusion.is_decided
+    if classes != (D3, D3):
+        assert (conclusion.ratio, conclusion.low) == (None, None)
 
 
 def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     """Clients that starved make a number unsteady; of another work it says nothing at all."""
     starved = (RunWarning(WarningKind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
 
-    def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
-        runs = tuple(structs.replace(run, warnings=starved) for run in experiment.runs)
-        return structs.replace(experiment, runs=runs)
-
-    alike, apart = tmp_path / "alike", tmp_path / "apart"
-    alike.mkdir()
-    apart.mkdir()
-    assert "starved clients" in sentence(with_warning(measured(alike, CLOSE, TWICE)))
-    said = sentence(with_warning(measured(apart, CLOSE, TWICE, (D3, D1))))
-    assert "not equally durable" in said and "starved" not in said
+    for name, classes, said, unsaid in (
+        ("alike", (D3, D3), "starved clients", "not equally durable"),
+        ("apart", (D3, D1), "not equally durable", "starved"),
+    ):
+        (tmp_path / name).mkdir()
+        found = measured(tmp_path / name, CLOSE, TWICE, classes)
+        found = invented.each_run(found, lambda run: structs.replace(run, warnings=starved))
+        assert said in sentence(found) and unsaid not in sentence(found)
 
 
 LOGS = {
@@ -129,13 +153,7 @@ def guarded(
 ) -> ExperimentRecord:
     """The systems with these safeguards; others are not known to have any."""
     own = {system: (found,) for system, found in safeguards.items()}
-    return structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", safeguards=own.get(run.system, ()))
-            for run in experiment.runs
-        ),
-    )
+    return with_deployment(experiment, lambda run: {"safeguards": own.get(run.system, ())})
 
 
 def differs(experiment: ExperimentRecord) -> str:
@@ -167,13 +185,7 @@ def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> No
     many = {f"setting_{number}": "1" for number in range(30)}
     settings = {"mariadb": many, "postgresql": dict.fromkeys(many, "2")}
     experiment = guarded(measured(tmp_path, CLOSE, TWICE))
-    experiment = structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", settings=settings[run.system])
-            for run in experiment.runs
-        ),
-    )
+    experiment = with_deployment(experiment, lambda run: {"settings": settings[run.system]})
     made = compare(side("A", "", [experiment]), None, between="system")
     report = comparison_report.build(made)
     assert report.facts["differs"] == "B writes and flushes a binary log, A writes none"
@@ -190,18 +202,17 @@ def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> No
 def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> None:
     experiment = guarded(measured(tmp_path, CLOSE, TWICE))
     report = build(experiment)
-    said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     for render in (markdown.render, github_summary.render, table.render, json_form.render, page):
         stream = io.StringIO()
         render(report, stream)
         text = " ".join(stream.getvalue().split())
-        assert said in text, render
-        assert ONE_LOGS in text, render
+        assert RANKED in text and ONE_LOGS in text, render
     lines = first_look.lines(experiment, report, 80, "assay report 1")
     assert lines.index(f"differs      {ONE_LOGS}") == 2, "under the answer, which takes two lines"
-    (answer,) = json.loads(written(report))["answers"]
+    (answer,) = json.loads(text_of(json_form, report))["answers"]
     assert answer["differs"] == ONE_LOGS
-    assert answer["conclusions"][0]["other_work"] == [
+    (conclusion,) = answer["conclusions"]
+    assert conclusion["other_work"] == [
         {
             "kind": "safeguard",
             "name": "binary log",
@@ -209,30 +220,14 @@ def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> Non
             "compared_with": "writes and flushes a binary log",
         }
     ]
-    (answer,) = json.loads(written(report))["answers"]
-    (conclusion,) = answer["conclusions"]
     assert (conclusion["level"], conclusion["direction"]) == ("postgresql", "better")
     assert conclusion["durability"] == ["D3", "D3"]
-
-
-def written(report: Report) -> str:
-    return text_of(json_form, report)
 
 
 def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) -> None:
     said = sentence(measured(tmp_path, APART, APART[::-1]))
     assert said.startswith("no difference seen: ")
     assert " was 1.00 times (0.13 to 7.5) as fast as " in said
-
-
-def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
-    experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
-    assert sentence(experiment) == (
-        "not compared: mariadb with postgresql; "
-        "their commits are not equally durable (mariadb: D3; postgresql: D1)"
-    )
-    (conclusion,) = asked(experiment, "system").conclusions
-    assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
 
 
 def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
@@ -242,8 +237,10 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         name: ExistingData(before=(ExistingTable("t", count, "", False, ""),))
         for name, count in rows.items()
     }
-    runs = tuple(structs.replace(run, existing_data=held[run.system]) for run in experiment.runs)
-    assert sentence(structs.replace(experiment, runs=runs)) == (
+    found = invented.each_run(
+        experiment, lambda run: structs.replace(run, existing_data=held[run.system])
+    )
+    assert sentence(found) == (
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
@@ -271,14 +268,6 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
             (what, "rows of indexed: not counted → 5"),
         ]
         assert differences.leave_no_verdict(found) is not are_other_scripts
-
-
-@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
-def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
-    experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
-    assert sentence(experiment) == (
-        f"not compared: postgresql with mariadb; on postgresql: {kind.id.replace('-', ' ')}"
-    )
 
 
 def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
@@ -370,17 +359,9 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     elapsed = {("postgresql", "here", 8): CLOSE, ("postgresql", "ssd", 8): TWICE}
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
     memory = StorageFacts("here", "tmpfs", "/data", "tmpfs", "tmpfs")
-    experiment = structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", nodes=(Node("node", memory),))
-            if run.storage == "here"
-            else run
-            for run in experiment.runs
-        ),
-    )
-    said = sentence(experiment, "storage")
-    assert said == (
+    in_memory = {"nodes": (Node("node", memory),)}
+    experiment = with_deployment(experiment, lambda run: in_memory if run.storage == "here" else {})
+    assert sentence(experiment, "storage") == (
         "storage here is 2.0 times (2.0 to 2.0) as fast as storage ssd; "
         "storage here: memory, where all is lost with the power"
     )
@@ -400,12 +381,9 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
     assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
 
 
-@pytest.mark.parametrize(
-    ("ratio", "shown"),
-    [(0.0123, "0.012"), (0.97, "0.97"), (1.04, "1.04"), (4.56, "4.6"), (123, "120"), (2e4, "many")],
-)  # fmt: skip
-def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
-    assert ratio_words(ratio) == shown
+def test_digits_of_a_ratio() -> None:
+    shown = {0.0123: "0.012", 0.97: "0.97", 1.04: "1.04", 4.56: "4.6", 123: "120", 2e4: "many"}
+    assert {ratio: ratio_words(ratio) for ratio in shown} == shown
 
 
 def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
