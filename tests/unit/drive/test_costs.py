@@ -20,13 +20,7 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress
-from assay.contracts.observation import (
-    ClientCost,
-    DeviceCost,
-    DeviceCounts,
-    Interval,
-    Observation,
-)
+from assay.contracts.observation import ClientCost, DeviceCost, DeviceCounts, Interval, Observation
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import ProcessSample

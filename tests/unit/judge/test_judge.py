@@ -360,9 +360,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         return last_run()
 
 
-def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
-    run: Run,
-) -> None:
+def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(run: Run) -> None:
     processors = run.machine.get("processors_usable") or 1
     for share in (0.1, 0.5):
         client_cost = cost(user_ns=int(share * processors * 2 * S))
