@@ -155,10 +155,7 @@ def test_invalid_driving_is_refused_with_the_fix(
         ('duration_s = 1\narrival = "open"', 22, "invalid value"),
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
         ('duration_s = 1\nkeying_time = "1s"', 22, "not a distribution of pauses"),
-        ('duration_s = 1\nconnection = "new"', 22, "invalid value"),
-        ('duration_s = 1\nread = "standby"', 22, "invalid value"),
         ("duration_s = 1\nramp_up_s = -1", 22, "of seconds from 0"),
-        ('duration_s = 1\ndata = "some"', 22, "invalid value"),
     ],
 )
 def test_a_mistake_in_a_test_is_placed(
@@ -175,20 +172,20 @@ def test_an_experiment_file_uses_the_keys_of_a_test(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     folder_of(tmp_path / "w")
     file = tmp_path / "e.toml"
-    file.write_text(
+    text = (
         'workload = "w"\nsystems = ["sqlite"]\nclients = [2]\n\n[drive]\nduration_s = 9\n'
         'offered_rate_per_s = [10, 20]\nthink_time = "none"\nlatency_limit_s = 0.5\n'
     )
+    file.write_text(text)
     asked, workload = experiment(Words(str(file)))
     found = [run.cell.driving for run in plan(asked, workload).runs]
     assert [one.offered_rate_per_s for one in found] == [10, 20]
-    assert {(one.duration_s, one.latency_limit_s, one.think_time) for one in found} == {
-        (9, 0.5, None)
-    }
-    file.write_text('workload = "w"\nsystems = ["sqlite"]\n\n[drive]\nduratoin_s = 9\n')
+    limits = {(one.duration_s, one.latency_limit_s, one.think_time) for one in found}
+    assert limits == {(9, 0.5, None)}
+    file.write_text(text.replace("duration_s", "duratoin_s"))
     with pytest.raises(ExperimentError, match="unknown key 'duratoin_s'") as caught:
         experiment(Words(str(file)))
-    assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (5, True)
+    assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (6, True)
 
 
 @pytest.fixture(autouse=True)
@@ -328,9 +325,7 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
     [
         ("none.sql", {}, "there is no such file"),
         ("{}@0", {}, "weight behind the @: expected a whole number from 1"),
-        ("{}@x", {}, "weight behind the @: expected a whole number from 1"),
         ("{}", {"script": ("{}",)}, "is named twice"),
-        (",{}", {}, "expected a script before and behind each comma"),
         ("{0},,{0}", {}, "expected a script before and behind each comma"),
         ("{}", {"on": ()}, "no system under test"),
         ("{}", {"set": ("scal=10",)}, "no script uses the variable :scal$"),
@@ -397,27 +392,17 @@ def test_what_the_system_does_not_take_is_refused_before_it_is_started(
     assert f"{caught.value.line}:{caught.value.column}" == place
 
 
-def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
-    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
-        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
-
-
-@pytest.mark.parametrize(
-    ("text", "systems"),
-    [
+def test_literals_names_and_comments_are_those_of_the_system(script: Path) -> None:
+    for text, systems in (
         ("# it's a comment\nSELECT 'it\\'s';", "mariadb mysql"),
         ("/* a /* b */ SELECT 1;", "sqlite mariadb mysql cubrid"),
         ("/* a /* b */ */ SELECT 1;", "postgresql duckdb"),
         ("SELECT 1 AS [it's];", "sqlite cubrid"),
-    ],
-)
-def test_literals_names_and_comments_are_those_of_the_system(
-    text: str, systems: str, script: Path
-) -> None:
-    script.write_text(f"{text}\n")
-    for system in systems.split():
-        found, workload = of_scripts(script, on=(system,))
-        Compiled(workload).check(plan(found, workload).runs)
+    ):
+        script.write_text(f"{text}\n")
+        for system in systems.split():
+            found, workload = of_scripts(script, on=(system,))
+            Compiled(workload).check(plan(found, workload).runs)
 
 
 def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: Path) -> None:
@@ -426,3 +411,5 @@ def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: P
     found, workload = of_scripts("tpcb.select-only", script=(str(file),), on=("cassandra",))
     (run,) = plan(found, workload).runs
     assert why_refused(Compiled(workload), run) is None
+    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
+        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))

@@ -216,40 +216,30 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
     one = wanted(systems=(A,), storages=(HERE,), feed=str(feed))
 
     def contents(
-        experiment: Experiment = one,
-        text: str = "",
-        read: str = "",
-        load_sessions: int | None = None,
-        **versions: str,
-    ) -> str:
+        text: str = "", read: str = "", sessions: int | None = None, assay: str = "0.1",
+        versions: tuple[str, str] = ("1.0", "1.0"), **changes: Any,
+    ) -> str:  # fmt: skip
+        experiment = replace(one, **changes)
         workload = structs.replace(TPCB, texts={**TPCB.texts, "more": text})
-        known = {"a": "1.0", "b": "1.0", **versions}
-        assay = versions.get("assay", "0.1")
-        content = content_of(experiment, workload, read, known, assay, load_sessions)
+        known = dict(zip("ab", versions, strict=True))
+        content = content_of(experiment, workload, read, known, assay, sessions)
         (run,) = content.in_plan(plan(experiment, workload)).runs
         return run.content
 
     same = contents()
     assert contents() == same
-    assert contents(b="2.0") == same, "another system's version"
-    feed_before, others = same, [
-        contents(text="changed"),
-        contents(read="changed"),
-        contents(a="2.0"),
-        contents(assay="0.2"),
-        contents(replace(one, clients=(3,))),
-        contents(replace(one, seed=2)),
-        contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
-        contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
-        contents(replace(one, levels={"cache": ("cold",)})),
-        contents(replace(one, levels={"memory": (1 << 30,)})),
-        contents(replace(one, levels={"cpus": (1.0,)})),
-        contents(replace(one, levels={"rtt": (0.001,)})),
-        contents(load_sessions=2),
+    assert contents(versions=("1.0", "2.0")) == same, "another system's version"
+    changes: list[dict[str, Any]] = [
+        {"text": "changed"}, {"read": "changed"}, {"versions": ("2.0", "1.0")}, {"assay": "0.2"},
+        {"clients": (3,)}, {"seed": 2}, {"systems": (replace(A, settings={"x": "1"}),)},
+        {"storages": (replace(HERE, options={"size": "1G"}),)}, {"sessions": 2},
+        {"levels": {"cache": ("cold",)}}, {"levels": {"memory": (1 << 30,)}},
+        {"levels": {"cpus": (1.0,)}}, {"levels": {"rtt": (0.001,)}},
     ]  # fmt: skip
+    others = [contents(**each) for each in changes]
     feed.write_text("SELECT 2")
     others.append(contents())
-    assert len({feed_before, *others}) == 1 + len(others)
+    assert len({same, *others}) == 1 + len(others)
 
 
 def test_an_experiment_is_found_again_by_its_file_and_the_options_beside_it(
