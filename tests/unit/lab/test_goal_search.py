@@ -4,6 +4,7 @@ much trials scatter."""
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -295,9 +296,8 @@ def test_repetitions_that_cannot_change_the_one_in_the_middle_are_spared(
 def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
     condition = goals.goal("elapsed < 9s")
     met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
-    failed = Trial(
-        400, TrialAnswer.FAILED, "the server died" + " and more" * 40, None, (), "tuples"
-    )
+    why = "the server died" + " and more" * 40
+    failed = Trial(400, TrialAnswer.FAILED, why, None, (), "tuples")
     words = goals.search_so_far(condition, [met, failed]).words
     assert words.startswith(
         "ended by the run at tuples 400, which was not measured (the server died and more and"
@@ -339,12 +339,19 @@ def trial(rate: float, value: float | None, others: float = 0.0) -> Trial:
     return Trial(rate, answer, why, value, (), "", value is not None, others, 1, is_met, others)
 
 
+def assert_found(so_far: SearchSoFar, capacity_per_s: float) -> None:
+    """What a queue of this capacity can have lies between the two ends."""
+    assert so_far.met is not None and so_far.missed is not None
+    assert so_far.met.level <= met_up_to(capacity_per_s) < so_far.missed.level
+
+
+WIDE = asked(offered_rates_per_s=(100.0, 10_000.0))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, 0.08])
 def test_the_true_limit_lies_in_the_interval_of_a_noisy_search(noise: float) -> None:
     """By chance, one of some hundred ends next to it."""
-    experiment = asked(offered_rates_per_s=(100.0, 10_000.0))
-    runs = planned(experiment)
     beyond = 0
     for search in range(40):
         capacity_per_s = random.Random(f"{search} {noise}").uniform(300, 3000)
@@ -354,7 +361,7 @@ def test_the_true_limit_lies_in_the_interval_of_a_noisy_search(noise: float) -> 
             value = p99(capacity * chance.lognormvariate(0, noise))
             return trial(level_of(run), value(level_of(run)))
 
-        so_far = found(experiment, performed(experiment, runs, read), read)
+        so_far = found(WIDE, performed(WIDE, planned(WIDE), read), read)
         if so_far.not_decided:
             continue
         met, missed = so_far.met, so_far.missed
@@ -374,70 +381,54 @@ def test_one_run_that_missed_by_chance_does_not_end_the_search_below() -> None:
 
     def read(run: PlannedRun) -> Trial:
         is_first = (level_of(run), run.repetition) == (1000.0, 1)
-        value = p99(6250)(level_of(run))
-        return trial(level_of(run), 50e6 if is_first else value)
+        return trial(level_of(run), 50e6 if is_first else p99(6250)(level_of(run)))
 
-    so_far = found(experiment, performed(experiment, planned(experiment), read), read)
-    assert so_far.met is not None and so_far.missed is not None
-    assert so_far.met.level <= met_up_to(6250) < so_far.missed.level <= so_far.met.level * 1.06
+    assert_found(found(experiment, performed(experiment, planned(experiment), read), read), 6250)
 
 
 def test_a_disturbed_trial_is_measured_again_until_it_is_not() -> None:
     """Other programs come twice, for some runs."""
-    experiment = asked(offered_rates_per_s=(100.0, 10_000.0))
     taken: list[int] = []
 
     def read(run: PlannedRun) -> Trial:
         if run.position not in taken:
             taken.append(run.position)
-        is_beside_others = taken.index(run.position) in (0, 1, 6)
-        if is_beside_others:
+        if taken.index(run.position) in (0, 1, 6):
             return trial(level_of(run), 900e6, others=0.73)
         return trial(level_of(run), p99(1000)(level_of(run)))
 
-    done = performed(experiment, planned(experiment), read)
+    done = performed(WIDE, planned(WIDE), read)
     assert [level_of(run) for run in done[:3]] == [level_of(done[0])] * 3
     assert [run.in_place_of for run in done[:3]] == [None, 1, 1]
     assert done[0].seed == done[2].seed
-    so_far = found(experiment, done, read)
+    so_far = found(WIDE, done, read)
     assert so_far.not_decided == ""
-    assert so_far.met is not None and so_far.missed is not None
-    assert so_far.met.level <= met_up_to(1000) < so_far.missed.level
+    assert_found(so_far, 1000)
 
 
 def test_what_stays_disturbed_is_repeated_three_times_and_decides_nothing() -> None:
-    experiment = asked(offered_rates_per_s=(100.0, 10_000.0))
-
     def read(run: PlannedRun) -> Trial:
         return trial(level_of(run), 900e6, others=0.73)
 
-    runs = planned(experiment)
-    done = performed(experiment, runs, read)
-    for level in {*map(level_of, done)}:
-        assert sum(level_of(run) == level and bool(run.in_place_of) for run in done) == (
-            MOST_IN_PLACE
-        )
-    so_far = found(experiment, done, read)
+    done = performed(WIDE, planned(WIDE), read)
+    again = Counter(level_of(run) for run in done if run.in_place_of)
+    assert again == dict.fromkeys(map(level_of, done), MOST_IN_PLACE)
+    so_far = found(WIDE, done, read)
     assert so_far.words == "not decided: other programs used 73 % of the CPUs at 100/s"
     assert (so_far.highest, so_far.others) == (None, 0.73)
-    once = performed(experiment, runs, read, repeats=False)
+    once = performed(WIDE, planned(WIDE), read, repeats=False)
     assert not any(run.in_place_of for run in once)
-    assert found(experiment, once, read).not_decided
+    assert found(WIDE, once, read).not_decided
 
-
-def test_an_end_that_cannot_be_confirmed_decides_nothing() -> None:
-    """Other programs begin when the search is nearly over."""
-    experiment = asked(offered_rates_per_s=(100.0, 10_000.0))
-
-    def read(run: PlannedRun) -> Trial:
+    def at_the_end(run: PlannedRun) -> Trial:
+        """Other programs begin when the search is nearly over: an end cannot be confirmed."""
         others = 0.3 if run.repetition > 1 else 0.0
         return trial(level_of(run), p99(1000)(level_of(run)), others)
 
-    done = performed(experiment, planned(experiment), read)
+    done = performed(WIDE, planned(WIDE), at_the_end)
     assert sum(run.in_place_of is not None for run in done) <= 2 * MOST_IN_PLACE
-    assert found(experiment, done, read).words.startswith(
-        "not decided: other programs used 30 % of the CPUs at "
-    )
+    said = found(WIDE, done, at_the_end).words
+    assert said.startswith("not decided: other programs used 30 % of the CPUs at ")
 
 
 def test_a_continued_search_measures_the_same_again() -> None:
