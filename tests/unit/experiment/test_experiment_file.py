@@ -257,23 +257,19 @@ def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: 
     }
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right", "line", "complaint"),
-    [
+def test_a_mistake_in_what_single_tests_have_is_placed(tmp_path: Path) -> None:
+    optional = 'optional = ["postgresql"]'
+    for wrong, right, line, complaint in (
         ("[test.connect]", "[test.conect]", 10, "conect, which is not among the tests"),
         ('systems = ["sqlite"]', 'systems = ["mariadb"]', 11, "not among the systems"),
-        ('optional = ["postgresql"]', 'optional = ["mariadb"]', 4, "neither a system nor"),
-        ('optional = ["postgresql"]', 'optional = ["here",\n"maria"]', 5, "neither a system nor"),
+        (optional, 'optional = ["mariadb"]', 4, "neither a system nor"),
+        (optional, 'optional = ["here",\n"maria"]', 5, "neither a system nor"),
         ("updates = 5", "uppdates = 5", 24, "unknown parameter"),
-    ],
-)
-def test_a_mistake_in_what_single_tests_have_is_placed(
-    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
-) -> None:
-    file = written(tmp_path, SINGLE_TESTS.replace(wrong, right))
-    with pytest.raises(ExperimentError, match=complaint) as caught:
-        experiment(Words(str(file)))
-    assert caught.value.line == line
+    ):
+        file = written(tmp_path, SINGLE_TESTS.replace(wrong, right))
+        with pytest.raises(ExperimentError, match=complaint) as caught:
+            experiment(Words(str(file)))
+        assert caught.value.line == line
 
 
 RATES = "0s:200,60s:800,500"

@@ -43,33 +43,21 @@ from assay.text.units import about
 H = "postgresql://me@127.0.0.1"
 
 
-def _labels(*written: str) -> list[str]:
-    return [choice.label for choice in checked_choices.system_choices(written)]
-
-
-@pytest.mark.parametrize(
-    ("written", "names"),
-    [
+def test_servers_of_one_host_are_named_by_what_they_differ_in() -> None:
+    for written, names in (
         ([f"{H}:5432/shop"], ["127.0.0.1"]),
         ([f"{H}:5432/shop", f"{H}:5433/shop"], ["127.0.0.1:5432", "127.0.0.1:5433"]),
         ([f"{H}/shop", f"{H}/test"], ["127.0.0.1/shop", "127.0.0.1/test"]),
         ([f"{H}/shop", "postgresql://you@127.0.0.1/shop"], ["me@127.0.0.1", "you@127.0.0.1"]),
-        (
-            [f"{H}/shop?sslmode=disable", f"{H}/shop?sslmode=prefer"],
-            ["127.0.0.1?sslmode=disable", "127.0.0.1?sslmode=prefer"],
-        ),
+        ([f"{H}/shop?sslmode=disable", f"{H}/shop?sslmode=prefer"],
+         ["127.0.0.1?sslmode=disable", "127.0.0.1?sslmode=prefer"]),
         ([f"{H}:1/a", f"{H}:2/a", f"{H}:2/b"], ["127.0.0.1:1", "127.0.0.1:2/a", "127.0.0.1:2/b"]),
         (["postgresql://u@[::1]:1/d", "postgresql://u@[::1]:2/d"], ["[::1]:1", "[::1]:2"]),
-        (
-            ["postgresql://a:geheim@h/d", "postgresql://a:secret@h/d", "postgresql://b:x@h/d"],
-            ["a@h", "a@h", "b@h"],
-        ),
-    ],
-)
-def test_servers_of_one_host_are_named_by_what_they_differ_in(
-    written: list[str], names: list[str]
-) -> None:
-    assert _labels(*written) == [f"postgresql at {name}" for name in names]
+        (["postgresql://a:geheim@h/d", "postgresql://a:secret@h/d", "postgresql://b:x@h/d"],
+         ["a@h", "a@h", "b@h"]),
+    ):  # fmt: skip
+        labels = [choice.label for choice in checked_choices.system_choices(written)]
+        assert labels == [f"postgresql at {name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -118,13 +106,12 @@ def test_programs_are_known_by_their_content_wherever_they_lie() -> None:
     assert len(set(identity.system_labels(choices))) == 2
 
 
-@pytest.mark.parametrize(
-    ("written", "message", "hint"),
-    [
+def test_what_is_no_directory_is_refused() -> None:
+    for written, message, hint in (
         ("postgresql:/a,b", "unknown system 'b'", 'in double quotes: postgresql:"/a,b"'),
         ("postgresql:/a[1]", "expected KEY=VALUE", 'in double quotes: postgresql:"/a[1]"'),
         ("postgresql@15:/a", "a directory of programs has the version", "leave the version out"),
-        ("postgresql:/a[version=15]", "a directory of programs has the", "leave the version out"),
+        ("postgresql:/a[version=15]", "a directory of programs has", "leave the version out"),
         ("sqlite:/a", "sqlite has no programs of which a directory", "sqlite://"),
         ("postgresql:a", "neither a name nor a URL", "SYSTEM:./DIRECTORY"),
         ("new=/opt/b", "expected a name or a URL", "NAME=SYSTEM:DIRECTORY"),
@@ -132,14 +119,12 @@ def test_programs_are_known_by_their_content_wherever_they_lie() -> None:
         ("postgresql:/me:geheim@h/db", "neither a name nor a URL", "scheme://"),
         ("postgresql:/a\0", "cannot be a directory", "name another"),
         ("x=postgresql:/a,x=postgresql:/b", "two systems are called 'x'", "a name of its own"),
-    ],
-)
-def test_what_is_no_directory_is_refused(written: str, message: str, hint: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        checked_choices.system_choices([written])
-    assert message in refused.value.message
-    assert hint in str(refused.value.hint)
-    assert "geheim" not in f"{refused.value.message}{refused.value.hint}"
+    ):
+        with pytest.raises(ArgumentError) as refused:
+            checked_choices.system_choices([written])
+        assert message in refused.value.message
+        assert hint in str(refused.value.hint)
+        assert "geheim" not in f"{refused.value.message}{refused.value.hint}"
 
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
@@ -277,26 +262,23 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("on", "given", "expected"),
-    [
+def test_what_is_no_level_is_refused() -> None:
+    """Or is one that no system can have."""
+    for on, given, expected in (
         ("postgresql", {"memory": "much"}, "memory: expected none or a size in bytes from 1 MiB"),
         ("postgresql", {"memory": "1kB"}, "found '1kB'"),
         ("postgresql", {"cpus": "0"}, "cpus: expected none or a number of processors from 0.05"),
         ("postgresql", {"rtt": "-1ms"}, "rtt: expected 0 or a number of seconds from 0.0001 to 60"),
         ("postgresql", {"rtt": "0,1us"}, "found '1us'"),
         ("postgresql", {"memory": "64MB,64MB"}, "memory: 64MB is given twice"),
-        # No system can have it.
         ("duckdb", {"memory": "64MB"}, "--memory does not apply to tpcb.tpcb-like: only a server"),
         ("sqlite", {"cpus": "1"}, "--cpus does not apply to tpcb.tpcb-like: only a server"),
         ("postgresql://u@h/d", {"cpus": "1"}, "--cpus does not apply"),
         ("sqlite", {"rtt": "1ms"}, "--rtt does not apply"),
-    ],
-)
-def test_what_is_no_level_is_refused(on: str, given: dict[str, Any], expected: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        words.experiment(words.Words("tpcb", on=(on,), **given))
-    assert expected in refused.value.message
+    ):
+        with pytest.raises(ArgumentError) as refused:
+            words.experiment(words.Words("tpcb", on=(on,), **given))
+        assert expected in refused.value.message
 
 
 @pytest.mark.parametrize(

@@ -113,23 +113,18 @@ def test_each_flaw_has_its_warning(
             assert "ms measured, 1 ms asked" in one.detail or "µs measured" in one.detail
 
 
-@pytest.mark.parametrize(
-    ("stop", "elapsed_s", "expected"),
-    [
+def test_how_long_a_measurement_must_be_depends_on_what_ends_it(run: Run) -> None:
+    none = {"passes": None, "transactions": None, "duration_s": None}
+    for stop, elapsed_s, expected in (
         ({"passes": 1}, 0.6, []),
         ({"passes": 1}, 0.4, ["short-passes"]),
         ({"transactions": 100}, 0.6, ["short-measurement"]),
         ({"duration_s": 10}, 9, ["short-measurement"]),
-    ],
-)
-def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
-    run: Run, stop: dict[str, int], elapsed_s: float, expected: list[str]
-) -> None:
-    evidence = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
-    ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = invented.of_cell(evidence, driving=structs.replace(evidence.driving, **ends))
-    names = [warning.name for warning in judge_run(evidence)[1]]
-    assert [name for name in names if name.startswith("short")] == expected
+    ):
+        found = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
+        driving = structs.replace(found.driving, **{**none, **stop})
+        names = judged(invented.of_cell(found, driving=driving))[1]
+        assert [name for name in names if name.startswith("short")] == expected
 
 
 def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: Run) -> None:
@@ -212,16 +207,13 @@ def test_percentiles_need_enough_samples() -> None:
     assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
 
 
-@pytest.mark.parametrize(
-    ("asked", "effective", "same"),
-    [
+def test_settings_are_compared_by_meaning() -> None:
+    for asked, effective, same in (
         ("1GB", "1024MB", True), ("1G", "1073741824", True), ("on", "1", True),
         ("ON", "off", False), ("30s", "30000ms", True), ("0", "OFF", True),
         ("O_DIRECT", "o_direct", True), ("1GB", "1048576", False), ("10", "100", False),
-    ],
-)  # fmt: skip
-def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
-    assert mean_the_same(asked, effective) is same
+    ):  # fmt: skip
+        assert mean_the_same(asked, effective) is same
 
 
 COMPARED = 'scripts = ["read.sql"]\ncompare_results = true\nqueue = 40\nclients = [3]\n'
