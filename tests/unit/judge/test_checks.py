@@ -17,9 +17,8 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
-from assay import comparison, registry
+from assay import registry
 from assay.cli.commands import run
-from assay.comparison.sides import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging import merge
 from assay.dialects import statements
@@ -42,6 +41,7 @@ from assay.workload import reader
 from assay.workload.in_dialect import with_words
 from assay.workload.values import Script
 from observations import observation
+from two_sides import within
 
 READ = "SELECT v FROM t WHERE k = :k"
 ORDERED = "SELECT v FROM t ORDER BY v LIMIT 3"
@@ -171,19 +171,14 @@ def on_two(path: Path, *of_each: dict[str, Any]) -> ExperimentRecord:
     return structs.replace(found, runs=same_questions)
 
 
-def compared(experiment: ExperimentRecord, **given: Any) -> Comparison:
-    of = comparison.side("A", "", [experiment])
-    return comparison.compare(of, None, between="system", **given)
-
-
 def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
     experiment = on_two(tmp_path / "r", {}, {"first": [first(1, rows=0)], "rows_each": 0.5})
-    (cell,) = compared(experiment).cells
+    (cell,) = within(experiment, "system").cells
     assert cell.primary.verdict == (
         "not comparable: answers to read:2 (SELECT v FROM t WHERE k = :k): "
         "1 row per answer → 0.5 rows per answer"
     )
-    (cell,) = compared(experiment, despite=["answers"]).cells
+    (cell,) = within(experiment, "system", despite=["answers"]).cells
     assert cell.primary.verdict == "faster"
     (warning,) = (one for one in build(experiment).warnings if one.name == "answers-differ")
     assert "mariadb" in warning.details[0] and "postgresql" in warning.details[0]
@@ -197,7 +192,7 @@ def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
 
 def test_sides_with_the_same_answers_are_ranked_and_say_so(tmp_path: Path) -> None:
     experiment = on_two(tmp_path / "r", {}, {})
-    made = compared(experiment)
+    made = within(experiment, "system")
     assert made.cells[0].primary.verdict == "faster"
     facts = comparison_report.build(made).facts
     assert (
