@@ -278,20 +278,22 @@ def test_it_has_a_ratio_with_the_last_of_its_tests(record: ExperimentRecord) -> 
     assert not metrics["both"].metric.is_more_better
 
 
-def test_cells_are_paired_with_the_clients_of_a_group_left_out() -> None:
-    counts = [(readers, writers) for readers in (1, 4) for writers in (1, 2)]
+GROUPS = '[[tests.t.steps]]\ndo = "load"\n\n[[tests.t.steps]]\ndo = "drive"\n' + "".join(
+    f'\n[[tests.t.steps.groups]]\nname = "{name}"\nscripts = ["read.sql"]\n'
+    "clients = 1\ntransactions = 5\n"
+    for name in ("readers", "writers")
+)
 
-    def grouped(run: Run) -> Run:
-        of_groups = dict(zip(("readers", "writers"), counts[run.clients - 1], strict=True))
-        return invented.of_cell(run, group_clients=of_groups, clients=8)
 
-    made = within(
-        invented.each_run(measured("a", (1.0, 1.0), clients=(1, 2, 3, 4)), grouped),
-        "clients of readers",
-    )
-    assert [cell.name for cell in made.cells] == [
-        "postgresql, here, writers 1", "postgresql, here, writers 2"
-    ]  # fmt: skip
+def test_cells_are_paired_with_the_clients_of_a_group_left_out(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "w", GROUPS)
+    assay.run(
+        folder, on="null", clients={"readers": [1, 4], "writers": [1, 2]}, repetitions=2,
+        probe_s=0, records="r.sqlite",
+    )  # fmt: skip
+    with Store(Path("r.sqlite"), must_exist=True) as store:
+        made = within(store.experiment(1), "clients of readers")
+    assert [cell.name for cell in made.cells] == ["null, here, writers 1", "null, here, writers 2"]
     assert made.unequal == ()
 
 
