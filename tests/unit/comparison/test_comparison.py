@@ -132,25 +132,27 @@ def test_unequal_cells_are_said_to_differ_in_what() -> None:
 
 
 def test_a_script_is_known_by_its_content_or_else_by_its_path() -> None:
-    run = structs.replace(measured("a").runs[0], is_ad_hoc=True)
-    same, unpacked, edited, one, other = (
-        factors.identifying(
-            invented.of_cell(
-                run, workload=path, workload_content="of its scripts",
-                scripts=(ScriptFile(path, 1, content),),
-            )
-        )
-        for path, content in (
-            ("q.sql", "d1"), ("/tmp/x/q.sql", "d1"), ("q.sql", "d2"), ("x.sql", ""), ("f/x.sql", "")
-        )
-    )  # fmt: skip
+    def of_script(run: Run, path: str, content: str) -> Run:
+        scripts = (ScriptFile(path, 1, content),)
+        known = "of its scripts" if content else ""
+        run = structs.replace(run, workload=path, is_ad_hoc=True, cell_fingerprint=path)
+        return invented.of_cell(run, workload=path, workload_content=known, scripts=scripts)
+
+    same, unpacked, edited = (
+        factors.identifying(of_script(measured("a").runs[0], path, content))
+        for path, content in (("q.sql", "d1"), ("/tmp/x/q.sql", "d1"), ("q.sql", "d2"))
+    )
     assert not factors.differing([same, unpacked])
-    for a, b, sentence in (
-        (same, edited, "scripts: q.sql (d1) → q.sql (d2)"),
-        (one, other, "scripts: x.sql → f/x.sql"),
-    ):
-        assert factors.differing([a, b]) == ["scripts"]
-        assert differences.of_unequal_cells(a, b)[0].sentence == sentence
+    assert factors.differing([same, edited]) == ["scripts"]
+    found = differences.of_unequal_cells(same, edited)[0].sentence
+    assert found == "scripts: q.sql (d1) → q.sql (d2)"
+    sides = [
+        invented.each_run(measured(name), lambda run, path=path: of_script(run, path, ""))
+        for name, path in (("a", "x.sql"), ("b", "f/x.sql"))
+    ]
+    made = compared(*sides)
+    assert "scripts: x.sql → f/x.sql" in in_words(made)
+    assert [one.name for one in made.unequal[0].differences] == ["scripts"]
 
 
 def test_what_was_not_measured_has_no_data_that_differ() -> None:

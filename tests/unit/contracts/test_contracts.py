@@ -131,7 +131,7 @@ def values_of(choice: StorageChoice) -> None:
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"prepare": None}, "prepare is missing"),
+        ({"prepare": None, "option_specs": None}, "prepare is missing"),
         ({"check": lambda _choice: None}, "accepts an unknown option"),
         ({"option_specs": (OptionSpec("size", "2G", ("1G",), "How large."),)},
          "size has the default '2G', which is not among its values"),

@@ -54,6 +54,8 @@ def test_what_is_no_price_is_refused() -> None:
         ("ssd=0/GB", "found '0'"),
         ("ssd=inf/GB", "expected a number"),
         ("ssd=1", "expected --price STORAGE=0.60/GB"),
+        ("ssd=1/TB", "expected --price STORAGE=0.60/GB"),
+        ("1/GB", "expected --price STORAGE=0.60/GB"),
         ("ssd=1/GB,ssd=2/GB", "two prices"),
         ("sqlite=1,sqlite=2", "sqlite has two prices"),
         ("mariadb=1", "several systems; known: mariadb"),

@@ -242,7 +242,17 @@ def test_a_parameter_of_a_published_table_is_one_of_the_workload(tmp_path: Path)
     assert "no parameter is called 'siez'" in caught.value.message
 
 
+def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -> None:
+    folder = declared_folder(tmp_path, 'isolation = "read committed"\n')
+    asked, _ = experiment(Words(folder, on=("sqlite", "null")))
+    lab.run(asked, records=tmp_path / "r.sqlite")
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        states = [(run.system_label, run.state) for run in store.latest().runs]
+    assert states == [("sqlite", "refused"), ("null", "done")]
+
+
 A, B = invented.POSTGRESQL, invented.SQLITE
+
 Truth = Callable[[PlannedRun], bool]
 
 
