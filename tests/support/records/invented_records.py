@@ -348,6 +348,11 @@ def planned_as(run: Run, **values: Any) -> Run:
     return structs.replace(run, planned=replace(run.planned, **values))
 
 
+def each_run(record: ExperimentRecord, change: Callable[[Run], Run]) -> ExperimentRecord:
+    """The record with other runs."""
+    return structs.replace(record, runs=tuple(map(change, record.runs)))
+
+
 def disturbed(run: Run, share: float) -> Run:
     """The run while other programs used this share of the machine's processors."""
     assert run.driven is not None

@@ -1,12 +1,14 @@
-"""What an experiment answers: a sentence for each factor, which claims no more than the numbers."""
+"""What an experiment answers: a sentence for each factor, which claims no more than the numbers;
+and how the levels of a factor are named."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -22,23 +24,33 @@ from assay.contracts import durability as words
 from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability, Safeguard
 from assay.contracts.storage_facts import StorageFacts
+from assay.errors import ArgumentError
+from assay.experiment import ServerMachine, SystemChoice, from_command_line
+from assay.experiment.from_command_line import Words
 from assay.judge.run import RunWarning
 from assay.judge.warning_kinds import WarningKind
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, Run
 from assay.report import cell_runs, comparison_document, comparison_report
 from assay.report.build import build
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
 from assay.report.page import render as page
 from assay.report.summaries import first_look
-from assay.report.values import Report
 from shown_report import text_of
+from two_sides import measured as of_one_system
+from two_sides import within
 
 D3, D1 = Durability("D3"), Durability("D1")
 CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
 TWICE = tuple(2 * seconds for seconds in CLOSE)
+RANKED = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
 APART = (0.5, 2.0, 1.0, 0.7, 1.9)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def measured(
@@ -62,12 +74,14 @@ def measured(
     }
     experiment = invented.experiment(path / "r.sqlite", planned, elapsed, **changes)
     of_system = dict(zip(("postgresql", "mariadb"), classes, strict=True))
-    return structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", durability=of_system[run.system])
-            for run in experiment.runs
-        ),
+    return with_deployment(experiment, lambda run: {"durability": of_system[run.system]})
+
+
+def with_deployment(
+    experiment: ExperimentRecord, changes: Callable[[Run], Mapping[str, Any]]
+) -> ExperimentRecord:
+    return invented.each_run(
+        experiment, lambda run: invented.changed(run, "deployment", **changes(run))
     )
 
 
@@ -81,26 +95,48 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
     return question
 
 
-def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
-    assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
-        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
-    )
+@pytest.mark.parametrize(
+    ("classes", "warnings", "said"),
+    [
+        ((D3, D3), [], RANKED),
+        ((D1, D3), [],
+         "not compared: mariadb with postgresql; "
+         "their commits are not equally durable (mariadb: D3; postgresql: D1)"),
+        *(
+            ((D3, D3), [(kind.id, "for 1 s")],
+             "not compared: postgresql with mariadb; on postgresql: "
+             + kind.id.replace("-", " "))
+            for kind in (WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED)
+        ),
+    ],
+)  # fmt: skip
+def test_systems_are_ranked_with_ratio_interval_and_durability_or_the_reason_is_said(
+    classes: tuple[Durability, Durability],
+    warnings: list[tuple[str, str]],
+    said: str,
+    tmp_path: Path,
+) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, classes, warnings=warnings)
+    assert sentence(experiment) == said
+    (conclusion,) = asked(experiment, "system").conclusions
+    if said.startswith("not compared"):
+        assert not conclusion.is_decided
+    if classes != (D3, D3):
+        assert (conclusion.ratio, conclusion.low) == (None, None)
 
 
 def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     """Clients that starved make a number unsteady; of another work it says nothing at all."""
     starved = (RunWarning(WarningKind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
 
-    def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
-        runs = tuple(structs.replace(run, warnings=starved) for run in experiment.runs)
-        return structs.replace(experiment, runs=runs)
-
-    alike, apart = tmp_path / "alike", tmp_path / "apart"
-    alike.mkdir()
-    apart.mkdir()
-    assert "starved clients" in sentence(with_warning(measured(alike, CLOSE, TWICE)))
-    said = sentence(with_warning(measured(apart, CLOSE, TWICE, (D3, D1))))
-    assert "not equally durable" in said and "starved" not in said
+    for name, classes, said, unsaid in (
+        ("alike", (D3, D3), "starved clients", "not equally durable"),
+        ("apart", (D3, D1), "not equally durable", "starved"),
+    ):
+        (tmp_path / name).mkdir()
+        found = measured(tmp_path / name, CLOSE, TWICE, classes)
+        found = invented.each_run(found, lambda run: structs.replace(run, warnings=starved))
+        assert said in sentence(found) and unsaid not in sentence(found)
 
 
 LOGS = {
@@ -117,13 +153,7 @@ def guarded(
 ) -> ExperimentRecord:
     """The systems with these safeguards; others are not known to have any."""
     own = {system: (found,) for system, found in safeguards.items()}
-    return structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", safeguards=own.get(run.system, ()))
-            for run in experiment.runs
-        ),
-    )
+    return with_deployment(experiment, lambda run: {"safeguards": own.get(run.system, ())})
 
 
 def differs(experiment: ExperimentRecord) -> str:
@@ -155,13 +185,7 @@ def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> No
     many = {f"setting_{number}": "1" for number in range(30)}
     settings = {"mariadb": many, "postgresql": dict.fromkeys(many, "2")}
     experiment = guarded(measured(tmp_path, CLOSE, TWICE))
-    experiment = structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", settings=settings[run.system])
-            for run in experiment.runs
-        ),
-    )
+    experiment = with_deployment(experiment, lambda run: {"settings": settings[run.system]})
     made = compare(side("A", "", [experiment]), None, between="system")
     report = comparison_report.build(made)
     assert report.facts["differs"] == "B writes and flushes a binary log, A writes none"
@@ -178,18 +202,17 @@ def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> No
 def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> None:
     experiment = guarded(measured(tmp_path, CLOSE, TWICE))
     report = build(experiment)
-    said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     for render in (markdown.render, github_summary.render, table.render, json_form.render, page):
         stream = io.StringIO()
         render(report, stream)
         text = " ".join(stream.getvalue().split())
-        assert said in text, render
-        assert ONE_LOGS in text, render
+        assert RANKED in text and ONE_LOGS in text, render
     lines = first_look.lines(experiment, report, 80, "assay report 1")
     assert lines.index(f"differs      {ONE_LOGS}") == 2, "under the answer, which takes two lines"
-    (answer,) = json.loads(written(report))["answers"]
+    (answer,) = json.loads(text_of(json_form, report))["answers"]
     assert answer["differs"] == ONE_LOGS
-    assert answer["conclusions"][0]["other_work"] == [
+    (conclusion,) = answer["conclusions"]
+    assert conclusion["other_work"] == [
         {
             "kind": "safeguard",
             "name": "binary log",
@@ -197,30 +220,14 @@ def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> Non
             "compared_with": "writes and flushes a binary log",
         }
     ]
-    (answer,) = json.loads(written(report))["answers"]
-    (conclusion,) = answer["conclusions"]
     assert (conclusion["level"], conclusion["direction"]) == ("postgresql", "better")
     assert conclusion["durability"] == ["D3", "D3"]
-
-
-def written(report: Report) -> str:
-    return text_of(json_form, report)
 
 
 def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) -> None:
     said = sentence(measured(tmp_path, APART, APART[::-1]))
     assert said.startswith("no difference seen: ")
     assert " was 1.00 times (0.13 to 7.5) as fast as " in said
-
-
-def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
-    experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
-    assert sentence(experiment) == (
-        "not compared: mariadb with postgresql; "
-        "their commits are not equally durable (mariadb: D3; postgresql: D1)"
-    )
-    (conclusion,) = asked(experiment, "system").conclusions
-    assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
 
 
 def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
@@ -230,8 +237,10 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         name: ExistingData(before=(ExistingTable("t", count, "", False, ""),))
         for name, count in rows.items()
     }
-    runs = tuple(structs.replace(run, existing_data=held[run.system]) for run in experiment.runs)
-    assert sentence(structs.replace(experiment, runs=runs)) == (
+    found = invented.each_run(
+        experiment, lambda run: structs.replace(run, existing_data=held[run.system])
+    )
+    assert sentence(found) == (
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
@@ -259,14 +268,6 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
             (what, "rows of indexed: not counted → 5"),
         ]
         assert differences.leave_no_verdict(found) is not are_other_scripts
-
-
-@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
-def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
-    experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
-    assert sentence(experiment) == (
-        f"not compared: postgresql with mariadb; on postgresql: {kind.id.replace('-', ' ')}"
-    )
 
 
 def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
@@ -358,17 +359,9 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     elapsed = {("postgresql", "here", 8): CLOSE, ("postgresql", "ssd", 8): TWICE}
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
     memory = StorageFacts("here", "tmpfs", "/data", "tmpfs", "tmpfs")
-    experiment = structs.replace(
-        experiment,
-        runs=tuple(
-            invented.changed(run, "deployment", nodes=(Node("node", memory),))
-            if run.storage == "here"
-            else run
-            for run in experiment.runs
-        ),
-    )
-    said = sentence(experiment, "storage")
-    assert said == (
+    in_memory = {"nodes": (Node("node", memory),)}
+    experiment = with_deployment(experiment, lambda run: in_memory if run.storage == "here" else {})
+    assert sentence(experiment, "storage") == (
         "storage here is 2.0 times (2.0 to 2.0) as fast as storage ssd; "
         "storage here: memory, where all is lost with the power"
     )
@@ -388,14 +381,94 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
     assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
 
 
-@pytest.mark.parametrize(
-    ("ratio", "shown"),
-    [(0.0123, "0.012"), (0.97, "0.97"), (1.04, "1.04"), (4.56, "4.6"), (123, "120"), (2e4, "many")],
-)  # fmt: skip
-def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
-    assert ratio_words(ratio) == shown
+def test_digits_of_a_ratio() -> None:
+    shown = {0.0123: "0.012", 0.97: "0.97", 1.04: "1.04", 4.56: "4.6", 123: "120", 2e4: "many"}
+    assert {ratio: ratio_words(ratio) for ratio in shown} == shown
 
 
 def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
     assert times_words(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
     assert times_words(2.0, 0.1, 100.0).endswith("(interval too wide to use)")
+
+
+def test_memory_and_profiles_are_compared_by_the_names_and_levels_of_the_options() -> None:
+    machines = (ServerMachine(), ServerMachine(memory_bytes=1 << 30))
+    systems = [replace(invented.POSTGRESQL, machine=machine) for machine in machines]
+    (cell,) = within(of_one_system("a", systems=systems), "memory=none,1GB").cells
+    assert cell.name == "postgresql, here, 8 clients" and "memory_bytes" not in cell.factors
+    profiles = Words("ssd.insert", on=("sqlite",), set=("sqlite.profile=none,tuned",))
+    found = of_one_system("b", systems=from_command_line.experiment(profiles)[0].systems)
+    (cell,) = within(found, "profile=none,tuned").cells
+    assert (cell.name, cell.factors["profile"]) == ("sqlite, here, 8 clients", "none")
+    with pytest.raises(ArgumentError, match="no level 'paper' of profile"):
+        within(found, "profile=none,paper")
+
+
+def test_levels_of_a_setting_are_compared_by_its_name() -> None:
+    """With or without its system; where it was not asked for, it is at its default."""
+    systems = [
+        SystemChoice("postgresql", settings={"jit": "on", "synchronous_commit": "off"}),
+        SystemChoice("postgresql", settings={"jit": "on"}),
+    ]
+    found = of_one_system("a", (1.0, 1.0), systems=systems)
+    for between in ("synchronous_commit", "postgresql.synchronous_commit"):
+        made = within(found, between)
+        assert (made.a.title, made.b.title) == (
+            "postgresql.synchronous_commit off, ",
+            "postgresql.synchronous_commit default, ",
+        )
+        assert [cell.name for cell in made.cells] == ["postgresql jit=on, here, 8 clients"]
+        assert not made.unequal
+    both = [SystemChoice(name, settings={"jit": "on"}) for name in ("postgresql", "mariadb")]
+    with pytest.raises(ArgumentError, match="several systems have a setting 'jit'") as raised:
+        within(of_one_system("b", (1.0,), systems=both), "jit")
+    assert raised.value.hint == "name one: --between mariadb.jit or --between postgresql.jit"
+
+
+def test_a_level_that_is_not_there_is_refused() -> None:
+    one = of_one_system("a", (1.0,), clients=(1, 2, 4))
+    for between, found in (
+        ("clients", "found 3: 1, 2, 4"),
+        ("storage", "expected two levels of storage, found 1"),
+        ("clients=1,9", "no level '9'"),
+        ("clients=1", "expected two levels"),
+        ("clents", "no factor 'clents'"),
+    ):
+        with pytest.raises(ArgumentError, match=found):
+            within(one, between)
+    assert [cell.name for cell in within(one, "clients=1,4").cells] == ["postgresql, here"]
+
+
+def with_rates(*rates: Any) -> ExperimentRecord:
+    """A run with each level of a parameter."""
+    clients = tuple(range(1, 1 + len(rates)))
+    return invented.each_run(
+        of_one_system("a", (1.0,), clients=clients),
+        lambda run: invented.of_cell(run, parameters={"rate": rates[run.clients - 1]}, clients=8),
+    )
+
+
+def test_levels_are_found_and_shown_as_people_write_them() -> None:
+    found = with_rates(800.0, 0.25, True)
+    for levels in ("800,0.25", "800.0,.250", "800,true"):
+        made = within(found, f"rate={levels}")
+        assert made.a.title.startswith("rate 800,")
+        assert made.b.title.startswith(("rate 0.25,", "rate yes,"))
+    with pytest.raises(ArgumentError) as raised:
+        within(found, "rate=nan,800")
+    assert raised.value.hint == "known: 800, 0.25, yes"
+
+
+def test_levels_with_commas_are_named_whole() -> None:
+    steps, ramp, rate, start = "0s:200,60s:800", "0s:100..900,5s:900,9s:0", "700", "0s:200"
+    found = with_rates(steps, ramp, rate, start)
+    for first, second in ((steps, ramp), (ramp, steps), (ramp, rate), (start, steps)):
+        made = within(found, f"rate={first},{second}")
+        assert made.a.title.startswith(f"rate {first},")
+        assert made.b.title.startswith(f"rate {second},")
+    made = within(found, "rate=0s:200,1min:800,700")
+    assert made.a.title.startswith(f"rate {steps},")
+    for levels in (steps, f"{steps},{steps}", "0s:200,7s:800,700", ",,700"):
+        with pytest.raises(ArgumentError, match=r"expected two levels|no level") as raised:
+            within(found, f"rate={levels}")
+        assert f"known: {steps}, {ramp}, 700" in str(raised.value.hint)

@@ -16,7 +16,6 @@ import pytest
 from msgspec import structs
 
 from assay import registry, storages, systems
-from assay.contracts import factors
 from assay.contracts.capabilities import CAPABILITIES, missing_capabilities
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.documents import ShapeError
@@ -32,6 +31,7 @@ from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.declared import validate as validate_dialect
 from assay.dialects.postgresql import PostgresqlDialect
 from assay.errors import ArgumentError, Bug
+from assay.experiment.choices.checked_choices import system_choice
 from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.settings_catalogue import SETTINGS
 from assay.lab import lab
@@ -49,7 +49,6 @@ from assay.systems.null.system import NULL
 from assay.systems.sqlite.system import SQLITE
 from assay.text.keys import field_names
 from step_workloads import folder_of
-from waiting import HANG_S
 
 
 @pytest.mark.parametrize("name", registry.systems())
@@ -57,9 +56,9 @@ def test_every_registered_system_keeps_its_contract(name: str) -> None:
     systems.validate(registry.system(name))
 
 
-@pytest.mark.parametrize("name", registry.storages())
-def test_every_registered_storage_keeps_its_contract(name: str) -> None:
-    storages.validate(registry.storage(name))
+def test_every_registered_storage_keeps_its_contract() -> None:
+    for name in registry.storages():
+        storages.validate(registry.storage(name))
 
 
 def null_but(**members: Any) -> object:
@@ -74,6 +73,10 @@ def refuses_all(choice: object) -> None:
     raise ValueError(choice)
 
 
+def shows_the_password(text: str) -> None:
+    raise ArgumentError(f"{text} cannot be right")
+
+
 @pytest.mark.parametrize(
     ("members", "message"),
     [
@@ -83,27 +86,22 @@ def refuses_all(choice: object) -> None:
         ({"check": lambda: None}, "check: expected check(choice:"),
         ({"check": refuses_all}, "check() refuses the system without any option"),
         ({"capabilities": NULL.capabilities | {"magic"}}, "capabilities: 'magic' is none"),
-        (
-            {"capabilities": NULL.capabilities | {"restart"}},
-            "it says that it has 'restart', and settings_of_the_data() shows not",
-        ),
+        ({"capabilities": NULL.capabilities | {"restart"}},
+         "it says that it has 'restart', and settings_of_the_data() shows not"),
         ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "a has no help"),
         ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "the default 'z', which is no"),
-        (
-            {"capabilities_with": lambda _choice: frozenset({"sql", "restart"})},
-            "capabilities_with() gives 'restart', which is not in capabilities",
-        ),
+        ({"capabilities_with": lambda _choice: frozenset({"sql", "restart"})},
+         "capabilities_with() gives 'restart', which is not in capabilities"),
         ({"attach": None}, "attach is missing, as ReachedByUrl has it"),
         ({"check_url": lambda text: int(text)}, "raises ValueError, not ArgumentError"),
+        ({"check_url": shows_the_password}, "shows the password"),
         ({"url_schemes": ("NULL",)}, "url_schemes: expected lower-case letters"),
         ({"counters": lambda: {}}, "counters: expected counters(deployment:"),
         ({"profiles": lambda _system: {}}, "profiles: expected profiles() -> "),
-        (
-            {"table_files_bytes": lambda: 0},
-            "table_files_bytes: expected table_files_bytes(deployment:",
-        ),
+        ({"table_files_bytes": lambda: 0},
+         "table_files_bytes: expected table_files_bytes(deployment:"),
     ],
-)
+)  # fmt: skip
 def test_violations_of_the_contract_of_a_system_are_reported(
     members: dict[str, Any], message: str
 ) -> None:
@@ -126,54 +124,27 @@ def test_half_an_ability_of_a_dialect_breaks_its_contract() -> None:
     assert violation.endswith("as LocksTables has it"), violation
 
 
-def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
-    def shows_the_password(text: str) -> None:
-        raise ArgumentError(f"{text} cannot be right")
-
-    with pytest.raises(ContractBroken, match="shows the password"):
-        systems.validate(null_but(check_url=shows_the_password))
-
-
 def values_of(choice: StorageChoice) -> None:
     option_values((), choice.options, "x")
 
 
 @pytest.mark.parametrize(
-    ("storage", "message"),
+    ("members", "message"),
     [
-        (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
-        (
-            SimpleNamespace(
-                name="x", option_specs=(), check=lambda _choice: None, prepare=lambda _choice: None
-            ),
-            "accepts an unknown option",
-        ),
-        (
-            SimpleNamespace(
-                name="x",
-                option_specs=(OptionSpec("size", "2G", ("1G",), "How large."),),
-                check=values_of,
-                prepare=lambda _choice: None,
-            ),
-            "size has the default '2G', which is not among its values",
-        ),
-        (
-            SimpleNamespace(
-                name="x",
-                option_specs=(),
-                check=values_of,
-                prepare=lambda _choice: None,
-                cut_power=lambda _prepared: None,
-            ),
-            "restore_power is missing, as PowerCut has it",
-        ),
+        ({"prepare": None, "option_specs": None}, "prepare is missing"),
+        ({"check": lambda _choice: None}, "accepts an unknown option"),
+        ({"option_specs": (OptionSpec("size", "2G", ("1G",), "How large."),)},
+         "size has the default '2G', which is not among its values"),
+        ({"cut_power": lambda _prepared: None}, "restore_power is missing, as PowerCut has it"),
     ],
-)
+)  # fmt: skip
 def test_violations_of_the_contract_of_a_storage_are_reported(
-    storage: object, message: str
+    members: dict[str, Any], message: str
 ) -> None:
+    whole = {"name": "x", "option_specs": (), "check": values_of, "prepare": lambda _choice: None}
+    there = {name: one for name, one in {**whole, **members}.items() if one is not None}
     with pytest.raises(ContractBroken, match=message):
-        storages.validate(storage)
+        storages.validate(SimpleNamespace(**there))
 
 
 def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> None:
@@ -221,42 +192,33 @@ def deployment(*endpoints: Address) -> Deployment:
 
 
 def test_the_engine_gets_all_endpoints_and_one_login() -> None:
+    """The record has every node, and no password."""
     alone = deployment(ADDRESS).for_engine(["SET a = 1"])
     assert "endpoints" not in alone.plain
     assert (alone.host, alone.session_statements) == ("10.0.0.1", ("SET a = 1",))
-    endpoints = deployment(*ENDPOINTS).for_engine(["SET a = 1"]).endpoints
+    many = deployment(*ENDPOINTS)
+    endpoints = many.for_engine(["SET a = 1"]).endpoints
     assert [(one.host, one.port) for one in endpoints] == [
-        ("10.0.0.1", 5432),
-        ("10.0.0.2", 5432),
-        ("10.0.0.1", 5433),
-    ]
+        ("10.0.0.1", 5432), ("10.0.0.2", 5432), ("10.0.0.1", 5433),
+    ]  # fmt: skip
     assert all(one.session_statements == ("SET a = 1",) for one in endpoints)
     for wrong in ((), (ADDRESS, structs.replace(ADDRESS, user="another"))):
         with pytest.raises(Bug, match="endpoint"):
             deployment(*wrong)
-
-
-def test_a_recorded_deployment_has_every_node_and_no_password() -> None:
-    many = deployment(*ENDPOINTS)
-    kept = json_text(many.for_record())
-    assert "known to few" not in kept
     document = many.for_record()
+    kept = json_text(document)
+    assert "known to few" not in kept and '"name": "node 13"' in kept
     assert [one["port"] for one in document["endpoints"]] == [5432, 5432, 5433]
     assert document["address"] == document["endpoints"][0]
     assert (document["server_pid"], document["storage"]) == (11, STORAGES[0])
-    assert '"name": "node 13"' in kept
 
 
 @pytest.mark.parametrize(
-    ("choice", "is_embedded"),
-    [
-        (SystemChoice("sqlite"), True),
-        (SystemChoice("null"), True),
-        (SystemChoice("null", url="null:///"), True),
-        (SystemChoice("null", options={"protocol": "postgresql"}), False),
-    ],
+    ("word", "is_embedded"),
+    [("sqlite", True), ("null", True), ("null:///", True), ("null[protocol=postgresql]", False)],
 )
-def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bool) -> None:
+def test_is_embedded_means_in_this_process(word: str, is_embedded: bool) -> None:
+    choice = system_choice(word)
     with provision(choice, StorageChoice(), connections=1) as made:
         assert made.is_embedded == is_embedded
         kept = typed.deployment(json.loads(json_text(made.for_record())), "deployment")
@@ -301,10 +263,6 @@ def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
     assert len(NAMES) == len(set(NAMES))
 
 
-def test_the_word_before_a_level_is_known_of_parameters_too() -> None:
-    assert (factors.placed("storage"), factors.placed("records")) == ("on", "with")
-
-
 GATE = StopReason("the gate", 1)
 
 
@@ -343,6 +301,10 @@ def test_what_does_not_look_at_the_token_is_interrupted_in_the_end(
 ) -> None:
     monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
     before = signal.getsignal(signal.SIGALRM)
+    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
+        signal.raise_signal(signals.run_signal(17))
+        with pytest.raises(Stopped):
+            time.sleep(60)
     with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
         signal.raise_signal(signal.SIGTERM)
         time.sleep(60)
@@ -364,9 +326,7 @@ def test_a_run_is_stopped_alone_and_work_goes_on() -> None:
             assert not STOP.is_asked, "it came too late, and is not for this run"
         signal.raise_signal(signals.run_signal(18))
         assert not STOP.is_asked, "nor between two"
-
-
-def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
+    # A signal ends all, also while a run is stopped.
     with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
         with STOP.of_run(17):
             signal.raise_signal(signals.run_signal(17))
@@ -374,24 +334,19 @@ def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
         STOP.check()
 
 
-def test_a_run_that_does_not_look_is_stopped_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
-    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
-        signal.raise_signal(signals.run_signal(17))
-        with pytest.raises(Stopped):
-            time.sleep(60)
-
-
-def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [RowsSent, pytest.param(SecondMeasured, marks=pytest.mark.slow)])
+def test_an_experiment_ends_when_it_is_asked_to(kind: type[Event], tmp_path: Path) -> None:
+    """No signal is needed, while it loads and while clients work: a page, a deadline or a gate may
+    ask."""
     stop, records = Stop(), tmp_path / "r.sqlite"
-    test = 'scripts = ["read"]\ntransactions = 3\n'
+    test = 'scripts = ["read"]\nduration_s = 600\n'
     toml = folder_of(tmp_path / "workload", test) / "workload.toml"
-    toml.write_text(toml.read_text().replace('rows = "10"', 'rows = "100000000"'))
-    words = Words(str(toml.parent), on=("null",))
-    asked, _ = experiment(words)
+    rows = 'rows = "100000000"' if kind is RowsSent else 'rows = "10"'
+    toml.write_text(toml.read_text().replace('rows = "10"', rows))
+    asked, _ = experiment(Words(str(toml.parent), on=("null",)))
 
     def ask(event: Event) -> None:
-        if isinstance(event, RowsSent):
+        if isinstance(event, kind):
             stop.ask(GATE)
 
     with pytest.raises(Stopped, match="the gate"):
@@ -399,31 +354,4 @@ def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:
     with Store(records, must_exist=True) as store:
         (run,) = store.latest().runs
     assert (run.state, run.reason) == ("interrupted", "the gate")
-
-
-@pytest.mark.slow
-def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path) -> None:
-    """No signal is needed: a page, a deadline or a gate may ask."""
-    script, records, stop = tmp_path / "one.sql", tmp_path / "r.sqlite", Stop()
-    script.write_text("select 1;\n")
-    asked, _ = experiment(Words(str(script), on=("null",), clients="2", duration_s=600.0))
-    raised: list[BaseException] = []
-
-    def ask(event: Event) -> None:
-        if isinstance(event, SecondMeasured):
-            stop.ask(GATE)
-
-    def run() -> None:
-        try:
-            lab.run(asked, records=records, sinks=[ask], stop=stop)
-        except Stopped as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(HANG_S)
-    assert [str(error) for error in raised] == ["the gate"]
-    with Store(records, must_exist=True) as store:
-        (run_,) = store.latest().runs
-    assert (run_.state, run_.reason) == ("interrupted", "the gate")
-    assert run_.driven is not None and run_.driven.outcomes.ok > 0
+    assert kind is RowsSent or (run.driven is not None and run.driven.outcomes.ok > 0)

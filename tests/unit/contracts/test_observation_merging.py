@@ -200,13 +200,11 @@ def test_answers_that_differ_between_machines_are_a_difference() -> None:
 
 
 @pytest.mark.slow
-def test_a_client_of_two_machines_is_refused(machines: list[Observation]) -> None:
+def test_a_client_of_two_machines_and_damaged_parts_are_refused(
+    machines: list[Observation],
+) -> None:
     with pytest.raises(ValueError, match="client 0 was driven by two machines"):
         merge([machines[0], machines[0]])
-
-
-@pytest.mark.slow
-def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
     latency = machines[0].all_ok.latency
     with pytest.raises(InputError, match="part 2"):
         merged_latency([latency, replace(latency, count=latency.count + 1)])

@@ -1,4 +1,5 @@
-"""Observations that are kept are read with their numbers, and damaged ones are named."""
+"""Observations that are kept are read with their numbers, and damaged ones are named: from their
+text as from a document."""
 
 from __future__ import annotations
 
@@ -11,7 +12,15 @@ from typing import Any
 
 import pytest
 
-from assay.contracts.observation import Observation, ShapeError, read_observation
+import invented_records as invented
+from assay import registry
+from assay.contracts.observation import (
+    Observation,
+    ShapeError,
+    decode_observed,
+    read_observation,
+    read_observed,
+)
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
 
@@ -29,8 +38,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 def test_every_kept_observation_is_read_and_written_as_it_was(kept: list[dict[str, Any]]) -> None:
     assert len(kept) > 20
     for document in kept:
-        written = read_observation(document).document
-        assert {key: written[key] for key in document} == document
+        found: Observation = read_observation(document)
+        assert {key: found.document[key] for key in document} == document
+        with pytest.raises(AttributeError):
+            found.elapsed_ns = 1  # type: ignore[misc]
 
 
 def _without(document: dict[str, Any], *path: str | int) -> dict[str, Any]:
@@ -45,24 +56,41 @@ def _without(document: dict[str, Any], *path: str | int) -> dict[str, Any]:
 
 def test_a_damaged_document_is_a_sentence_that_names_the_key(kept: list[dict[str, Any]]) -> None:
     whole = kept[0]
-    text = {**whole, "elapsed_ns": "soon"}
-    cases = [
+    for document, sentence in (
         (_without(whole, "outcomes", "ok"), "observation.outcomes: ok is missing"),
-        (
-            _without(whole, "transactions", 0, "latency", "p50_ns"),
-            "observation.transactions[0].latency: p50_ns is missing",
-        ),
-        (text, "observation.elapsed_ns: expected a whole number, found a text"),
+        (_without(whole, "transactions", 0, "latency", "p50_ns"),
+         "observation.transactions[0].latency: p50_ns is missing"),
+        ({**whole, "elapsed_ns": "soon"},
+         "observation.elapsed_ns: expected a whole number, found a text"),
         ({**whole, "colour": 1}, "observation: unknown field colour"),
         ({**whole, "version": 99}, "made by a newer Assay"),
-    ]
-    for document, sentence in cases:
+    ):  # fmt: skip
         with pytest.raises(ShapeError) as raised:
             read_observation(document)
         assert sentence in str(raised.value)
 
 
-def test_typed_values_do_not_change(kept: list[dict[str, Any]]) -> None:
-    found: Observation = read_observation(kept[0])
-    with pytest.raises(AttributeError):
-        found.elapsed_ns = 1  # type: ignore[misc]
+(RUN,) = invented.plan([invented.POSTGRESQL]).runs
+OBSERVATION = invented.report_of(RUN.cell, 5 * invented.S).document
+
+
+def test_an_observation_and_a_report_of_a_step_are_read_alike() -> None:
+    for document in (OBSERVATION, {"kind": "limit", "x": 1}, {"kind": "of no package"}):
+        text = json.dumps(document)
+        try:
+            directly = decode_observed(text, registry.step_reports())
+        except ShapeError:
+            with pytest.raises(ShapeError):
+                read_observed(document, registry.step_reports())
+        else:
+            assert directly == read_observed(json.loads(text), registry.step_reports())
+
+
+def test_what_is_wrong_is_said_in_the_same_words() -> None:
+    for changes in ({"version": 99}, {"elapsed_ns": "long"}, {"unknown": 1}, {"clients": None}):
+        wrong: dict[str, Any] = {**OBSERVATION, **changes}
+        with pytest.raises(ShapeError) as by_document:
+            read_observed(wrong, registry.step_reports())
+        with pytest.raises(ShapeError) as directly:
+            decode_observed(json.dumps(wrong), registry.step_reports())
+        assert str(directly.value) == str(by_document.value)

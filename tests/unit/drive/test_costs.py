@@ -20,13 +20,7 @@ import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine import ClientsSoFar, DriveDocument, DriveProgress
-from assay.contracts.observation import (
-    ClientCost,
-    DeviceCost,
-    DeviceCounts,
-    Interval,
-    Observation,
-)
+from assay.contracts.observation import ClientCost, DeviceCost, DeviceCounts, Interval, Observation
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import ProcessSample
@@ -59,24 +53,19 @@ def test_a_statement_reads_by_its_first_word(statement: str, reads: bool) -> Non
     assert seems_to_read(statement) is reads
 
 
-@pytest.mark.parametrize(
-    ("target", "system", "writing"),
-    [
+def test_types_that_change_data_are_found_in_the_systems_own_statements() -> None:
+    for target, system, writing in (
         ("tpcb.tpcb-like", "sqlite", {"tpcb-like"}),
         ("tpcb.select-only", "sqlite", set()),
         ("e831.update", "cassandra", {"update"}),
         ("e831.select", "cassandra", set()),
-    ],
-)
-def test_types_that_change_data_are_found_in_the_systems_own_statements(
-    target: str, system: str, writing: set[str]
-) -> None:
-    asked, _ = experiment(Words(target, on=(system,)))
-    workload = workload_of(asked)
-    (run, *_) = plan(asked, workload).runs
-    dialect = registry.system(system).dialect
-    (drive,) = drives(workload, run)
-    assert Compiled(workload).writing_types(drive, dialect) == writing
+    ):
+        asked, _ = experiment(Words(target, on=(system,)))
+        workload = workload_of(asked)
+        (run, *_) = plan(asked, workload).runs
+        dialect = registry.system(system).dialect
+        (drive,) = drives(workload, run)
+        assert Compiled(workload).writing_types(drive, dialect) == writing, target
 
 
 def test_only_transactions_that_ended_ok_are_commits() -> None:
@@ -91,24 +80,18 @@ def test_only_transactions_that_ended_ok_are_commits() -> None:
     assert committed_transactions(observation, ()) == 0
 
 
-REPORT = DriveProgress(2.0, 1, None, 1, 0, 1)
-
-
-class Broken(Counters):
-    """A plugin whose counters cannot be read."""
-
-    def counters(self, deployment: Any) -> Any:
-        raise ZeroDivisionError(f"of the plugin, at {deployment}")
-
-
 def test_what_a_plugin_raises_while_clients_work_is_raised_where_the_run_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    class Broken(Counters):
+        def counters(self, deployment: Any) -> Any:
+            raise ZeroDivisionError(f"of the plugin, at {deployment}")
+
     escaped: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", escaped.append)
     document = DriveDocument(scripts=(), warm_up_s=1.0, seed=7)
     counters = _Counters(cast(Any, None), cast(Any, Broken()), document)
-    counters.on_progress(REPORT)
+    counters.on_progress(DriveProgress(2.0, 1, None, 1, 0, 1))
     with pytest.raises(ZeroDivisionError, match="of the plugin"):
         counters.grown()
     assert not escaped
@@ -368,11 +351,8 @@ def test_a_cost_between_two_samples(
 ) -> None:
     samples = [sample(0, 0), sample(10, cpu_ns)]
     assert getattr(server_cost(samples, began_s * S, observation(*measured)), name) == value
-
-
-def test_one_sample_is_not_enough_for_a_cost() -> None:
-    assert server_cost([sample(0, 5)], 0, observation(0, 1, 1)) is None
-    assert server_cost([sample(0, 5), sample(1, 5)], 0, observation(0, 0, 0)) is None
+    assert server_cost(samples[:1], 0, observation(0, 1, 1)) is None, "one is not enough"
+    assert server_cost(samples, 0, observation(0, 0, 0)) is None
 
 
 def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None:
@@ -398,9 +378,7 @@ def test_what_ended_processes_did_counts_up_to_where_they_were_seen() -> None:
     ]  # fmt: skip
     cost = server_cost(samples, 0, observation(1, 4, 1))
     assert cost is not None and cost.counts == {"wakes": 40}
-
-
-def test_another_process_of_the_same_number_takes_nothing_back() -> None:
+    # Another process of the same number takes nothing back.
     samples = [counted(0, p1=50), counted(1, p1=60), counted(2, p1=5), counted(3, p1=15)]
     cost = server_cost(samples, 0, observation(0, 3, 1))
     assert cost is not None and cost.counts == {"wakes": 25}

@@ -200,46 +200,26 @@ def run_on(system: str, url: str | None = None) -> PlannedRun:
     return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
 
 
-def test_only_systems_of_that_language_may_lack_it(tmp_path: Path) -> None:
-    declared = workload(tmp_path)
-    assert why_lacking(declared, run_on("ferretdb")) is None
-    assert why_lacking(declared, run_on("postgresql")) is None
-    assert "transactions" in str(why_lacking(declared, run_on("msql")))
-    undeclared = workload(tmp_path, "")
-    assert "transactions" in str(why_lacking(undeclared, run_on("ferretdb")))
-
-
-@pytest.mark.parametrize(
-    ("system", "url", "has_it"),
-    [
+def test_scripts_know_it_and_what_is_half_done_is_not_repeated(tmp_path: Path) -> None:
+    declared, compiled = workload(tmp_path), []
+    for system, url, has_it in (
         ("ferretdb", None, False),
         ("mongodb", "mongodb://127.0.0.1/shop", False),
         ("mongodb", "mongodb://127.0.0.1/shop?replicaSet=rs0", True),
         ("postgresql", None, True),
-    ],
-)
-def test_scripts_know_it_and_what_is_half_done_is_not_repeated(
-    tmp_path: Path, system: str, url: str | None, has_it: bool
-) -> None:
-    declared, run = workload(tmp_path), run_on(system, url)
-    (drive,) = drives.drives(declared, run)
-    assert why_lacking(declared, run) is None
-    dialect = registry.system(system).dialect
-    document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
-    assert document.variables["has_transactions"] is has_it
-    assert ("retries" in document.json) is has_it
-
-
-def test_what_is_compiled_for_one_server_is_not_taken_for_another(tmp_path: Path) -> None:
-    """They are of one system and dialect, and one of them has transactions."""
-    declared = workload(tmp_path)
-    alone, of_a_set = (
-        _what_is_compiled(
-            *drives.drives(declared, run_on("mongodb", f"mongodb://127.0.0.1/{more}"))
-        )
-        for more in ("shop", "shop?replicaSet=rs0")
-    )
-    assert alone != of_a_set
+    ):
+        run = run_on(system, url)
+        (drive,) = drives.drives(declared, run)
+        assert why_lacking(declared, run) is None
+        dialect = registry.system(system).dialect
+        document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
+        assert document.variables["has_transactions"] is has_it
+        assert ("retries" in document.json) is has_it
+        compiled.append(_what_is_compiled(drive))
+    assert compiled[1] != compiled[2], "of one server, not taken for another of its system"
+    # Only systems of that language may lack it.
+    assert "transactions" in str(why_lacking(declared, run_on("msql")))
+    assert "transactions" in str(why_lacking(workload(tmp_path, ""), run_on("ferretdb")))
 
 
 def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
@@ -252,70 +232,48 @@ def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
     assert "without transactions (several statements" in warning.detail
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
+def test_a_mistake_is_placed(tmp_path: Path) -> None:
+    for line, complaint in (
         ('json = ["restart"]', "does not need 'restart'"),
         ('jsn = ["transactions"]', "no dialect is called 'jsn'"),
-    ],
-)
-def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        workload(tmp_path, f"\n[tests.pay.goes_without]\n{line}\n")
-    assert complaint in str(refused.value)
-    assert refused.value.line == 17
+    ):
+        with pytest.raises(ExperimentError) as refused:
+            workload(tmp_path, f"\n[tests.pay.goes_without]\n{line}\n")
+        assert complaint in str(refused.value)
+        assert refused.value.line == 17
 
 
 def test_a_missing_level_is_replaced_by_the_next_stronger_one() -> None:
-    at_read_committed = begins_transaction(CUBRID)["read committed"]
-    assert begins_transaction(CUBRID)["read uncommitted"] == at_read_committed
-    assert "REPEATABLE READ" in begins_transaction(CUBRID)["repeatable read"][0]
-    assert "serializable" not in begins_transaction(CUBRID), "none is as strong"
-
-
-def test_the_only_level_of_a_system_serves_all_that_are_not_stronger() -> None:
-    assert begins_transaction(SQLITE) == dict.fromkeys(
-        begins_transaction(POSTGRESQL), SQLITE.begin()
-    )
+    of_cubrid = begins_transaction(CUBRID)
+    assert of_cubrid["read uncommitted"] == of_cubrid["read committed"]
+    assert "REPEATABLE READ" in of_cubrid["repeatable read"][0]
+    assert "serializable" not in of_cubrid, "none is as strong"
+    # The only level of a system serves all that are not stronger.
+    levels = begins_transaction(POSTGRESQL)
+    assert begins_transaction(SQLITE) == dict.fromkeys(levels, SQLITE.begin())
     snapshots = ("read uncommitted", "read committed", "repeatable read")
     assert begins_transaction(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
 
 
 def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
-    """Levels that no script names, and those that it has, are not."""
+    """Levels that no script names, and those that it has, are not; of levels for several settings
+    only those of the branches that are taken, each by its place."""
     folder = folder_of(
         tmp_path,
         'scripts = ["one.sql", "two.sql"]\npasses = 1\n',
         one="\\begin read committed\nSELECT 1;\n\\commit\n",
-        two="-- no \\begin repeatable read\n\\begin serializable\nSELECT 1;\n\\commit\n",
+        two="-- no \\begin repeatable read\n\\set strict 0\n\\if :strict\n\\begin repeatable read\n"
+        "\\else\n\\begin serializable\n\\endif\nSELECT 1;\n\\commit\n",
     )
     (run,) = ran(folder, "sqlite").runs
     assert run.driven is not None
     assert run.driven.other_isolation == {"read committed": "serializable"}
+    assert [(one.script, one.number, one.level) for one in run.driven.begun_levels] == [
+        ("one", 0, "read committed"), ("two", 1, "serializable")
+    ]  # fmt: skip
     (warning,) = (one for one in run.warnings if one.name == "isolation-raised")
     assert "read committed → serializable" in warning.detail
     assert "isolation" not in run.judged.reason, "it limits no number"
-
-
-def test_a_level_that_no_client_began_is_not_said(tmp_path: Path) -> None:
-    """A script names levels for several settings; only those of the branches that are taken count,
-    each by its place."""
-    text = """
-\\set strict 0
-\\if :strict
-\\begin read committed
-\\else
-\\begin repeatable read
-\\endif
-SELECT 1;
-\\commit
-"""
-    folder = folder_of(tmp_path, 'scripts = ["one.sql"]\npasses = 1\n', one=text)
-    (run,) = ran(folder, "sqlite").runs
-    assert run.driven is not None
-    assert run.driven.other_isolation == {"repeatable read": "serializable"}
-    (begun,) = run.driven.begun_levels
-    assert (begun.script, begun.number, begun.level) == ("one", 1, "repeatable read")
 
 
 @pytest.mark.parametrize("level", ["serializable", "{strictest_level}"])
@@ -352,16 +310,10 @@ def test_a_level_that_is_stronger_than_all_of_a_system_refuses_its_runs_alone(
     )
 
 
-def test_clients_that_end_when_the_third_after_them_starts_are_three_at_a_time() -> None:
-    # starts 0, 10, 20, 30, 40; each takes 30
-    assert at_work([30, 40, 50, 60, 70], 10, 3) == [3, 3, 3]
-
-
-def test_faster_clients_overlap_less() -> None:
+def test_how_many_clients_are_at_work_depends_on_when_they_end() -> None:
+    # starts 0, 10, 20, 30, 40
+    assert at_work([30, 40, 50, 60, 70], 10, 3) == [3, 3, 3]  # each takes 30
     assert at_work([15, 25, 35, 45], 10, 3) == [2, 2]
-
-
-def test_slower_clients_overlap_more() -> None:
     assert at_work([100, 110, 120, 130], 10, 3) == [3, 4]
 
 
@@ -370,16 +322,10 @@ def test_concurrent_clients_load_the_system_no_more_than_one_without_pauses() ->
     own_s = 3.0 + 1000 * pace.pause_s
     assert (pace.stagger_s, own_s) == (4.0, 12.0)
     assert (3 + 1) * 3.0 / own_s == 1.0
-
-
-def test_starts_of_fast_clients_have_a_minimum_distance() -> None:
-    pace = found_pace(Pace(), 0.01, 100, 3, 0.2)
-    assert pace.stagger_s == 0.2
-    assert 0.01 + 100 * pace.pause_s == pytest.approx(3 * pace.stagger_s)
-
-
-def test_a_given_pace_is_kept() -> None:
-    assert found_pace(Pace(0.5, 0.01), 0.1, 100, 3, 0.2) == Pace(0.5, 0.01)
+    fast = found_pace(Pace(), 0.01, 100, 3, 0.2)
+    assert fast.stagger_s == 0.2, "starts have a minimum distance"
+    assert 0.01 + 100 * fast.pause_s == pytest.approx(3 * fast.stagger_s)
+    assert found_pace(Pace(0.5, 0.01), 0.1, 100, 3, 0.2) == Pace(0.5, 0.01), "a given one is kept"
 
 
 def _answer(*rows: tuple[str, ...]) -> StatementAnswer:
@@ -396,11 +342,8 @@ def test_a_dump_that_differs_keeps_each_row_that_is_missing_or_unexpected() -> N
         "missing": [["B", "1"], ["C", "1"]],
         "unexpected": [["C", "2"]],
     }
-
-
-def test_of_clients_that_overtook_one_another_the_rows_are_kept_too() -> None:
-    expected, found = _answer(("A", "1")), _answer(("A", "2"))
-    own = _answer(("A",))
+    # Of clients that overtook one another the rows are kept too.
+    expected, found, own = _answer(("A", "1")), _answer(("A", "2")), _answer(("A",))
     (check,) = check_dumps((expected,), (found,), ((own, own),), "set", "its rows")
     assert check["ok"] is None
     assert check["differing_rows"]["missing"] == [["A", "1"]]
@@ -538,9 +481,5 @@ def test_a_report_is_of_the_measurement_alone() -> None:
     assert in_ms == [50, 99, 150]
     assert report.resolution_ns == 2 * 10**6
     (none,) = reports(["b:1"], Findings(replicas=[Replica(numbers=[], lost_unix_ns=None)]), whole)
-    assert (none.numbers, none.p50_ns, none.resolution_ns, none.lost_after_s) == (
-        0,
-        None,
-        None,
-        None,
-    )
+    unknown = (none.p50_ns, none.resolution_ns, none.lost_after_s)
+    assert (none.numbers, unknown) == (0, (None, None, None))

@@ -94,28 +94,20 @@ def test_a_test_declares_how_its_clients_are_driven(workload: Workload) -> None:
 
 
 def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path) -> None:
+    """A limit that is given replaces all limits of the test."""
     (as_it_is,) = cells(folder_of(tmp_path))
     assert (as_it_is.driving.duration_s, as_it_is.driving.think_time) == (4.0, "exponential:1s")
     levels = cells(tmp_path, set=("seconds=1,8",), warm_up_s=0.5, think_time="none", retries=0)
     assert [one.driving.duration_s for one in levels] == [1.0, 8.0]
     assert {(one.driving.warm_up_s, one.driving.think_time) for one in levels} == {(0.5, None)}
     assert {one.driving.retries for one in levels} == {0}
-
-
-def test_a_given_limit_replaces_all_limits_of_the_test(tmp_path: Path) -> None:
-    (cell,) = cells(folder_of(tmp_path), transactions=7)
-    assert cell.driving.stop == {"transactions": 7}
-    (cell,) = cells(tmp_path, transactions=7, duration_s=3.0)
-    assert cell.driving.stop == {"transactions": 7, "duration_s": 3.0}
-
-
-def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
-    found = cells(folder_of(tmp_path), offered_rate_per_s="100,250.5", think_time="none")
+    for given in ({"transactions": 7}, {"transactions": 7, "duration_s": 3.0}):
+        (cell,) = cells(tmp_path, **given)
+        assert cell.driving.stop == given
+    found = cells(tmp_path, offered_rate_per_s="100,250.5", think_time="none")
     assert [one.driving.offered_rate_per_s for one in found] == [100.0, 250.5]
     assert {one.driving.arrival for one in found} == {"constant"}
     assert len({one.fingerprint for one in found}) == 2
-    (poisson,) = cells(tmp_path, offered_rate_per_s="9", arrival="poisson", think_time="none")
-    assert poisson.driving.arrival == "poisson"
 
 
 def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
@@ -135,80 +127,59 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     [
         ({"arrival": "poisson", "think_time": "none"}, "no rate is given", "--offered-rate 1000"),
         ({"offered_rate_per_s": "100"}, "think_time has no effect in an open", "--think-time none"),
-        (
-            {"offered_rate_per_s": "100", "arrival": "closed"},
-            "no effect in a closed loop",
-            "--arrival",
-        ),
+        ({"offered_rate_per_s": "100", "arrival": "closed"}, "no effect in a closed loop",
+         "--arrival"),
         ({"offered_rate_per_s": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
-        (
-            {"offered_rate_per_s": "0"},
-            r"transactions per second from 0.000001 to 10,000,000, or a profile .*, found '0'",
-            "--offered-rate 1000,2000",
-        ),
-        ({"think_time": "1s"}, "--think-time: expected a distribution", "exponential:1s"),
+        ({"offered_rate_per_s": "0"},
+         r"transactions per second from 0.000001 to 10,000,000, or a profile .*, found '0'",
+         "--offered-rate 1000,2000"),
         ({"set": ("pause=often",)}, "think_time is 'often'", "exponential:1s"),
-        (
-            {"set": ("seconds=0",)},
-            "duration_s = 0.0: expected a number of seconds from 0.001",
-            None,
-        ),
+        ({"set": ("seconds=0",)}, "duration_s = 0.0: expected a number of seconds from 0.001", ""),
     ],
-)
+)  # fmt: skip
 def test_invalid_driving_is_refused_with_the_fix(
-    tmp_path: Path, words: dict[str, Any], message: str, hint: str | None
+    tmp_path: Path, words: dict[str, Any], message: str, hint: str
 ) -> None:
     with pytest.raises(ArgumentError, match=message) as refused:
         cells(folder_of(tmp_path), **words)
-    assert hint is None or hint in str(refused.value.hint)
+    assert hint in str(refused.value.hint)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "line", "complaint"),
-    [
+def test_a_mistake_in_a_test_is_placed(tmp_path: Path) -> None:
+    for wrong, line, complaint in (
         ('duration_s = "second"', 21, "neither a number nor a parameter"),
-        ('duration_s = "pause"', 21, "the parameter pause is of type text; expected int or float"),
+        ('duration_s = "pause"', 21, "parameter pause is of type text; expected int or float"),
         ("passes = 1", 21, "a mix has no passes"),
         ('duration_s = 1\narrival = "open"', 22, "invalid value"),
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
         ('duration_s = 1\nkeying_time = "1s"', 22, "not a distribution of pauses"),
-        ('duration_s = 1\nconnection = "new"', 22, "invalid value"),
-        ('duration_s = 1\nread = "standby"', 22, "invalid value"),
         ("duration_s = 1\nramp_up_s = -1", 22, "of seconds from 0"),
-        ('duration_s = 1\ndata = "some"', 22, "invalid value"),
-    ],
-)
-def test_a_mistake_in_a_test_is_placed(
-    tmp_path: Path, wrong: str, line: int, complaint: str
-) -> None:
-    text = WORKLOAD.replace('duration_s = "seconds"', wrong)
-    with pytest.raises(ExperimentError) as caught:
-        reader.read(str(folder_of(tmp_path, text)))
-    assert complaint in f"{caught.value.message} {caught.value.hint}"
-    assert caught.value.line == line
+    ):
+        text = WORKLOAD.replace('duration_s = "seconds"', wrong)
+        with pytest.raises(ExperimentError) as caught:
+            reader.read(str(folder_of(tmp_path, text)))
+        assert complaint in f"{caught.value.message} {caught.value.hint}"
+        assert caught.value.line == line
 
 
 def test_an_experiment_file_uses_the_keys_of_a_test(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     folder_of(tmp_path / "w")
     file = tmp_path / "e.toml"
-    file.write_text(
+    text = (
         'workload = "w"\nsystems = ["sqlite"]\nclients = [2]\n\n[drive]\nduration_s = 9\n'
         'offered_rate_per_s = [10, 20]\nthink_time = "none"\nlatency_limit_s = 0.5\n'
     )
+    file.write_text(text)
     asked, workload = experiment(Words(str(file)))
     found = [run.cell.driving for run in plan(asked, workload).runs]
     assert [one.offered_rate_per_s for one in found] == [10, 20]
-    assert {(one.duration_s, one.latency_limit_s, one.think_time) for one in found} == {
-        (9, 0.5, None)
-    }
-    file.write_text('workload = "w"\nsystems = ["sqlite"]\n\n[drive]\nduratoin_s = 9\n')
+    limits = {(one.duration_s, one.latency_limit_s, one.think_time) for one in found}
+    assert limits == {(9, 0.5, None)}
+    file.write_text(text.replace("duration_s", "duratoin_s"))
     with pytest.raises(ExperimentError, match="unknown key 'duratoin_s'") as caught:
         experiment(Words(str(file)))
-    assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (5, True)
-
-
-SPIKE = "0s:100,1s:400,2s:100..300,4s:0,5s:50"
+    assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (6, True)
 
 
 @pytest.fixture(autouse=True)
@@ -218,22 +189,20 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_due_is_what_the_steps_say() -> None:
-    assert rates.due_in_seconds(SPIKE, 7) == [100, 400, 150, 250, 0, 50, 50]
-    assert rates.due(SPIKE, 2.5) == pytest.approx(500 + 62.5)
-    assert rates.mean_per_s(SPIKE, 5) == 180
+    """Its mean is over the time that it lasts: a rate of 0 at the end ends the run; one before
+    others is a pause."""
+    spike = "0s:100,1s:400,2s:100..300,4s:0,5s:50"
+    assert rates.due_in_seconds(spike, 7) == [100, 400, 150, 250, 0, 50, 50]
+    assert rates.due(spike, 2.5) == pytest.approx(500 + 62.5)
+    assert rates.mean_per_s(spike, 5) == 180
     assert rates.due(250.0, 3) == 750
-
-
-def test_the_mean_of_a_profile_is_over_the_time_that_it_lasts() -> None:
-    """A rate of 0 at the end ends the run; one before others is a pause."""
     assert rates.mean_per_s("0s:800,1s:0", 3) == rates.mean_per_s("0s:800,1s:0", 1) == 800
     assert rates.mean_per_s("0s:800,1s:0", 0.5) == 800
     assert rates.mean_per_s("0s:800,1s:0,2s:800", 4) == 600
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
+def test_a_profile_that_cannot_be_is_refused() -> None:
+    for word, says in (
         ("5s:200", "begins at 0s"),
         ("0s:200,9s:300,5s:100", "in the order of time, found 5s behind 9s"),
         ("0s:200,5s:200..800", "a step at which the ramp 200..800 ends"),
@@ -242,26 +211,22 @@ def test_the_mean_of_a_profile_is_over_the_time_that_it_lasts() -> None:
         ("0s:200,1 parsec:5", "expected a number of seconds"),
         ("0s:200,5s:-1", "from 0 to 10,000,000"),
         ("0s:200,5s:1:2", "expected TIME:RATE"),
-    ],
-)
-def test_a_profile_that_cannot_be_is_refused(word: str, says: str) -> None:
-    with pytest.raises(ArgumentError, match=says) as refused:
-        asked(Words("one.sql", on=("null",), offered_rate_per_s=word, duration_s=20))
-    assert refused.value.message.startswith("--offered-rate: ")
-    assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
+    ):
+        with pytest.raises(ArgumentError, match=says) as refused:
+            asked(Words("one.sql", on=("null",), offered_rate_per_s=word, duration_s=20))
+        assert refused.value.message.startswith("--offered-rate: ")
+        assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
 
 
 def test_a_ramp_may_last_as_long_as_the_measurement() -> None:
-    def run(rate: str) -> assay.Result:
-        return assay.run("one.sql", on="null", offered_rate_per_s=rate, duration_s=1, warm_up_s=0)
-
-    (whole,) = run("0s:100..300,1s:300").runs
-    assert whole.outcomes.scheduled == 200
-    with pytest.raises(ArgumentError, match=r"has a step at 2s, .* ends after 1s") as refused:
-        run("0s:100..300,2s:300")
-    assert str(refused.value.hint).startswith("end the ramp at 1s, or a longer")
-    with pytest.raises(ArgumentError, match="has a step at 1s"):
-        run("0s:100,1s:300")
+    given: dict[str, Any] = {"on": "null", "duration_s": 0.5, "warm_up_s": 0}
+    (whole,) = assay.run("one.sql", offered_rate_per_s="0s:100..300,500ms:300", **given).runs
+    assert whole.outcomes.scheduled == 100
+    with pytest.raises(ArgumentError, match=r"has a step at 2s, .* ends after 500ms") as refused:
+        assay.run("one.sql", offered_rate_per_s="0s:100..300,2s:300", **given)
+    assert str(refused.value.hint).startswith("end the ramp at 0.5s, or a longer")
+    with pytest.raises(ArgumentError, match="has a step at 500ms"):
+        assay.run("one.sql", offered_rate_per_s="0s:100,500ms:300", **given)
 
 
 def test_profiles_and_numbers_are_levels_in_all_three_places() -> None:
@@ -269,6 +234,8 @@ def test_profiles_and_numbers_are_levels_in_all_three_places() -> None:
     text = "500,0s:200,5s:800,0s:1..9,5s:9"
     words = Words("one.sql", on=("null",), offered_rate_per_s=text, duration_s=9)
     assert asked(words)[0].offered_rates_per_s == levels
+    every = ["5", "0s:1,2s:3", "0ms:4,1s:5", "6"]
+    assert OFFERED_RATE_PER_S.split(",".join(every)) == every
     listed = '[500, "0:200,5s:800", "0s:1..9,5s:9"]'
     Path("e.toml").write_text(
         f'script = "one.sql"\nsystems = "null"\n[drive]\noffered_rate_per_s = {listed}\n'
@@ -283,10 +250,11 @@ def test_profiles_and_numbers_are_levels_in_all_three_places() -> None:
 
 def test_each_second_of_a_run_has_what_its_profile_says() -> None:
     result = assay.run(
-        "one.sql", on="null", clients=4, offered_rate_per_s=SPIKE, duration_s=6, warm_up_s=0
-    )
+        "one.sql", on="null", clients=4, offered_rate_per_s="0s:100..300,1s:400,2s:0,3s:50",
+        duration_s=6, warm_up_s=0,
+    )  # fmt: skip
     (run,) = result.runs
-    assert run.outcomes.scheduled == run.outcomes.ok == 950
+    assert run.outcomes.scheduled == run.outcomes.ok == 750
     with Store(Path("assay-records.sqlite"), must_exist=True) as store:
         kept = store.experiment(1)
     (kept_run,) = kept.runs
@@ -296,14 +264,8 @@ def test_each_second_of_a_run_has_what_its_profile_says() -> None:
     of_completed, of_offered = chart.series
     assert of_offered.name.endswith("offered")
     offered = [point.y for point in of_offered.points]
-    assert offered in ([100, 400, 150, 250, 0], [100, 400, 150, 250, 0, 50]), "whole seconds"
+    assert offered in ([200, 400, 0, 50, 50], [200, 400, 0, 50, 50, 50]), "whole seconds"
     assert sum(point.y for point in of_completed.points) == pytest.approx(sum(offered), abs=5)
-
-
-def test_a_word_of_a_list_is_a_rate_or_a_whole_profile() -> None:
-    assert OFFERED_RATE_PER_S.split("5,0s:1,2s:3,0ms:4,1s:5,6") == [
-        "5", "0s:1,2s:3", "0ms:4,1s:5", "6",
-    ]  # fmt: skip
 
 
 SCRIPT = "\\set aid random(1, 100000 * :scale)\nselect :aid;\n"
@@ -354,12 +316,8 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
     [
         ("none.sql", {}, "there is no such file"),
         ("{}@0", {}, "weight behind the @: expected a whole number from 1"),
-        ("{}@x", {}, "weight behind the @: expected a whole number from 1"),
         ("{}", {"script": ("{}",)}, "is named twice"),
-        (",{}", {}, "expected a script before and behind each comma"),
         ("{0},,{0}", {}, "expected a script before and behind each comma"),
-        ("{}", {"on": ()}, "no system under test"),
-        ("{}", {"set": ("scal=10",)}, "no script uses the variable :scal$"),
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
         ("{}", {"on": ("cassandra",)}, r"read\.sql is SQL; cassandra takes CQL"),
         ("{}.cql", {"on": ("sqlite",)}, r"read\.sql\.cql is CQL; sqlite takes SQL"),
@@ -423,27 +381,17 @@ def test_what_the_system_does_not_take_is_refused_before_it_is_started(
     assert f"{caught.value.line}:{caught.value.column}" == place
 
 
-def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
-    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
-        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
-
-
-@pytest.mark.parametrize(
-    ("text", "systems"),
-    [
+def test_literals_names_and_comments_are_those_of_the_system(script: Path) -> None:
+    for text, systems in (
         ("# it's a comment\nSELECT 'it\\'s';", "mariadb mysql"),
         ("/* a /* b */ SELECT 1;", "sqlite mariadb mysql cubrid"),
         ("/* a /* b */ */ SELECT 1;", "postgresql duckdb"),
         ("SELECT 1 AS [it's];", "sqlite cubrid"),
-    ],
-)
-def test_literals_names_and_comments_are_those_of_the_system(
-    text: str, systems: str, script: Path
-) -> None:
-    script.write_text(f"{text}\n")
-    for system in systems.split():
-        found, workload = of_scripts(script, on=(system,))
-        Compiled(workload).check(plan(found, workload).runs)
+    ):
+        script.write_text(f"{text}\n")
+        for system in systems.split():
+            found, workload = of_scripts(script, on=(system,))
+            Compiled(workload).check(plan(found, workload).runs)
 
 
 def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: Path) -> None:
@@ -452,3 +400,5 @@ def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: P
     found, workload = of_scripts("tpcb.select-only", script=(str(file),), on=("cassandra",))
     (run,) = plan(found, workload).runs
     assert why_refused(Compiled(workload), run) is None
+    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
+        of_scripts("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))

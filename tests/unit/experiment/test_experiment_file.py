@@ -79,20 +79,13 @@ def test_a_file_can_declare_all_that_the_command_line_can(tmp_path: Path) -> Non
         title="SQL on two storages",
         reproduces="Beebe 2011, Table 2",
     )
-
-
-def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
     words = Words(
-        str(written(tmp_path, TABLE_2)),
-        on=("sqlite",),
-        clients="1",
-        set=("replicas=5",),
-        repetitions=1,
-    )
-    found, _ = experiment(words)
-    assert found.systems == (SystemChoice("sqlite"),)
-    assert (found.clients, found.parameters, found.repetitions) == ((1,), {"replicas": (5,)}, 1)
-    assert (found.seed, len(found.storages)) == (7, 2)
+        str(older), on=("sqlite",), clients="1", set=("replicas=5",), repetitions=1
+    )  # what is typed goes before
+    typed, _ = experiment(words)
+    assert typed.systems == (SystemChoice("sqlite"),)
+    assert (typed.clients, typed.parameters, typed.repetitions) == ((1,), {"replicas": (5,)}, 1)
+    assert (typed.seed, len(typed.storages)) == (7, 2)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +235,8 @@ def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path:
     assert asked.optional == ("postgresql",)
     limits = {run.cell.test: run.cell.driving.transactions for run in plan(asked, workload).runs}
     assert (limits["update"], limits["connect"]) == (7, 200)
-
-
-def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: Path) -> None:
-    file = str(written(tmp_path, SINGLE_TESTS))
-    found = cells(Words(file, set=("records=9",), repetitions=2))
-    assert {one[2:] for one in found} == {(9, 1), (9, 2)}
+    found = cells(Words(words.target, set=("records=9",), repetitions=2))
+    assert {one[2:] for one in found} == {(9, 1), (9, 2)}, "the command line wins"
 
 
 def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
@@ -268,23 +257,19 @@ def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: 
     }
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right", "line", "complaint"),
-    [
+def test_a_mistake_in_what_single_tests_have_is_placed(tmp_path: Path) -> None:
+    optional = 'optional = ["postgresql"]'
+    for wrong, right, line, complaint in (
         ("[test.connect]", "[test.conect]", 10, "conect, which is not among the tests"),
         ('systems = ["sqlite"]', 'systems = ["mariadb"]', 11, "not among the systems"),
-        ('optional = ["postgresql"]', 'optional = ["mariadb"]', 4, "neither a system nor"),
-        ('optional = ["postgresql"]', 'optional = ["here",\n"maria"]', 5, "neither a system nor"),
+        (optional, 'optional = ["mariadb"]', 4, "neither a system nor"),
+        (optional, 'optional = ["here",\n"maria"]', 5, "neither a system nor"),
         ("updates = 5", "uppdates = 5", 24, "unknown parameter"),
-    ],
-)
-def test_a_mistake_in_what_single_tests_have_is_placed(
-    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
-) -> None:
-    file = written(tmp_path, SINGLE_TESTS.replace(wrong, right))
-    with pytest.raises(ExperimentError, match=complaint) as caught:
-        experiment(Words(str(file)))
-    assert caught.value.line == line
+    ):
+        file = written(tmp_path, SINGLE_TESTS.replace(wrong, right))
+        with pytest.raises(ExperimentError, match=complaint) as caught:
+            experiment(Words(str(file)))
+        assert caught.value.line == line
 
 
 RATES = "0s:200,60s:800,500"
@@ -344,10 +329,9 @@ def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path
               threads=2, warm_up_s=1.5, ramp_up_s=0.5, drain_s=3.0, statement_limit_s=2.0),
         Words("", script=("x.sql@3", "a.sql"), on=("postgresql://me@a,b/shop",),
               read="x=replica,a=any", set=("x=1",)),
-        Words("a.sql", on=("sqlite",), goal="p99 < 5ms", offered_rate_per_s="10,1000",
-              goal_tolerance=0.5, goal_trials=4, budget_s=60.0),
         Words("a.sql", on=("sqlite", "old=postgresql[shared_buffers=1GB]"), goal="p99 < 5ms",
-              offered_rate_per_s="10,1000", price=("sqlite=900EUR,old=4500EUR",)),
+              offered_rate_per_s="10,1000", goal_tolerance=0.5, goal_trials=4, budget_s=60.0,
+              price=("sqlite=900EUR,old=4500EUR",)),
         Words("bibsql.sequential", on=("sqlite", "mariadb[engine=MyISAM]"), set=("copies=1,10",)),
         Words("wisconsin-1983.toml", on=("sqlite", "mine=duckdb"), storage=("tmpfs",)),
         Words("beebe-2011.toml", on=("sqlite",), repetitions=2),
@@ -376,7 +360,6 @@ systems = ["sqlite", "postgresql"]
 synchronous = "off"
 journal_mode = ["wal", "delete"]
 """
-ONE = FILE.replace('["wal", "delete"]', '"wal"')
 
 
 def labels(folder: Path, text: str, *on: str, settings: tuple[str, ...] = ()) -> list[str]:
@@ -387,32 +370,23 @@ def labels(folder: Path, text: str, *on: str, settings: tuple[str, ...] = ()) ->
 
 
 def test_a_system_that_an_option_names_has_the_settings_of_the_file(tmp_path: Path) -> None:
-    assert labels(tmp_path, FILE, "sqlite") == [
-        "sqlite journal_mode=wal synchronous=off",
-        "sqlite journal_mode=delete synchronous=off",
-    ]
-    assert labels(tmp_path, FILE, "postgresql") == ["postgresql"]
-    named = "old=sqlite,new=sqlite[journal_mode=delete]"
-    found = labels(tmp_path, ONE, named)
-    assert len(found) == 2
-
-
-def test_what_stands_in_brackets_goes_before(tmp_path: Path) -> None:
-    assert labels(tmp_path, FILE, "sqlite[journal_mode=truncate]") == [
-        "sqlite journal_mode=truncate synchronous=off"
-    ]
-
-
-def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
-    text = """workload = "tpcb"
-systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
-"""
+    """What stands in brackets goes before; a list of systems that differ in it is replaced."""
     setting = "sqlite.journal_mode=truncate"
-    assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
-    with pytest.raises(ArgumentError, match="given twice"):
-        labels(tmp_path, text, settings=(f"{setting},truncate",))
-
-
-def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="given twice"):
-        labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")
+    listed = 'workload = "tpcb"\nsystems = ["sqlite[journal_mode=wal]", "sqlite"]\n'
+    one = FILE.replace('["wal", "delete"]', '"wal"')
+    for text, on, settings, expected in (
+        (FILE, ["sqlite"], (), ["sqlite journal_mode=wal synchronous=off",
+                                "sqlite journal_mode=delete synchronous=off"]),
+        (FILE, ["postgresql"], (), ["postgresql"]),
+        (one, ["old=sqlite,new=sqlite[journal_mode=delete]"], (), ["old", "new"]),
+        (FILE, ["sqlite[journal_mode=truncate]"], (),
+         ["sqlite journal_mode=truncate synchronous=off"]),
+        (listed, [], (setting,), ["sqlite journal_mode=truncate"]),
+    ):  # fmt: skip
+        assert labels(tmp_path, text, *on, settings=settings) == expected
+    for text, twice, settings in (
+        (listed, [], (f"{setting},truncate",)),
+        (FILE, ["sqlite[journal_mode=wal],sqlite[journal_mode=wal]"], ()),
+    ):
+        with pytest.raises(ArgumentError, match="given twice"):
+            labels(tmp_path, text, *twice, settings=settings)

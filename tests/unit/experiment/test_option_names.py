@@ -19,7 +19,7 @@ from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES, run_program
 from assay.contracts.systems.abilities import HasProfiles
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment import Experiment, SystemChoice
 from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import profiles
 from assay.experiment.choices.storage_words import storage_choices
@@ -206,39 +206,26 @@ def asked(target: str, **given: object) -> Experiment:
 
 
 def test_options_and_settings_are_distinguished_and_their_levels_are_choices() -> None:
+    pool = "mariadb.innodb_buffer_pool_size=1G"
     found = asked(
-        "bibsql",
-        on=("sqlite,mariadb",),
-        set=("mariadb.engine=innodb,MyISAM", "mariadb.innodb_buffer_pool_size=1G", "replicas=1,3"),
+        "bibsql", on=("sqlite,mariadb",), set=("mariadb.engine=innodb,MyISAM", pool, "replicas=1,3")
     )
-    pool = {"innodb_buffer_pool_size": "1G"}
+    settings = {"innodb_buffer_pool_size": "1G"}
     assert found.systems == (
         SystemChoice("sqlite"),
-        SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=pool),
-        SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=pool),
+        SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=settings),
+        SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=settings),
     )
     assert found.systems[2].label == "mariadb engine=MyISAM innodb_buffer_pool_size=1G"
     assert found.parameters == {"replicas": (1, 3)}
-
-
-def test_brackets_and_quotes_protect_commas() -> None:
-    found = asked(
-        "bibsql",
-        on=("mariadb[engine=MyISAM,max_heap_table_size=1M],postgresql",),
-        set=('postgresql.search_path="a,b",c',),
-    )
+    # Brackets and quotes protect commas.
+    on = ("mariadb[engine=MyISAM,max_heap_table_size=1M],postgresql",)
+    found = asked("bibsql", on=on, set=('postgresql.search_path="a,b",c',))
     assert [one.label for one in found.systems] == [
         "mariadb engine=MyISAM max_heap_table_size=1M",
         "postgresql search_path=a,b",
         "postgresql search_path=c",
     ]
-
-
-def test_storages_have_options_in_brackets() -> None:
-    assert asked("bibsql", storage=("fast=tmpfs[size=64M],tmpfs[ size = 1% ]",)).storages == (
-        StorageChoice("fast", "tmpfs", options={"size": "64M"}),
-        StorageChoice("tmpfs[size=1%]", "tmpfs", options={"size": "1%"}),
-    )
 
 
 @pytest.mark.parametrize(
@@ -273,38 +260,38 @@ def test_every_profile_is_read_and_says_what_it_is() -> None:
         for name, system in registry.usable_systems()
         if isinstance(system, HasProfiles)
     }
-    with_durable = {name for name, known in found.items() if "durable" in known}
-    lacking = {name for name in found if name not in with_durable}
-    assert with_durable and not lacking, "each system that has profiles has a durable one"
-    for known in found.values():
+    assert found
+    for name, known in found.items():
+        assert "durable" in known, name
         for profile in known.values():
             assert profile.title and (profile.settings or profile.options)
-
-
-def test_what_is_tuned_loses_no_commit_either() -> None:
-    tuned = registry.system("sqlite").profiles()["tuned"]  # type: ignore[attr-defined]
-    assert not sqlite.durability_lowered_by(tuned.settings)
+    tuned = found["sqlite"]["tuned"].settings
+    assert not sqlite.durability_lowered_by(tuned), "what is tuned loses no commit either"
+    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
+    (used,) = asked.profiles
+    assert "query_cache_size = 64M" in used.printed, "a printed setting that is gone"
 
 
 def test_no_profile_is_a_level_too() -> None:
     none, tuned = choices("sqlite.profile=none,tuned", on="sqlite")
     assert (none.label, tuned.label) == ("sqlite", "sqlite profile=tuned")
     assert none == SystemChoice("sqlite")
-
-
-def test_a_misspelt_profile_is_not_taken_for_a_setting() -> None:
-    for key in ("profil", "Profile"):
+    for key in ("profil", "Profile"):  # which is not taken for a setting
         with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
             choices(f"sqlite.{key}=tuned", on="sqlite")
         assert "did you mean 'profile'?" in str(raised.value.hint)
 
 
-@pytest.mark.parametrize("is_first", [True, False])
-def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
+def test_a_setting_wins_over_the_profile() -> None:
     words = ["mysql.profile=paper", "mysql.innodb_flush_log_at_trx_commit=2"]
-    (chosen,) = choices(*(words if is_first else reversed(words)), on="mysql")
-    assert chosen.settings["innodb_flush_log_at_trx_commit"] == "2"
-    assert chosen.label == "mysql innodb_flush_log_at_trx_commit=2 profile=paper"
+    for given in (words, words[::-1]):
+        (chosen,) = choices(*given, on="mysql")
+        assert chosen.settings["innodb_flush_log_at_trx_commit"] == "2"
+        assert chosen.label == "mysql innodb_flush_log_at_trx_commit=2 profile=paper"
+    own = ("postgresql.profile=paper", "postgresql.shared_buffers=64MB")
+    (chosen,) = choices(*own, on="postgresql")
+    assert not chosen.options, "it replaces the buffer of the profile"
+    assert chosen.settings["shared_buffers"] == "64MB"
 
 
 def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_changes() -> None:
@@ -318,32 +305,12 @@ def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_chang
     assert "buffer" not in file_choice.of_profile
 
 
-def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
-    (chosen,) = choices(
-        "postgresql.profile=paper", "postgresql.shared_buffers=64MB", on="postgresql"
-    )
-    assert not chosen.options
-    assert chosen.settings["shared_buffers"] == "64MB"
-
-
-def test_an_experiment_names_printed_settings_that_are_gone() -> None:
-    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
-    (used,) = asked.profiles
-    assert "query_cache_size = 64M" in used.printed
-
-
-@pytest.mark.parametrize(
-    ("on", "word", "complaint"),
-    [
+def test_a_profile_that_cannot_be_is_refused() -> None:
+    url = "mysql://me@localhost/db"
+    for on, word, complaint in (
         ("mysql", "mysql.profile=papr", "unknown profile of mysql 'papr'"),
         ("null", "null.profile=paper", "null has no profiles of settings"),
-        (
-            "mysql://me@localhost/db",
-            "mysql.profile=paper",
-            "a profile is for a server that Assay starts",
-        ),
-    ],
-)
-def test_a_profile_that_cannot_be_is_refused(on: str, word: str, complaint: str) -> None:
-    with pytest.raises(ArgumentError, match=complaint):
-        choices(word, on=on)
+        (url, "mysql.profile=paper", "a profile is for a server that Assay starts"),
+    ):
+        with pytest.raises(ArgumentError, match=complaint):
+            choices(word, on=on)

@@ -82,50 +82,39 @@ def test_randomized_repetitions_have_every_cell_once_each_in_an_order_of_its_own
     assert scales in ([1] * 12 + [2] * 12, [2] * 12 + [1] * 12), "the same data stay together"
     assert plan(one, TPCB).runs == runs
     assert plan(replace(one, seed=2), TPCB).runs[0] != runs[0]
+    # A cell that is added leaves the order of the others.
+    few, many = (
+        [run.cell.fingerprint for run in plan(replace(one, clients=clients), TPCB).runs]
+        for clients in ((1, 2), (1, 2, 4))
+    )
+    assert [one for one in many if one in few] == few
 
 
-def test_a_cell_that_is_added_leaves_the_random_order_of_the_others() -> None:
-    few = plan(wanted(order="randomized", clients=(1, 2, 4)), TPCB).runs
-    many = plan(wanted(order="randomized", clients=(1, 2, 4, 8)), TPCB).runs
-    known = {run.cell.fingerprint for run in few}
-    assert [one.cell.fingerprint for one in many if one.cell.fingerprint in known] == [
-        one.cell.fingerprint for one in few
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
+def test_patterns_choose_runs_by_test_system_and_storage() -> None:
+    whole = plan(wanted(), TPCB)
+    for words, found in (
         (["a"], {("a", "here"), ("a", "fast")}),
         (["A", "fast"], {("a", "fast")}),
         (["a,b", "here"], {("a", "here"), ("b", "here")}),
         (["b size=*"], {("b", "here"), ("b", "fast")}),
         (["tpcb*", "f*", "b"], {("b", "fast")}),
-    ],
-)
-def test_patterns_choose_runs_by_test_system_and_storage(
-    words: list[str], found: set[tuple[str, str]]
-) -> None:
-    whole = plan(wanted(), TPCB)
-    runs = values.chosen_plan(whole, patterns(Words("tpcb", only=tuple(words))))
-    assert {(run.cell.system.name, run.cell.storage.name) for run in runs} == found
-    assert all(run is whole.runs[run.position] for run in runs)
+    ):
+        runs = values.chosen_plan(whole, patterns(Words("tpcb", only=tuple(words))))
+        assert {(run.cell.system.name, run.cell.storage.name) for run in runs} == found
+        assert all(run is whole.runs[run.position] for run in runs)
 
 
-def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
-    whole = plan(wanted(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
-    runs = values.chosen_plan(whole, [["loop[fs=ext4]"]])
-    assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
-
-
-def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
-    whole = plan(wanted(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
-    assert {run.cell.storage.name for run in values.chosen_plan(whole, [["disk"]])} == {
-        "disk (modelled)"
-    }
-    # A word that chooses nothing beside one that does is a misspelling.
-    with pytest.raises(ArgumentError, match="--only dsk: no run has"):
+def test_a_storage_is_chosen_by_its_name_as_it_is_shown_and_without_the_note_behind() -> None:
+    """A word that chooses nothing, also beside one that does, is a misspelling."""
+    names = ("loop[fs=ext4]", "disk (modelled)")
+    others = tuple(StorageChoice(name, "tmpfs") for name in names)
+    whole = plan(wanted(storages=(*others, HERE)), TPCB)
+    for pattern, name in zip(("loop[fs=ext4]", "disk"), names, strict=True):
+        found = values.chosen_plan(whole, [[pattern]])
+        assert {run.cell.storage.name for run in found} == {name}
+    with pytest.raises(ArgumentError, match="--only dsk: no run has") as refused:
         values.chosen_plan(whole, [["here", "dsk"]])
+    assert "tpcb-like, a, " in str(refused.value.hint)
 
 
 def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they_fit() -> None:
@@ -136,16 +125,6 @@ def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they
     assert [run.position for run in found] == sorted(run.position for run in two)
     assert values.either_of_patterns(one, ()) == () and values.either_of_patterns((), other) == ()
     assert values.patterns_of_use(whole, [["c"], ["here"]]) == (["here"],)
-
-
-def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
-    with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
-        values.chosen_plan(plan(wanted(), TPCB), [["c"]])
-    assert "tpcb-like, a, here" in str(refused.value.hint)
-
-
-def said_of(wanted: Experiment) -> str:
-    return described(wanted.scaled)
 
 
 def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
@@ -165,12 +144,16 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     changed = {one.name: (one.full, one.quick) for one in quick.scaled}
     assert changed["scale"] == ("10, 100", "1")
     assert changed["duration_s"] == ("60", "2")
-    assert said_of(quick).startswith("quick: scale 10, 100 → 1; ")
+    assert described(quick.scaled).startswith("quick: scale 10, 100 → 1; ")
     given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration_s=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
-    assert said_of(given) == (
+    assert described(given.scaled) == (
         "quick: warm_up_s 2 → 1; repetitions 3 → 1; asked: scale 10, 100 → 5; duration_s 60 → 7"
     )
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1")
+    with pytest.raises(ArgumentError, match="declares no quick values"):
+        experiment(Words(str(script), on=("null",), quick=True))
 
 
 def test_tests_have_quick_clients_and_driving_of_their_own(tmp_path: Path) -> None:
@@ -208,35 +191,23 @@ def test_every_workload_has_a_quick_version_that_is_no_larger(name: str) -> None
                 assert parameter.quick <= max(levels), (test.name, parameter.name)
 
 
-@pytest.mark.parametrize(
-    ("declared", "complaint"),
-    [
-        ("quick = { duration_s = -1 }", "duration_s"),
-        ("quick = { clients = [0] }", "clients"),
-        ("quick = { client = [1] }", "unknown key 'client'"),
-        ("quick = { queue = 5, transactions = 5 }", "queue"),
-    ],
-)
-def test_a_quick_version_of_a_test_is_checked_with_its_line(
-    tmp_path: Path, declared: str, complaint: str
-) -> None:
+def test_a_quick_version_of_a_test_is_checked_with_its_line(tmp_path: Path) -> None:
     folder = tmp_path / "tpcb"
     shutil.copytree(TPCB.folder, folder)
     file = folder / "workload.toml"
     lines = file.read_text().splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("quick = {"))
-    lines[place] = declared
-    file.write_text("\n".join(lines) + "\n")
-    with pytest.raises(ExperimentError, match=complaint) as refused:
-        reader.read(str(folder))
-    assert refused.value.line == place + 1
-
-
-def test_without_quick_values_there_is_no_quick_version(tmp_path: Path) -> None:
-    script = tmp_path / "one.sql"
-    script.write_text("SELECT 1")
-    with pytest.raises(ArgumentError, match="declares no quick values"):
-        experiment(Words(str(script), on=("null",), quick=True))
+    for declared, complaint in (
+        ("quick = { duration_s = -1 }", "duration_s"),
+        ("quick = { clients = [0] }", "clients"),
+        ("quick = { client = [1] }", "unknown key 'client'"),
+        ("quick = { queue = 5, transactions = 5 }", "queue"),
+    ):
+        lines[place] = declared
+        file.write_text("\n".join(lines) + "\n")
+        with pytest.raises(ExperimentError, match=complaint) as refused:
+            reader.read(str(folder))
+        assert refused.value.line == place + 1
 
 
 def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_path: Path) -> None:
@@ -245,40 +216,30 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
     one = wanted(systems=(A,), storages=(HERE,), feed=str(feed))
 
     def contents(
-        experiment: Experiment = one,
-        text: str = "",
-        read: str = "",
-        load_sessions: int | None = None,
-        **versions: str,
-    ) -> str:
+        text: str = "", read: str = "", sessions: int | None = None, assay: str = "0.1",
+        versions: tuple[str, str] = ("1.0", "1.0"), **changes: Any,
+    ) -> str:  # fmt: skip
+        experiment = replace(one, **changes)
         workload = structs.replace(TPCB, texts={**TPCB.texts, "more": text})
-        known = {"a": "1.0", "b": "1.0", **versions}
-        assay = versions.get("assay", "0.1")
-        content = content_of(experiment, workload, read, known, assay, load_sessions)
+        known = dict(zip("ab", versions, strict=True))
+        content = content_of(experiment, workload, read, known, assay, sessions)
         (run,) = content.in_plan(plan(experiment, workload)).runs
         return run.content
 
     same = contents()
     assert contents() == same
-    assert contents(b="2.0") == same, "another system's version"
-    feed_before, others = same, [
-        contents(text="changed"),
-        contents(read="changed"),
-        contents(a="2.0"),
-        contents(assay="0.2"),
-        contents(replace(one, clients=(3,))),
-        contents(replace(one, seed=2)),
-        contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
-        contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
-        contents(replace(one, levels={"cache": ("cold",)})),
-        contents(replace(one, levels={"memory": (1 << 30,)})),
-        contents(replace(one, levels={"cpus": (1.0,)})),
-        contents(replace(one, levels={"rtt": (0.001,)})),
-        contents(load_sessions=2),
+    assert contents(versions=("1.0", "2.0")) == same, "another system's version"
+    changes: list[dict[str, Any]] = [
+        {"text": "changed"}, {"read": "changed"}, {"versions": ("2.0", "1.0")}, {"assay": "0.2"},
+        {"clients": (3,)}, {"seed": 2}, {"systems": (replace(A, settings={"x": "1"}),)},
+        {"storages": (replace(HERE, options={"size": "1G"}),)}, {"sessions": 2},
+        {"levels": {"cache": ("cold",)}}, {"levels": {"memory": (1 << 30,)}},
+        {"levels": {"cpus": (1.0,)}}, {"levels": {"rtt": (0.001,)}},
     ]  # fmt: skip
+    others = [contents(**each) for each in changes]
     feed.write_text("SELECT 2")
     others.append(contents())
-    assert len({feed_before, *others}) == 1 + len(others)
+    assert len({same, *others}) == 1 + len(others)
 
 
 def test_an_experiment_is_found_again_by_its_file_and_the_options_beside_it(
@@ -318,11 +279,7 @@ def test_an_experiment_below_a_manifest_is_a_capsules(tmp_path: Path) -> None:
     link = tmp_path / "link.toml"
     link.symlink_to(file)
     assert is_confined(link), "a link leads to it"
-
-
-def test_a_script_of_a_capsule_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
-    script = tmp_path / "one.sql"
+    script = tmp_path / "unpacked" / "one.sql"
     script.write_text("SELECT 1;\n")
     assert is_confined(script)
 
@@ -416,40 +373,30 @@ def test_a_file_names_storages_that_it_declares(tmp_path: Path) -> None:
     assert caught.value.hint == "did you mean 'fast', which is declared in this file?"
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
+def test_levels_that_cannot_be() -> None:
+    for words, reason in (
         (_words("ssd,ssd"), "--log-storage: ssd is given twice"),
         (_words("ssd", on="sqlite"), "--log-storage does not apply to tpcb.tpcb-like: none of its"),
         (_words("floppy"), "floppy"),
-    ],
-)
-def test_levels_that_cannot_be(words: Words, reason: str) -> None:
-    with pytest.raises(ArgumentError, match=reason):
-        asked(words)
+    ):
+        with pytest.raises(ArgumentError, match=reason):
+            asked(words)
 
 
 @pytest.mark.parametrize(
-    ("system", "reason"),
+    ("system", "kind", "reason"),
     [
-        (SystemChoice("sqlite"), "its log cannot be on another storage than its data"),
-        (SystemChoice("postgresql", url="postgresql://h/d"), "Assay does not start it"),
-        (SystemChoice("mariadb", options={"engine": "Aria"}), "only InnoDB has a redo log"),
-        (
-            SystemChoice("mysql", settings={"innodb-log-group-home-dir": "/x"}),
-            "leave innodb-log-group-home-dir out",
-        ),
+        (SystemChoice("sqlite"), "here", "its log cannot be on another storage than its data"),
+        (SystemChoice("postgresql", url="postgresql://h/d"), "here", "Assay does not start it"),
+        (SystemChoice("mariadb", options={"engine": "Aria"}), "here", "only InnoDB has a redo log"),
+        (SystemChoice("mysql", settings={"innodb-log-group-home-dir": "/x"}), "here",
+         "leave innodb-log-group-home-dir out"),
+        (SystemChoice("postgresql"), "raw", "the storage 'dev' has no file system"),
     ],
-)
-def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
-    apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
+)  # fmt: skip
+def test_systems_that_are_refused(system: SystemChoice, kind: str, reason: str) -> None:
+    apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("dev", kind)))
     assert reason in str(settings_validation.why_refused(apart))
-
-
-def test_a_raw_device_holds_no_log() -> None:
-    raw = StorageChoice("dev", "raw")
-    apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
-    assert "the storage 'dev' has no file system" in str(settings_validation.why_refused(apart))
 
 
 def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:

@@ -4,6 +4,7 @@ machine."""
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,10 @@ from assay.cli.options.experiment_references import title
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, ExperimentError, MachineLimit
 from assay.experiment import (
-    Experiment,
     ServerMachine,
     StorageChoice,
     SystemChoice,
     as_file,
-    from_command_line,
     settings_validation,
 )
 from assay.experiment import from_command_line as words
@@ -44,33 +43,21 @@ from assay.text.units import about
 H = "postgresql://me@127.0.0.1"
 
 
-def _labels(*written: str) -> list[str]:
-    return [choice.label for choice in checked_choices.system_choices(written)]
-
-
-@pytest.mark.parametrize(
-    ("written", "names"),
-    [
+def test_servers_of_one_host_are_named_by_what_they_differ_in() -> None:
+    for written, names in (
         ([f"{H}:5432/shop"], ["127.0.0.1"]),
         ([f"{H}:5432/shop", f"{H}:5433/shop"], ["127.0.0.1:5432", "127.0.0.1:5433"]),
         ([f"{H}/shop", f"{H}/test"], ["127.0.0.1/shop", "127.0.0.1/test"]),
         ([f"{H}/shop", "postgresql://you@127.0.0.1/shop"], ["me@127.0.0.1", "you@127.0.0.1"]),
-        (
-            [f"{H}/shop?sslmode=disable", f"{H}/shop?sslmode=prefer"],
-            ["127.0.0.1?sslmode=disable", "127.0.0.1?sslmode=prefer"],
-        ),
+        ([f"{H}/shop?sslmode=disable", f"{H}/shop?sslmode=prefer"],
+         ["127.0.0.1?sslmode=disable", "127.0.0.1?sslmode=prefer"]),
         ([f"{H}:1/a", f"{H}:2/a", f"{H}:2/b"], ["127.0.0.1:1", "127.0.0.1:2/a", "127.0.0.1:2/b"]),
         (["postgresql://u@[::1]:1/d", "postgresql://u@[::1]:2/d"], ["[::1]:1", "[::1]:2"]),
-        (
-            ["postgresql://a:geheim@h/d", "postgresql://a:secret@h/d", "postgresql://b:x@h/d"],
-            ["a@h", "a@h", "b@h"],
-        ),
-    ],
-)
-def test_servers_of_one_host_are_named_by_what_they_differ_in(
-    written: list[str], names: list[str]
-) -> None:
-    assert _labels(*written) == [f"postgresql at {name}" for name in names]
+        (["postgresql://a:geheim@h/d", "postgresql://a:secret@h/d", "postgresql://b:x@h/d"],
+         ["a@h", "a@h", "b@h"]),
+    ):  # fmt: skip
+        labels = [choice.label for choice in checked_choices.system_choices(written)]
+        assert labels == [f"postgresql at {name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -111,15 +98,20 @@ def test_programs_are_known_by_their_content_wherever_they_lie() -> None:
     other = replace(b, build="f" * 64)
     assert identity.system_labels([a, replace(other, called="x")])[1] == "x"
     assert len(set(identity.system_labels([a, other]))) == 2
+    named = replace(a, called="old", shown="old")
+    assert identity.identity_of_choice(a) == identity.identity_of_choice(named)
+    # Values with a space are not read as several settings.
+    one, two = ({"name": "a b=1"}, {"name": "a", "b": "1"})
+    choices = [SystemChoice("x", settings=each) for each in (one, two)]
+    assert len(set(identity.system_labels(choices))) == 2
 
 
-@pytest.mark.parametrize(
-    ("written", "message", "hint"),
-    [
+def test_what_is_no_directory_is_refused() -> None:
+    for written, message, hint in (
         ("postgresql:/a,b", "unknown system 'b'", 'in double quotes: postgresql:"/a,b"'),
         ("postgresql:/a[1]", "expected KEY=VALUE", 'in double quotes: postgresql:"/a[1]"'),
         ("postgresql@15:/a", "a directory of programs has the version", "leave the version out"),
-        ("postgresql:/a[version=15]", "a directory of programs has the", "leave the version out"),
+        ("postgresql:/a[version=15]", "a directory of programs has", "leave the version out"),
         ("sqlite:/a", "sqlite has no programs of which a directory", "sqlite://"),
         ("postgresql:a", "neither a name nor a URL", "SYSTEM:./DIRECTORY"),
         ("new=/opt/b", "expected a name or a URL", "NAME=SYSTEM:DIRECTORY"),
@@ -127,20 +119,12 @@ def test_programs_are_known_by_their_content_wherever_they_lie() -> None:
         ("postgresql:/me:geheim@h/db", "neither a name nor a URL", "scheme://"),
         ("postgresql:/a\0", "cannot be a directory", "name another"),
         ("x=postgresql:/a,x=postgresql:/b", "two systems are called 'x'", "a name of its own"),
-    ],
-)
-def test_what_is_no_directory_is_refused(written: str, message: str, hint: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        checked_choices.system_choices([written])
-    assert message in refused.value.message
-    assert hint in str(refused.value.hint)
-    assert "geheim" not in f"{refused.value.message}{refused.value.hint}"
-
-
-def test_values_with_a_space_are_not_read_as_several_settings() -> None:
-    first = SystemChoice("x", settings={"name": "a b=1"})
-    other = SystemChoice("x", settings={"name": "a", "b": "1"})
-    assert len(set(identity.system_labels([first, other]))) == 2
+    ):
+        with pytest.raises(ArgumentError) as refused:
+            checked_choices.system_choices([written])
+        assert message in refused.value.message
+        assert hint in str(refused.value.hint)
+        assert "geheim" not in f"{refused.value.message}{refused.value.hint}"
 
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
@@ -148,25 +132,15 @@ def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
     choices = checked_choices.system_choices([asked])
     assert [choice.label for choice in choices] == ["old", "new", "fast", "null"]
     assert choices[0] == checked_choices.system_choice(f"{H}:1/shop")
-    cells = [
-        run.cell
-        for run in plan(
-            *from_command_line.asked(from_command_line.Words("tpcb", on=(f"a={H}:1/x,b={H}:2/x",)))
-        ).runs
-    ]
-    unnamed = plan(
-        *from_command_line.asked(from_command_line.Words("tpcb", on=(f"{H}:1/x", f"{H}:2/x")))
-    ).runs
-    assert [one.fingerprint for one in cells] == [run.cell.fingerprint for run in unnamed]
-    # Options mean a system by its name, which distinguishes its levels as well.
-    given = from_command_line.Words(
-        "tpcb", on=("a=sqlite,b=sqlite[page_size=512]",), set=("a.cache_size=1,2",)
+    cells, unnamed = (
+        [run.cell.fingerprint for run in plan(*words.asked(words.Words("tpcb", on=on))).runs]
+        for on in ((f"a={H}:1/x,b={H}:2/x",), (f"{H}:1/x", f"{H}:2/x"))
     )
-    assert [one.label for one in from_command_line.asked(given)[0].systems] == [
-        "a cache_size=1",
-        "a cache_size=2",
-        "b",
-    ]
+    assert cells == unnamed
+    # Options mean a system by its name, which distinguishes its levels as well.
+    two = ("a=sqlite,b=sqlite[page_size=512]",)
+    given, _ = words.asked(words.Words("tpcb", on=two, set=("a.cache_size=1,2",)))
+    assert [one.label for one in given.systems] == ["a cache_size=1", "a cache_size=2", "b"]
     file = tmp_path / "e.toml"
     file.write_text(
         f'workload = "tpcb"\nsystems = ["old={H}:1/shop", "sqlite"]\n[system.old]\nx = 1\n'
@@ -228,65 +202,38 @@ def test_levels_that_are_nearly_equal_are_two_cells_with_two_names(tmp_path: Pat
 
 
 def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -> None:
-    sides = [
-        comparison.side(
-            name,
-            name,
-            [
-                invented.experiment(
-                    tmp_path / f"{name}.sqlite",
-                    invented.plan(
-                        [invented.SQLITE], [StorageChoice("fast", "here", f"/mnt/{name}")]
-                    ),
-                    2.0,
-                )
-            ],
-        )
-        for name in ("A", "B")
-    ]
+    sides = []
+    for name in ("A", "B"):
+        storage = StorageChoice("fast", "here", f"/mnt/{name}")
+        planned = invented.plan([invented.SQLITE], [storage])
+        found = invented.experiment(tmp_path / f"{name}.sqlite", planned, 2.0)
+        sides.append(comparison.side(name, name, [found]))
     made = comparison.compare(*sides, between="storage")
     assert [one.title.split(",")[0] for one in (made.a, made.b)] == [
-        "storage fast (here:/mnt/A)",
-        "storage fast (here:/mnt/B)",
-    ]
+        "storage fast (here:/mnt/A)", "storage fast (here:/mnt/B)",
+    ]  # fmt: skip
 
 
-def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
-    asked = SystemChoice("x", url="x://h/d")
-    assert identity.identity_of_choice(asked) == identity.identity_of_choice(
-        replace(asked, called="old", shown="old")
-    )
-
-
-@pytest.mark.parametrize("name", ["clients", "system", "storage", "cache", "rtt", "protocol"])
-def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Path) -> None:
-    script = tmp_path / "s.sql"
-    script.write_text(f"select :{name};\n")
-    with pytest.raises(ArgumentError, match=f"cannot be called {name}"):
-        from_command_line.asked(
-            from_command_line.Words(str(script), on=("null",), set=(f"{name}=7,8",))
-        )
-    file = tmp_path / "e.toml"
-    file.write_text(f'script = "s.sql"\nsystems = ["null"]\n[parameters]\n{name} = [7, 8]\n')
-    with pytest.raises(ExperimentError, match=f"cannot be called {name}") as raised:
-        experiment_file.read(file)
-    assert raised.value.line == 4
-    own = tmp_path / "own"
+def test_a_parameter_cannot_be_called_as_another_factor(tmp_path: Path) -> None:
+    script, file, own = tmp_path / "s.sql", tmp_path / "e.toml", tmp_path / "own"
     own.mkdir()
-    (own / "workload.toml").write_text(
-        f'[parameters.{name}]\ntype = "int"\ndefault = 1\nhelp = "h"\n'
-    )
-    with pytest.raises(ExperimentError, match=f"cannot be called {name}"):
-        from_command_line.asked(from_command_line.Words(str(own), on=("null",)))
+    for name in ("clients", "system", "storage", "cache", "rtt", "protocol"):
+        script.write_text(f"select :{name};\n")
+        with pytest.raises(ArgumentError, match=f"cannot be called {name}"):
+            words.asked(words.Words(str(script), on=("null",), set=(f"{name}=7,8",)))
+        file.write_text(f'script = "s.sql"\nsystems = ["null"]\n[parameters]\n{name} = [7, 8]\n')
+        with pytest.raises(ExperimentError, match=f"cannot be called {name}") as raised:
+            experiment_file.read(file)
+        assert raised.value.line == 4
+        (own / "workload.toml").write_text(
+            f'[parameters.{name}]\ntype = "int"\ndefault = 1\nhelp = "h"\n'
+        )
+        with pytest.raises(ExperimentError, match=f"cannot be called {name}"):
+            words.asked(words.Words(str(own), on=("null",)))
 
 
 MB = 1 << 20
 _LIMITED_DISK = "throttled[read_iops=100,size=512M]"
-
-
-def _asked(*, on: str = "postgresql", **given: str) -> Experiment:
-    experiment, _ = words.experiment(words.Words("tpcb", on=(on,), **given))
-    return experiment
 
 
 def test_each_combination_of_levels_is_a_cell_with_its_label() -> None:
@@ -305,7 +252,6 @@ def test_each_combination_of_levels_is_a_cell_with_its_label() -> None:
 def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     experiment, workload = words.experiment(words.Words("tpcb", on=("postgresql",)))
     cell = plan(experiment, workload).runs[0].cell
-    import json
 
     document = json.loads(json_text(cell.for_record()))
     assert document["system"].pop("machine") == {
@@ -316,38 +262,23 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"memory": "much"}, "memory: expected none or a size in bytes from 1 MiB"),
-        ({"memory": "1kB"}, "found '1kB'"),
-        ({"cpus": "0"}, "cpus: expected none or a number of processors from 0.05"),
-        ({"rtt": "-1ms"}, "rtt: expected 0 or a number of seconds from 0.0001 to 60"),
-        ({"rtt": "0,1us"}, "found '1us'"),
-        ({"memory": "64MB,64MB"}, "memory: 64MB is given twice"),
-    ],
-)
-def test_what_is_no_level_is_refused(given: dict[str, str], expected: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        _asked(**given)
-    assert expected in refused.value.message
-
-
-@pytest.mark.parametrize(
-    ("on", "given", "expected"),
-    [
+def test_what_is_no_level_is_refused() -> None:
+    """Or is one that no system can have."""
+    for on, given, expected in (
+        ("postgresql", {"memory": "much"}, "memory: expected none or a size in bytes from 1 MiB"),
+        ("postgresql", {"memory": "1kB"}, "found '1kB'"),
+        ("postgresql", {"cpus": "0"}, "cpus: expected none or a number of processors from 0.05"),
+        ("postgresql", {"rtt": "-1ms"}, "rtt: expected 0 or a number of seconds from 0.0001 to 60"),
+        ("postgresql", {"rtt": "0,1us"}, "found '1us'"),
+        ("postgresql", {"memory": "64MB,64MB"}, "memory: 64MB is given twice"),
         ("duckdb", {"memory": "64MB"}, "--memory does not apply to tpcb.tpcb-like: only a server"),
         ("sqlite", {"cpus": "1"}, "--cpus does not apply to tpcb.tpcb-like: only a server"),
         ("postgresql://u@h/d", {"cpus": "1"}, "--cpus does not apply"),
         ("sqlite", {"rtt": "1ms"}, "--rtt does not apply"),
-    ],
-)
-def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
-    on: str, given: dict[str, str], expected: str
-) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        _asked(on=on, **given)
-    assert expected in refused.value.message
+    ):
+        with pytest.raises(ArgumentError) as refused:
+            words.experiment(words.Words("tpcb", on=(on,), **given))
+        assert expected in refused.value.message
 
 
 @pytest.mark.parametrize(

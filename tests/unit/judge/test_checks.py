@@ -17,9 +17,8 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
-from assay import comparison, registry
+from assay import registry
 from assay.cli.commands import run
-from assay.comparison.sides import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging import merge
 from assay.dialects import statements
@@ -42,8 +41,10 @@ from assay.workload import reader
 from assay.workload.in_dialect import with_words
 from assay.workload.values import Script
 from observations import observation
+from two_sides import within
 
 READ = "SELECT v FROM t WHERE k = :k"
+ORDERED = "SELECT v FROM t ORDER BY v LIMIT 3"
 SAME, OTHER = "00000000000000aa", "00000000000000bb"
 
 
@@ -80,8 +81,9 @@ def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[Answ
          {"first": [first(1, fractions=1, fraction_sum=2.6)]}),
         ({"first": []}, {"first": [], "rows_each": 0.5}),
         ({"text": "SELECT now(), v FROM t"}, {"text": "SELECT now(), v FROM t", "rows_each": 0.5}),
+        # The order makes a limit comparable.
+        ({"text": ORDERED}, {"text": ORDERED, "first": [first(1, OTHER)]}),
     ],
-    ids=["values", "values of the second", "rows", "fraction", "rows per answer", "of the time"],
 )  # fmt: skip
 def test_answers_that_differ(one: dict[str, Any], other: dict[str, Any]) -> None:
     (found,) = differing_statements(side(one), side(other))
@@ -104,7 +106,6 @@ def test_answers_that_differ(one: dict[str, Any], other: dict[str, Any]) -> None
         ),
         ({}, {"varies": True, "first": [first(1, OTHER)]}),
     ],
-    ids=["a shorter run", "digits", "chance", "time", "random", "any three rows", "varies"],
 )  # fmt: skip
 def test_what_is_no_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert not differing_statements(side(one), side(other))
@@ -119,31 +120,18 @@ def test_values_are_compared_of_one_seed_and_of_reads_alone() -> None:
     assert differing_statements(side(commits=5), side({"rows_each": 0.5}, commits=5))
 
 
-def test_the_order_by_makes_a_limit_comparable() -> None:
-    text = "SELECT v FROM t ORDER BY v LIMIT 3"
-    assert differing_statements(
-        side({"text": text}), side({"text": text, "first": [first(1, OTHER)]})
-    )
-
-
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
-    assert (
-        agreement_of_statements(both, both)
-        == "1 statement, first 2 transactions of each of 32 clients, by values"
-    )
+    of_two = "1 statement, first 2 transactions of each of 32 clients, by values"
+    assert agreement_of_statements(both, both) == of_two
     for clients, whose in ((8, " of each of 8 clients"), (1, " of 1 client"), (0, "")):
         some = side({"first": [first(1, clients=clients)]})
-        assert (
-            agreement_of_statements(some, some)
-            == f"1 statement, first 1 transaction{whose}, by values"
-        )
+        said = f"1 statement, first 1 transaction{whose}, by values"
+        assert agreement_of_statements(some, some) == said
     writing = side(commits=5)
     assert agreement_of_statements(writing, writing) == "1 statement, rows per answer"
     assert agreement_of_statements(side(), [AnsweringRun(1, observation())]) == ""
-
-
-def test_values_of_other_clients_are_not_compared() -> None:
+    # Values of other clients are not compared.
     all_clients = side({"first": [first(1, answers=32, rows=32)]})
     eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
     assert not differing_statements(all_clients, eight)
@@ -183,19 +171,14 @@ def on_two(path: Path, *of_each: dict[str, Any]) -> ExperimentRecord:
     return structs.replace(found, runs=same_questions)
 
 
-def compared(experiment: ExperimentRecord, **given: Any) -> Comparison:
-    of = comparison.side("A", "", [experiment])
-    return comparison.compare(of, None, between="system", **given)
-
-
 def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
     experiment = on_two(tmp_path / "r", {}, {"first": [first(1, rows=0)], "rows_each": 0.5})
-    (cell,) = compared(experiment).cells
+    (cell,) = within(experiment, "system").cells
     assert cell.primary.verdict == (
         "not comparable: answers to read:2 (SELECT v FROM t WHERE k = :k): "
         "1 row per answer → 0.5 rows per answer"
     )
-    (cell,) = compared(experiment, despite=["answers"]).cells
+    (cell,) = within(experiment, "system", despite=["answers"]).cells
     assert cell.primary.verdict == "faster"
     (warning,) = (one for one in build(experiment).warnings if one.name == "answers-differ")
     assert "mariadb" in warning.details[0] and "postgresql" in warning.details[0]
@@ -209,7 +192,7 @@ def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
 
 def test_sides_with_the_same_answers_are_ranked_and_say_so(tmp_path: Path) -> None:
     experiment = on_two(tmp_path / "r", {}, {})
-    made = compared(experiment)
+    made = within(experiment, "system")
     assert made.cells[0].primary.verdict == "faster"
     facts = comparison_report.build(made).facts
     assert (
@@ -244,35 +227,24 @@ def answers(*oks: bool | None) -> list[Check]:
     ("found", "expected"),
     [
         (runs(a=[]), ""),
-        (
-            runs(a=RIGHT, a_=RIGHT, b=MISSING),
-            "2 of 2 right, each in all its runs; b: 2 not run: no joins",
-        ),
+        (runs(a=RIGHT, a_=RIGHT, b=MISSING),
+         "2 of 2 right, each in all its runs; b: 2 not run: no joins"),
         (runs(a=RIGHT, a_=RIGHT, b=WRONG), "3 of 4 right, each in all its runs; wrong: rows (b)"),
         (runs(a=WRONG), "1 of 2 right; wrong: rows"),
-        (
-            runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),
-            "6 of 6 right; cassandra: 2 not run: no joins",
-        ),
-        (runs(a=RIGHT, b=WRONG), "3 of 4 right; wrong: rows (b)"),
+        (runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),
+         "6 of 6 right; cassandra: 2 not run: no joins"),
         (runs(a=MISSING), "a: 2 not run: no joins"),
-        (
-            runs(a=[check("lost-update", None), *RIGHT]),
-            "2 of 2 right; 1 only counted: lost-update 0",
-        ),
+        (runs(a=[check("lost-update", None), *RIGHT]),
+         "2 of 2 right; 1 only counted: lost-update 0"),
         (runs(a=[check("set 1", None, 1400)]), "1 not decided: set 1"),
         (runs(a=answers(None, None)), "2 without an expected result"),
-        (
-            runs(a=answers(None, None), b=answers(True, True)),
-            "2 answers compared: the same on all 2 systems",
-        ),
+        (runs(a=answers(None, None), b=answers(True, True)),
+         "2 answers compared: the same on all 2 systems"),
         (runs(a=answers(None), a_=answers(True)), "1 answer compared: the same in all runs"),
-        (
-            runs(a=answers(None, None), b=answers(True, False)),
-            "1 of 2 compared answers the same on all 2 systems; different: q1",
-        ),
+        (runs(a=answers(None, None), b=answers(True, False)),
+         "1 of 2 compared answers the same on all 2 systems; different: q1"),
     ],
-)
+)  # fmt: skip
 def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expected: str) -> None:
     assert check_counts.check_words(found) == expected
 
@@ -389,19 +361,18 @@ def test_a_check_that_a_dialect_cannot_express_is_left_out_alone() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["db2", "ingres", "oracle", "sqlserver"])
-@pytest.mark.parametrize("test", ["tasks", "aggregate"])
 def test_the_queries_of_glidemon_are_known_to_read_so_that_caches_can_be_warmed(
-    dialect: str, test: str
+    dialect: str,
 ) -> None:
     """Sessions of three of these systems cannot be made read-only."""
     system = SystemChoice(f"dbapi:sqlite3+{dialect}", url="dbapi:sqlite3?database=x")
     glidemon = reader.read("glidemon")
-    storage = StorageChoice("here", "here")
-    (run,) = invented.plan(
-        [system], [storage], test=test, parameters={"scale": 0.01, "data_seed": 1, "queries": 9}
-    ).runs
-    run = replace(run, cell=replace(run.cell, levels={**run.cell.levels, "protocol": "prepared"}))
-    assert not may_change_data(Compiled(glidemon), run)
+    parameters = {"scale": 0.01, "data_seed": 1, "queries": 9}
+    for test in ("tasks", "aggregate"):
+        (run,) = invented.plan([system], test=test, parameters=parameters).runs
+        levels = {**run.cell.levels, "protocol": "prepared"}
+        run = replace(run, cell=replace(run.cell, levels=levels))
+        assert not may_change_data(Compiled(glidemon), run)
     names = {
         name
         for table in glidemon.tables_for({}, "sql")

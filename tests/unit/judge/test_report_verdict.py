@@ -59,6 +59,21 @@ def with_parts(run: Run, changes: Mapping[str, Mapping[str, Any]]) -> Run:
 
 LIMITED = {"deployment": {"memory_limit_bytes": 2**28}}
 LOST = {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}
+EMBEDDED = {"deployment": {"is_embedded": True}}
+
+
+def waiting(waited_s: float, machine_busy_s: int) -> dict[str, Any]:
+    """A thread of clients that waited so long in ten seconds."""
+    times_s = {"waited_for_processor_ns": waited_s, "machine_busy_ns": machine_busy_s}
+    cost = {name: int(one * invented.S) for name, one in times_s.items()}
+    cost |= {"user_ns": 2 * invented.S, "system_ns": 0}
+    ten_s = 10 * invented.S
+    return {"observation": {"client_cost": cost, "elapsed_ns": ten_s, "threads": 1}}
+
+
+def round_trip(measured_s: float) -> dict[str, Any]:
+    """1 ms was asked for."""
+    return {"deployment": {"delay": Delay(0.001, measured_s, 0.00001, 0.00004)}}
 
 
 @pytest.mark.parametrize(
@@ -77,52 +92,39 @@ LOST = {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}
         ({"deployment": {"settings_asked": {"max_connections": "1000"}}}, "valid", []),
         (busy(15, 2), "unreliable", ["client-busy"]),
         # The system works in the clients' process; or less than the kernel counts has passed.
-        ({**busy(20), "deployment": {"is_embedded": True}}, "valid", []),
+        ({**busy(20), **EMBEDDED}, "valid", []),
         (busy(9e-6, elapsed_ns=4_000), "unreliable", ["short-passes"]),
         ({"observation": {"outcomes": LOST}}, "invalid", ["errors"]),
+        ({**waiting(8, 70), **EMBEDDED}, "unreliable", ["client-waited-for-processor"]),
+        ({**waiting(8, 3), **EMBEDDED}, "valid", []),
+        ({**waiting(0.5, 70), **EMBEDDED}, "valid", []),
+        (round_trip(0.00119), "valid", []),
+        (round_trip(0.002289), "unreliable", ["round-trip-differs"]),
+        (round_trip(0.0007), "unreliable", ["round-trip-differs"]),
     ],
 )  # fmt: skip
 def test_each_flaw_has_its_warning(
     run: Run, changes: dict[str, Any], word: str, warnings: list[str]
 ) -> None:
-    assert judged(with_parts(run, changes)) == (word, warnings)
+    found = with_parts(run, changes)
+    assert judged(found) == (word, warnings)
+    for one in judge_run(found)[1]:
+        if one.name == "round-trip-differs":
+            assert "ms measured, 1 ms asked" in one.detail or "µs measured" in one.detail
 
 
-@pytest.mark.parametrize(
-    ("measured_s", "expected"),
-    [
-        (0.00119, ("valid", [])),
-        (0.002289, ("unreliable", ["round-trip-differs"])),
-        (0.0007, ("unreliable", ["round-trip-differs"])),
-    ],
-)
-def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
-    run: Run, measured_s: float, expected: tuple[str, list[str]]
-) -> None:
-    delay = Delay(0.001, measured_s, 0.00001, 0.00004)
-    far = invented.changed(run, "deployment", delay=delay)
-    assert judged(far) == expected
-    details = [one.detail for one in judge_run(far)[1]]
-    assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
-
-
-@pytest.mark.parametrize(
-    ("stop", "elapsed_s", "expected"),
-    [
+def test_how_long_a_measurement_must_be_depends_on_what_ends_it(run: Run) -> None:
+    none = {"passes": None, "transactions": None, "duration_s": None}
+    for stop, elapsed_s, expected in (
         ({"passes": 1}, 0.6, []),
         ({"passes": 1}, 0.4, ["short-passes"]),
         ({"transactions": 100}, 0.6, ["short-measurement"]),
         ({"duration_s": 10}, 9, ["short-measurement"]),
-    ],
-)
-def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
-    run: Run, stop: dict[str, int], elapsed_s: float, expected: list[str]
-) -> None:
-    evidence = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
-    ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
-    evidence = invented.of_cell(evidence, driving=structs.replace(evidence.driving, **ends))
-    names = [warning.name for warning in judge_run(evidence)[1]]
-    assert [name for name in names if name.startswith("short")] == expected
+    ):
+        found = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
+        driving = structs.replace(found.driving, **{**none, **stop})
+        names = judged(invented.of_cell(found, driving=driving))[1]
+        assert [name for name in names if name.startswith("short")] == expected
 
 
 def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: Run) -> None:
@@ -138,42 +140,16 @@ def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: Run) 
     ]
 
 
-def test_no_more_than_all_processors_are_busy(run: Run) -> None:
-    (shown,) = judge_run(with_parts(run, busy(99)))[1]
-    assert shown.detail.endswith(
-        "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
-    )
-
-
 def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: Run) -> None:
+    (shown,) = judge_run(with_parts(run, busy(99)))[1]
+    both = "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
+    assert shown.detail.endswith(both), "no more than all are busy"
     assert run.driven is not None
     threads_s = run.driven.threads * run.driven.elapsed_ns / invented.S
     machine: Any = {**run.machine, "processors": 400, "processors_usable": 400}
     evidence = structs.replace(with_parts(run, busy(0.97 * threads_s)), machine=machine)
-    details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
-    assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
-
-
-@pytest.mark.parametrize(
-    ("waited_s", "machine_busy_s", "is_warned"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
-)
-def test_a_client_that_waits_for_a_processor_has_a_warning(
-    run: Run, waited_s: float, machine_busy_s: int, is_warned: bool
-) -> None:
-    cost = {
-        "user_ns": 2 * invented.S,
-        "system_ns": 0,
-        "waited_for_processor_ns": int(waited_s * invented.S),
-        "machine_busy_ns": machine_busy_s * invented.S,
-    }
-    starved = invented.changed(
-        run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
-    )
-    starved = invented.changed(starved, "deployment", is_embedded=True)
-    verdict, warnings = judge_run(starved)
-    name = "client-waited-for-processor"
-    assert (name in {one.name for one in warnings}) == is_warned
-    assert verdict.word == ("unreliable" if is_warned else "valid")
+    (shown,) = judge_run(evidence)[1]
+    assert shown.detail == "postgresql, 8 clients: its threads were busy 97 % of the time"
 
 
 @pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
@@ -188,16 +164,7 @@ def test_other_programs_on_the_machine_have_a_warning(
 
 
 def test_all_warnings_of_a_run_have_one_share_of_other_programs(run: Run) -> None:
-    cost = {
-        "user_ns": 2 * invented.S,
-        "system_ns": 0,
-        "waited_for_processor_ns": 8 * invented.S,
-        "machine_busy_ns": 70 * invented.S,
-    }
-    starved = invented.changed(
-        run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
-    )
-    starved = invented.changed(starved, "deployment", is_embedded=True)
+    starved = with_parts(run, {**waiting(8, 70), **EMBEDDED})
     said = [one.detail for one in invented.disturbed(starved, 0.27).warnings]
     shares = [re.findall(r"other programs used (\d+ %)", detail) for detail in said]
     assert [share for share in shares if share] == [["27 %"], ["27 %"]]
@@ -217,26 +184,19 @@ def test_counted_conflicts_make_the_run_unreliable(run: Run) -> None:
 
 def test_medians_of_few_noisy_or_missing_repetitions_are_unreliable(run: Run) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
-        found = of_number(
-            [run.judged] * len(elapsed), len(elapsed), asked, median_and_spread(elapsed)
-        )
+        spread = median_and_spread(elapsed)
+        found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread)
         return found.word, found.reason
 
     assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
     assert word([1.0], 1) == ("valid", "one repetition")
     assert word([1.0, 1.1], 3) == ("unreliable", "2 of 3 repetitions ended")
     assert word([1.0, 1.0, 1.5], 3) == ("unreliable", "repetitions differ by 50 %")
-
-
-def test_of_two_cells_the_greater_spread_is_said() -> None:
-    found = [
+    several = [
         Verdict.of_record("unreliable", f"short; repetitions differ by {share} %")
         for share in (64, 177, 54)
     ]
-    assert worst(found).reason == "short; repetitions differ by 177 %"
-
-
-def test_an_invalid_repetition_makes_the_median_invalid(run: Run) -> None:
+    assert worst(several).reason == "short; repetitions differ by 177 %"
     failed = structs.replace(run, state="failed", reason="the server went away")
     judged = [run.judged, judge_run(failed)[0], run.judged]
     verdict = of_number(judged, 3, 3, median_and_spread([1.0, 1.0, 1.0]))
@@ -247,31 +207,18 @@ def test_percentiles_need_enough_samples() -> None:
     assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
 
 
-@pytest.mark.parametrize(
-    ("asked", "effective", "same"),
-    [
+def test_settings_are_compared_by_meaning() -> None:
+    for asked, effective, same in (
         ("1GB", "1024MB", True), ("1G", "1073741824", True), ("on", "1", True),
         ("ON", "off", False), ("30s", "30000ms", True), ("0", "OFF", True),
         ("O_DIRECT", "o_direct", True), ("1GB", "1048576", False), ("10", "100", False),
-    ],
-)  # fmt: skip
-def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
-    assert mean_the_same(asked, effective) is same
+    ):  # fmt: skip
+        assert mean_the_same(asked, effective) is same
 
 
 COMPARED = 'scripts = ["read.sql"]\ncompare_results = true\nqueue = 40\nclients = [3]\n'
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n"
 SAME = "\\set id random(1, 10)\nSELECT id, {value} FROM data WHERE id = :id;\n"
-
-
-def folder_with_override(folder: Path, override: str, test: str = COMPARED) -> Path:
-    """The dialect of PostgreSQL, or of SQLite's other self, is asked otherwise."""
-    made = folder_of(folder, test, read=SAME.format(value="value"))
-    (made / "overrides" / "null").mkdir(parents=True)
-    (made / "overrides" / "null" / "read.sql").write_text(
-        f"-- null: no rows of its own\n{override}"
-    )
-    return made
 
 
 def test_runs_that_ask_the_same_have_one_digest(tmp_path: Path) -> None:
@@ -287,15 +234,14 @@ def test_runs_that_ask_the_same_have_one_digest(tmp_path: Path) -> None:
 
 
 def test_other_rows_make_the_numbers_of_both_systems_invalid(tmp_path: Path) -> None:
-    folder = folder_with_override(tmp_path, "SELECT 1;\n")
+    folder = folder_of(tmp_path, COMPARED, read=SAME.format(value="value"))
+    (folder / "overrides" / "null").mkdir(parents=True)
+    (folder / "overrides" / "null" / "read.sql").write_text("-- null: no rows\nSELECT 1;\n")
     experiment = ran(folder, "sqlite", "null")
-    one, other = experiment.runs
-    for planned_run in (one, other):
-        assert (planned_run.state, planned_run.judged.word) == ("done", "invalid"), (
-            "neither is the one to blame"
-        )
-        assert planned_run.judged.reason == "results differ: read (sqlite: 40 rows; null: 0 rows)"
-        (check,) = planned_run.checks
+    for one in experiment.runs:
+        assert (one.state, one.judged.word) == ("done", "invalid"), "neither is the one to blame"
+        assert one.judged.reason == "results differ: read (sqlite: 40 rows; null: 0 rows)"
+        (check,) = one.checks
         assert (check["ok"], check["note"][:14]) == (False, "results differ")
     with sqlite3.connect(experiment.path) as record:
         words = record.execute("SELECT verdict FROM cells").fetchall()
@@ -384,40 +330,33 @@ def test_a_statement_that_was_cancelled_answered_nothing(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        (planned_run(1, seed=2), {"queue": 5}, "mix"),
-        (planned_run(1, scale=2), {"queue": 5}, "mix"),
-        (planned_run(1), {"queue": 6}, "mix"),
-        (planned_run(1), {"queue": 5}, "sequence"),
-    ],
-)
-def test_other_data_or_counts_are_other_questions(other: tuple[Any, Any, Any]) -> None:
-    assert what_is_asked(planned_run(0), {"queue": 5}, "mix") == what_is_asked(
-        planned_run(1), {"queue": 5}, "mix"
-    )
-    assert what_is_asked(*other) != what_is_asked(planned_run(0), {"queue": 5}, "mix")
+def test_other_data_or_counts_are_other_questions() -> None:
+    asked = what_is_asked(planned_run(0), {"queue": 5}, "mix")
+    assert asked == what_is_asked(planned_run(1), {"queue": 5}, "mix")
+    for other in (
+        what_is_asked(planned_run(1, seed=2), {"queue": 5}, "mix"),
+        what_is_asked(planned_run(1, scale=2), {"queue": 5}, "mix"),
+        what_is_asked(planned_run(1), {"queue": 6}, "mix"),
+        what_is_asked(planned_run(1), {"queue": 5}, "sequence"),
+    ):
+        assert asked != other
 
 
-@pytest.mark.parametrize(("value", "word"), [("value", True), ("value + 1", False)])
-def test_an_answer_that_is_known_is_compared_with_it(
-    tmp_path: Path, value: str, word: bool
-) -> None:
+def test_an_answer_that_is_known_is_compared_with_it(tmp_path: Path) -> None:
     once = COMPARED.replace("queue = 40\nclients = [3]", "queue = 1\nclients = [1]")
     read = "SELECT id, {value} FROM data;\n"
     folder = folder_of(tmp_path, once, read=read.format(value="value"))
     (first,) = ran(folder, "sqlite").runs
-    assert first.driven is not None
-    assert first.data is not None
+    assert first.driven is not None and first.data is not None
     (found,) = first.driven.answer_sums
-    (folder / "read.sql").write_text(read.format(value=value))
     (folder / "expected.toml").write_text(
         f'[[dataset]]\nname = "d"\nsource = "s"\nfingerprint = "{first.data.request.fingerprint}"\n'
         f'entries = 10\nbytes = 1\n[dataset.answers.t]\nread = "{found.digest}"\n'
     )
-    (planned_run,) = ran(folder, "sqlite").runs
-    (check,) = planned_run.checks
-    assert check["ok"] is word
-    assert check["note"] == ("" if word else "not the answer that is known")
-    assert (planned_run.judged.word == "invalid") is not word
+    for value, is_right in (("value", True), ("value + 1", False)):
+        (folder / "read.sql").write_text(read.format(value=value))
+        (one,) = ran(folder, "sqlite").runs
+        (check,) = one.checks
+        assert check["ok"] is is_right
+        assert check["note"] == ("" if is_right else "not the answer that is known")
+        assert (one.judged.word == "invalid") is not is_right

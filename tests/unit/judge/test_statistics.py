@@ -138,20 +138,17 @@ def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None
     ]
     variance = sum(one**2 / 16 for one in contrasts) / 5
     assert found[0].standard_error == pytest.approx(math.sqrt(variance / 4))
+    few = estimate.effect(estimate.factorial(noisy(1, 1), in_blocks=True), 0, 1, 0)
+    assert few is not None and few[0].interval() is None
     low, high_bound = found[0].interval() or (0.0, 0.0)
+
     assert high_bound / low == pytest.approx(
         math.exp(2 * scipy.stats.t.ppf(0.99, 5) * math.sqrt(variance / 4))
     )
 
 
-def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
-    found = estimate.effect(estimate.factorial(noisy(1, 1), in_blocks=True), 0, 1, 0)
-    assert found is not None and found[0].interval() is None
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "tau"),
-    [
+def test_tau_of_known_orders() -> None:
+    for first, second, tau in (
         ((1, 2, 3), (10, 20, 30), 1.0),
         ((1, 2, 3), (30, 20, 10), -1.0),
         ((1, 2, 3), (10, 30, 20), 1 / 3),
@@ -159,24 +156,14 @@ def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
         ((1, 2, 3, 4, 5, 6, 7, 8, 9, 10), (4, 7, 2, 10, 3, 6, 8, 1, 5, 9), 5 / 45),
         # Of three pairs one is a tie of the first: two of them are in order, of sqrt(2 * 3).
         ((1, 1, 2), (1, 2, 3), 2 / math.sqrt(6)),
-    ],
-)
-def test_tau_of_known_orders(
-    first: tuple[float, ...], second: tuple[float, ...], tau: float
-) -> None:
-    assert kendall_tau(list(zip(first, second, strict=True))) == pytest.approx(tau)
+    ):
+        assert kendall_tau(list(zip(first, second, strict=True))) == pytest.approx(tau)
+    for pairs in ([], [(1, 1), (2, 2)], [(1, 1), (1, 2), (1, 3)], [(1, 5), (2, 5), (3, 5)]):
+        assert kendall_tau(pairs) is None, "too few, or equal ones"
 
 
-@pytest.mark.parametrize(
-    "pairs", [[], [(1, 1), (2, 2)], [(1, 1), (1, 2), (1, 3)], [(1, 5), (2, 5), (3, 5)]]
-)
-def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, float]]) -> None:
-    assert kendall_tau(pairs) is None
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
+def test_values_within_their_spread_share_a_rank() -> None:
+    every: list[tuple[list[list[float]], list[int]]] = [
         ([[10], [20], [15]], [3, 1, 2]),
         # 9 % apart, and 11 % apart.
         ([[100], [109], [50]], [1, 1, 3]),
@@ -186,12 +173,9 @@ def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, 
         # The third is near the second, but not near the first, with which that shares a rank.
         ([[100], [108], [95]], [1, 1, 3]),
         ([], []),
-    ],
-)
-def test_values_within_their_spread_share_a_rank(
-    values: list[list[float]], expected: list[int]
-) -> None:
-    assert ranks([median_and_spread(one) for one in values]) == expected
+    ]
+    for values, expected in every:
+        assert ranks([median_and_spread(one) for one in values]) == expected
 
 
 Series = NDArray[np.float64]
@@ -269,12 +253,9 @@ def test_outlying_seconds_are_found_where_they_are_and_do_not_hide_one_another()
         return {20, 41} <= {one.at for one in outlying_seconds(values)}
 
     assert share(is_right, two_dips) >= 0.98
-
-
-def test_one_transaction_more_is_no_outlier() -> None:
     values = np.full(60, 4.0)
     values[30] = 5
-    assert outlying_seconds(values) == []
+    assert outlying_seconds(values) == [], "one transaction more is none"
 
 
 @pytest.mark.parametrize("n", [4, 5, 10])

@@ -3,15 +3,11 @@ them."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 import invented_records as invented
 import observations
@@ -24,7 +20,6 @@ from assay.judge.run import VALID
 from assay.judge.verdict import RateKept
 from assay.report.build import build
 from assay.report.values import Section
-from commands import Assay
 
 STORAGES = (
     StorageChoice("disk (throttled)", "throttled"),
@@ -41,30 +36,22 @@ SYSTEMS = identity.named_systems(
 )
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
+def test_a_price_names_its_storage_and_may_name_its_currency() -> None:
+    for word, expected in (
         ("ssd=0.60/GB", {"ssd": StoragePrice(0.6)}),
-        ("ssd=0.60EUR/GB", {"ssd": StoragePrice(0.6, "EUR")}),
         ("disk=5e-2 $/gb, ssd=1$/GB",
          {"disk (throttled)": StoragePrice(0.05, "$"), "ssd": StoragePrice(1, "$")}),
         ("tmpfs=3/GB", {"a=b": StoragePrice(3)}),
-        ("a=b=3/GB", {"a=b": StoragePrice(3)}),
-    ],
-)  # fmt: skip
-def test_a_price_names_its_storage_and_may_name_its_currency(
-    word: str, expected: dict[str, StoragePrice]
-) -> None:
-    assert prices.of_words([word], STORAGES, SYSTEMS) == (expected, {})
+        ("a=b=3EUR/GB", {"a=b": StoragePrice(3, "EUR")}),
+    ):  # fmt: skip
+        assert prices.of_words([word], STORAGES, SYSTEMS) == (expected, {})
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
+def test_what_is_no_price_is_refused() -> None:
+    for word, says in (
         ("sdd=1/GB", "did you mean 'ssd'"),
         ("ssd=-1/GB", "found '-1'"),
         ("ssd=0/GB", "found '0'"),
-        ("ssd=cheap/GB", "expected a number"),
         ("ssd=inf/GB", "expected a number"),
         ("ssd=1", "expected --price STORAGE=0.60/GB"),
         ("ssd=1/TB", "expected --price STORAGE=0.60/GB"),
@@ -75,12 +62,10 @@ def test_a_price_names_its_storage_and_may_name_its_currency(
         ("sqlit=1", "not a system of this experiment; did you mean 'sqlite'?"),
         ("sqlite=0", "found '0'"),
         ("sqlite=1/GB", "is a system, not a storage; its price is that of the whole: "),
-    ],
-)
-def test_what_is_no_price_is_refused(word: str, says: str) -> None:
-    with pytest.raises(ArgumentError) as raised:
-        prices.of_words([word], STORAGES, SYSTEMS)
-    assert says in f"{raised.value.message}; {raised.value.hint}"
+    ):
+        with pytest.raises(ArgumentError) as raised:
+            prices.of_words([word], STORAGES, SYSTEMS)
+        assert says in f"{raised.value.message}; {raised.value.hint}"
 
 
 def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
@@ -164,15 +149,15 @@ def searched(tmp_path: Path, seconds: dict[int, float], bytes_per_unit: float | 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "found", "per_mb"),
+    ("seconds", "found", "per_mb", "size"),
     [
-        ({100: 5.0, 400: 20.0}, 200.0, 12.5),  # at the limit
-        ({100: 5.0, 400: 9.0}, 400.0, 6.25),  # the highest that met it
-        ({100: 15.0, 400: 20.0}, None, None),
+        ({100: 5.0, 400: 20.0}, 200.0, 12.5, "80.0"),  # at the limit
+        ({100: 5.0, 400: 9.0}, 400.0, 6.25, "160"),  # the highest that met it
+        ({100: 15.0, 400: 20.0}, None, None, "-"),
     ],
 )
 def test_the_price_of_a_system_is_divided_by_what_a_goal_found(
-    tmp_path: Path, seconds: dict[int, float], found: float | None, per_mb: float | None
+    tmp_path: Path, seconds: dict[int, float], found: float | None, per_mb: float | None, size: str
 ) -> None:
     report = searched(tmp_path, seconds, 400_000.0)
     sqlite, other = report.tidy["tables"]["goals"]
@@ -190,7 +175,7 @@ def test_the_price_of_a_system_is_divided_by_what_a_goal_found(
     }
     assert shown["price, EUR"] == ["1000", "-"]
     assert shown["price/MB, EUR"] == [f"{per_mb:g}" if per_mb else "-", "-"]
-    assert shown["size, MB"][0] == ("-" if not found else "80.0" if found == 200 else "160")
+    assert shown["size, MB"][0] == size
 
 
 def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:
@@ -246,6 +231,13 @@ def test_without_a_rate_that_is_required_no_storage_is_recommended(tmp_path: Pat
     assert "none is recommended: `--required-rate`" in " ".join(section.lines)
     assert "gives more for the money" not in str(section.tables)
     assert [row["keeps_required_rate"] for row in cells] == [None, None]
+    first, second = ([cell.shown for cell in row.cells] for row in section.tables[0].rows)
+    assert (first[3:5], second[3:7]) == (["0.05", "first"], ["0.5", "1.25", "10.0", "0.125"])
+    assert [(row["storage_price_per_gb"], row["currency"]) for row in cells] == [
+        (0.05, "EUR"), (0.5, "EUR"),
+    ]  # fmt: skip
+    with pytest.raises(ArgumentError, match="no storage has a price"):
+        experiment(Words("tpcb", on=("null",), required_rate_per_s=500))
 
 
 def test_the_cheapest_storage_that_keeps_the_required_rate_is_recommended(tmp_path: Path) -> None:
@@ -284,38 +276,3 @@ def test_an_open_loop_keeps_what_was_offered(
     )
     answer, why = verdict.rate_kept([(driving, observed)], VALID, 1.0)
     assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
-
-
-def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
-    words = Words("tpcb", on=("null",), required_rate_per_s=500)
-    with pytest.raises(ArgumentError, match="no storage has a price"):
-        experiment(words)
-    asked, _ = experiment(structs.replace(words, price=("here=1EUR/GB",)))
-    assert asked.required_rate_per_s == 500
-
-
-@pytest.mark.slow
-def test_a_report_divides_the_speed_up_by_the_price(assay: Assay, tmp_path: Path) -> None:
-    (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
-    ended = assay(
-        "run", "bibsql.sequential", "--on", "sqlite", "--storage", "disk=here,memory=tmpfs",
-        "--set", "copies=1", "--price", "disk=0.1EUR/GB,memory=0.4EUR/GB", "--input", "a.bib",
-        "--format", "json",
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    runs = ended.document["tables"]["runs"]
-    assert [(run["storage_price_per_gb"], run["currency"]) for run in runs] == [
-        (0.1, "EUR"), (0.4, "EUR"),
-    ]  # fmt: skip
-    shown = re.sub(r" \[\d\]", "", assay("report", "latest", "--detail", COLUMNS="200").out)
-    _, _, table = shown.partition("Speed-up and price of each storage in EUR")
-    rows = [line.split() for line in table.splitlines()]
-    [first] = [row for row in rows if "disk" in row][1:2]
-    [second] = [row for row in rows if "memory" in row][:1]
-    assert first[3:5] == ["0.1", "first"]
-    speed_up, price_ratio, by_price = float(second[4]), float(second[-5]), float(second[-4])
-    assert price_ratio == 4
-    assert by_price == pytest.approx(speed_up / 4, abs=0.01)
-    written = assay("report", "latest", "--format", "csv").out
-    [disk, memory] = csv.DictReader(io.StringIO(written))
-    assert (disk["storage_price_per_gb"], memory["currency"]) == ("0.1", "EUR")

@@ -207,11 +207,10 @@ def test_scripts_are_compiled_once_for_all_runs(
     assert calls == {"script_warnings": 1, "statements": 1}
 
 
-@pytest.mark.parametrize("system", ["sqlite"])
-def test_changes_data_false_is_enforced(tmp_path: Path, system: str) -> None:
+def test_changes_data_false_is_enforced(tmp_path: Path) -> None:
     writes = PLAIN.replace("read", "sly") + "changes_data = false\n"
     sly = "SELECT 1;\nDELETE FROM data WHERE id = 1;\n"
-    runs = ran(folder_of(tmp_path, writes, sly=sly), system, repetitions=2).runs
+    runs = ran(folder_of(tmp_path, writes, sly=sly), "sqlite", repetitions=2).runs
     assert [run.state for run in runs] == ["failed"] * 2
     assert "changes_data = false" in runs[0].reason
 
@@ -240,9 +239,8 @@ offered_rate_per_s = 40
 """
 
 
-@pytest.mark.parametrize("system", ["null", "sqlite"])
-def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path, system: str) -> None:
-    (run,) = ran(folder_of(tmp_path, GROUPS), system, storage=("tmpfs",)).runs
+def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path) -> None:
+    (run,) = ran(folder_of(tmp_path, GROUPS), "sqlite", storage=("tmpfs",)).runs
     assert (run.state, run.reason, run.clients) == ("done", "", 5)
     found = run.driven
     assert found is not None
@@ -262,13 +260,6 @@ def test_counts_of_groups_make_different_cells(tmp_path: Path) -> None:
     assert names[1] == "null, here, 4 clients, readers 3, writers 1"
     assert found.runs[1].driven is not None
     assert [group.clients for group in found.runs[1].driven.groups] == [3, 1]
-
-
-def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
-    declared = 'scripts = ["write.sql"]\nqueue = 90\nclients = [4]\n'
-    runs = ran(folder_of(tmp_path, declared), "null", "sqlite").runs
-    found = [(run.state, run.driven.outcomes.ok) for run in runs if run.driven is not None]
-    assert found == [("done", 90), ("done", 90)]
 
 
 def test_a_script_of_a_step_that_does_not_compile_is_reported_before_anything_is_started(
@@ -327,25 +318,23 @@ def run_with(
     return invented.changed(run, "observation", **observed)
 
 
-def found(folder: Path, *ceilings: CalibrationRecord, **more: Any) -> float | None:
-    ceiling = run_with(folder, *ceilings, **more).calibration
-    return None if ceiling is None else ceiling.statements_per_s
-
-
 def test_the_calibration_with_the_nearest_client_count_is_used_and_of_these_the_newest(
     tmp_path: Path,
 ) -> None:
+    """None of another driver or machine is."""
     far = replace(CEILING, clients=32, statements_per_s=1.0)
     old = replace(CEILING, clients=7, statements_per_s=2.0)
     new = replace(CEILING, clients=7, statements_per_s=3.0)
-    assert found(tmp_path, far, old, new) == 3.0
-
-
-def test_a_calibration_of_another_driver_or_machine_is_not_used(tmp_path: Path) -> None:
-    assert found(tmp_path, replace(CEILING, driver="mysql")) is None
-    (tmp_path / "other").mkdir()
     other = {**invented.MACHINE, "processors": 9}
-    assert found(tmp_path / "other", CEILING, machine=other) is None
+    mysql = replace(CEILING, driver="mysql")
+    for name, ceilings, machine, rate in (
+        ("a", (far, old, new), invented.MACHINE, 3.0),
+        ("b", (mysql,), invented.MACHINE, None),
+        ("c", (CEILING,), other, None),
+    ):
+        (tmp_path / name).mkdir()
+        found = run_with(tmp_path / name, *ceilings, machine=machine).calibration
+        assert (found and found.statements_per_s) == rate
 
 
 @pytest.mark.parametrize(
