@@ -32,7 +32,6 @@ from assay.text.quantities import (
 )
 from assay.text.terminal import LEAST_COLUMNS, cut, cut_within, line_width, with_ascii_forms
 from assay.text.toml_file import TomlTable
-from assay.text.units import size
 
 
 def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
@@ -147,11 +146,6 @@ def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
         with pytest.raises(ExperimentError) as refused:
             experiment_file.read(written)
         assert f"{shown}: expected a whole number" in refused.value.message
-
-
-def test_a_size_never_has_an_exponent() -> None:
-    shown = [size(value) for value in (999, 20.5e6, 999.7e9, 1.1e15)]
-    assert shown == ["999 B", "20.5 MB", "1 TB", "1100 TB"]
 
 
 @pytest.mark.parametrize(
