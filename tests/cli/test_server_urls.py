@@ -180,12 +180,6 @@ def test_a_missing_socket_is_named_by_its_parameter(tmp_path: Path) -> None:
     assert "correct the socket's file (socket=FILE) in the URL" in printed
 
 
-def test_a_missing_database_is_explained(tmp_path: Path) -> None:
-    code, printed = run(tmp_path, "mariadb://u@127.0.0.1:1")
-    assert code == 2
-    assert "statements run in that database" in printed
-
-
 def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     code, printed = run(tmp_path, "sqlite:///away/x.db")

@@ -107,14 +107,6 @@ def test_sequential_ends_with_a_system_before_the_next(bibsql: Workload) -> None
     assert [run.cell.clients for run in runs[:4]] == [1, 1, 8, 8]
 
 
-def test_a_test_has_its_own_defaults(bibsql: Workload) -> None:
-    runs = plan(experiment_of(tests=("sequential", "limit"), systems=(A,)), bibsql).runs
-    sequential, limit = (run.cell for run in runs)
-    assert (sequential.clients, limit.clients) == (1, 256)
-    assert sequential.parameters["copies"] == 100
-    assert "copies" not in limit.parameters
-
-
 def test_the_same_experiment_has_the_same_seeds_and_another_seed_others(bibsql: Workload) -> None:
     seeds = [run.seed for run in plan(experiment_of(), bibsql).runs]
     assert [run.seed for run in plan(experiment_of(), bibsql).runs] == seeds

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -190,12 +191,7 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:
     zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
     same = DataSeries("one", (Point(5, 7.0),))
-    for mark, series in (
-        (Mark.LINES, zeros),
-        (Mark.BARS, zeros),
-        (Mark.LINES, same),
-        (Mark.BARS, same),
-    ):
+    for mark, series in product((Mark.LINES, Mark.BARS), (zeros, same)):
         figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
         drawn = charts.svg_for_page(figure, "title text")
         assert "NaN" not in drawn and "Infinity" not in drawn

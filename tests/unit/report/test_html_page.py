@@ -107,7 +107,6 @@ def test_without_detail_there_are_no_runs_and_no_links_to_them(report: Report) -
     assert "#cell-" not in page
 
 
-@pytest.mark.slow
 def test_five_hundred_runs_are_less_than_ten_megabytes(tmp_path: Path) -> None:
     systems = (invented.POSTGRESQL, invented.MARIADB, invented.SQLITE)
     few = invented_page.record(

@@ -106,24 +106,18 @@ def test_the_defaults_are_those_of_the_library() -> None:
 @pytest.mark.parametrize(
     ("choice", "words", "hint"),
     [
-        (
-            SystemChoice("sqlite", settings={"journal_mod": "wal"}),
-            "not one that can",
-            "journal_mode",
-        ),
+        (SystemChoice("sqlite", settings={"journal_mod": "wal"}), "not one that can",
+         "journal_mode"),
         (SystemChoice("sqlite", settings={"cache_size": "1; DROP"}), "a whole number, found", ""),
         (SystemChoice("sqlite", settings={"page_size": "1000"}), "512, 1024", ""),
         (SystemChoice("sqlite", settings={"synchronous": "fast"}), "off, normal, full", ""),
-        (
-            SystemChoice("sqlite", options={"busy_timeout_s": "-1"}),
-            "expected a number of seconds",
-            "",
-        ),
+        (SystemChoice("sqlite", options={"busy_timeout_s": "-1"}), "expected a number of seconds",
+         ""),
         (SystemChoice("null", options={"delay": "1ms"}), "expected a distribution", ""),
         (SystemChoice("null", settings={"fsync": "off"}), "no settings", "delay"),
         (SystemChoice("null", url="null:///?colour=red"), "no option", ""),
     ],
-)
+)  # fmt: skip
 def test_invalid_settings_are_refused(choice: SystemChoice, words: str, hint: str) -> None:
     with (
         pytest.raises((ArgumentError, SystemRefused), match=words) as caught,

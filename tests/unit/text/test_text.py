@@ -196,15 +196,6 @@ def top(folder: Path, text: str) -> TomlTable:
     return toml_file.read(file, KEYS)
 
 
-def test_a_reader_asks_for_declared_keys_in_declared_kinds(tmp_path: Path) -> None:
-    section = top(tmp_path, 'title = "t"\nclients = 3\nword = "two"\n[table]\nx = [1, 2]\n')
-    assert section.text("title") == "t"
-    assert section.whole("clients", CLIENTS) == 3
-    assert section.choice("word", ("one", "two")) == "two"
-    assert section.section("table").scalars("x") == (1, 2)
-    section.done()
-
-
 def test_another_key_or_kind_is_a_bug_of_the_reader(tmp_path: Path) -> None:
     section = top(tmp_path, 'title = "t"\nclients = 3\n')
     with pytest.raises(Bug, match="not declared"):

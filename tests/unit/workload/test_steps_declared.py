@@ -204,6 +204,12 @@ do = "drive"
         ("", 'do = "compare"\nexpected = "a"\nfound = "b"', "no earlier step 'dump' has that name"),
         ("", 'do = "drive"', "two steps 'drive' are called 'drive'"),
         ("", 'do = "drive"\nname = "x"\nparameters = { raeders = "1" }', "unknown parameter"),
+        (
+            "",
+            'do = "drive"\nname = "x"\nclients = "rate"\n[parameters.rate]\ntype = "float"\n'
+            'default = 2.0\nhelp = "h"',
+            "clients = 'rate': the parameter rate is of type float; expected int",
+        ),
         ("changes_data = false", 'do = "ddl"\nscript = "index.sql"', "the step 'ddl' changes data"),
     ],
 )

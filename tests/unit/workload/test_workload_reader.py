@@ -89,25 +89,17 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),
         ('passes = "copies"', 'passes = 1\n[known_as]\nother = "al"', 29, "'al' is no test"),
-        (
-            'passes = "copies"',
-            'passes = 1\n[not_expressible.postgres]\none = "it"',
-            28,
-            "no dialect",
-        ),
-        (
-            'passes = "copies"',
-            'passes = 1\n[tests.all.not_expressible]\nmariadb = "it"',
-            29,
-            "no dialect is called 'mariadb'",
-        ),
+        ('passes = "copies"', 'passes = 1\n[not_expressible.postgres]\none = "it"', 28,
+         "no dialect"),
+        ('passes = "copies"', 'passes = 1\n[tests.all.not_expressible]\nmariadb = "it"', 29,
+         "no dialect is called 'mariadb'"),
         ("default = 2", "default = 0", 10, "from 1 to"),
         ("default = 2", 'default = "2"', 10, "not of type int"),
         ('default_test = "all"', 'default_test = "al"', 3, "invalid value"),
         ('source = "bib"', 'source = "bib"\nsuorce = "x"', 7, "unknown key 'suorce'"),
         ('help = "All of it"', 'help = "All"\nclients = [0]', 26, "from 1 to"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_is_placed(
     tmp_path: Path, wrong: str, right: str, line: int, complaint: str
 ) -> None:
