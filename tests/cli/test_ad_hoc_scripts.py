@@ -132,13 +132,6 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     assert [(one["line"], one["count"]) for one in lines] == [(2, 50), (3, 50)]
 
 
-def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["explain", "read.sql", "--on", "null", "--set", "scale=3"]) == 0
-    text = capsys.readouterr().out
-    assert "script read (read.sql)" in text
-    assert "Execute" in text
-
-
 def test_the_reason_for_which_a_test_is_refused_is_not_in_the_file_of_its_statements(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

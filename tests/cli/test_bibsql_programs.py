@@ -144,11 +144,11 @@ def test_what_cannot_be_done_is_refused(words: str, says: str, loaded: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("word", "proposal"),
-    [("my db", "mydb"), ("!!!", "bibliography"), ("x.db", "x"), ("-x", "x"),
-     ("b\u00e9b", "bb"), ("n" * 64, "n" * 63), ("a`b", "ab"), ('a"; drop', "adrop")],
+    ("name", "word", "proposal"),
+    [("bibtosql", "my db", "mydb"), ("bibsql", "my db", "mydb"), ("bibtosql", "x.db", "x"),
+     ("bibtosql", "!!!", "bibliography"), ("bibsql", "-x", "x"), ("bibtosql", "b\u00e9b", "bb"),
+     ("bibtosql", "n" * 64, "n" * 63), ("bibsql", "a`b", "ab"), ("bibtosql", 'a"; drop', "adrop")],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
 def test_a_database_name_is_kept_exactly_or_refused(
     name: str, word: str, proposal: str, bib: Path
 ) -> None:

@@ -52,12 +52,6 @@ def test_help_has_a_line_an_example_and_every_option(
             assert parameter.help, parameter.name
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["--help"]) == 0
-    text = capsys.readouterr().out
-    assert all(f"\n  {name} " in text for name in COMMANDS)
-
-
 def test_alone_it_says_what_it_is_with_examples_and_every_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -27,7 +27,7 @@ from assay.record import DEFAULT_FILE_NAME
 from assay.storages import block_devices
 from assay.storages.disk_model import Control
 from assay.storages.modelled import MODELLED
-from block_devices import HAS_LOOP_DEVICES, done, loop_device
+from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device
 from commands import Assay
 from forked_programs import Started
 from plugins import assay
@@ -263,16 +263,7 @@ def _assert_nothing_is_left(reachable: Path) -> None:
         path for path in reachable.iterdir() if path.name.startswith("assay-") and path.is_dir()
     ]
     assert str(reachable) not in Path("/proc/self/mounts").read_text()
-    backing = Path("/sys/block").glob("loop*/loop/backing_file")
-    assert not [file for file in backing if str(reachable) in _text_of(file)]
-
-
-def _text_of(path: Path) -> str:
-    """Empty where it is gone by now."""
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+    assert not files_of_loop_devices(reachable)
 
 
 @NEEDS_MODELLED

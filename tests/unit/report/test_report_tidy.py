@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import lzma
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -49,10 +48,7 @@ from assay.report.values import (
     absent,
     text,
 )
-from shown_report import text_of
-
-ROOT = Path(__file__).parents[3]
-KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"
+from shown_report import kept_record, text_of
 
 
 def document(experiment: ExperimentRecord, detail: bool | None = None) -> dict[str, Any]:
@@ -67,10 +63,8 @@ def _published() -> jsonschema_rs.Validator:
 
 
 @pytest.fixture(scope="module")
-def kept_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("records") / "r.sqlite"
-    path.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
-    return path
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kept_record(tmp_path_factory.mktemp("records") / "r.sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +86,8 @@ def test_no_two_columns_of_a_table_have_one_name(table: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(1, 14))
-def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept_record: Path) -> None:
-    with Store(kept_record, must_exist=True) as store:
+def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept: Path) -> None:
+    with Store(kept, must_exist=True) as store:
         found = document(store.experiment(number))
     assert set(found["tables"]) == set(TABLES)
     assert found["tables"]["cells"]

@@ -13,7 +13,6 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.protocol import System
 from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import drop_abandoned
@@ -174,9 +173,3 @@ def test_a_null_system_behaves_as_configured_and_is_separate_from_others() -> No
     with provision(url, StorageChoice(), connections=None) as deployment:
         assert _ask(deployment, "SELECT 1") == [("1",)]
         assert (deployment.options["rows"], deployment.is_private) == ("1", False)
-
-
-@pytest.mark.parametrize("system", [SQLITE, NULL])
-def test_every_option_has_a_help_with_a_full_stop(system: System) -> None:
-    for spec in system.option_specs:
-        assert spec.help.endswith("."), spec.name
