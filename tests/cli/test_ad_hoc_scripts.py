@@ -25,9 +25,10 @@ ONE_MS = "null[delay=constant:1ms]"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     (tmp_path / "read.sql").write_text(SCRIPT)
     (tmp_path / "other.sql").write_text("select 3;\n")
-    (tmp_path / "rows.sql").write_text("select :rows;\n")
+    (tmp_path / "one.pgbench").write_text("\\set y :x + :scale\nSELECT :y;\n")
     return tmp_path
 
 
@@ -129,13 +130,6 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     document = ran(words, capsys)
     lines = table(document, "statements")
     assert [(one["line"], one["count"]) for one in lines] == [(2, 50), (3, 50)]
-
-
-def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["check", "--explain", "read.sql", "--on", "null", "--set", "scale=3"]) == 0
-    text = capsys.readouterr().out
-    assert "script read (read.sql)" in text
-    assert "Execute" in text
 
 
 def test_the_reason_for_which_a_test_is_refused_is_not_in_the_file_of_its_statements(
@@ -243,13 +237,6 @@ def test_the_record_and_the_report_name_it_and_its_reason(
     (declared,) = (one for one in run.warnings if one.name == "declared-atomic")
     assert declared.detail.endswith(": first")
     assert "SQLite has no such words" in " ".join(ended.out.split())
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    (tmp_path / "one.pgbench").write_text("\\set y :x + :scale\nSELECT :y;\n")
 
 
 SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20 -s 9 -f one.pgbench@2"

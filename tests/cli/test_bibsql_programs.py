@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
@@ -79,36 +82,73 @@ def test_help_and_version_are_printed(name: str, word: str, says: str) -> None:
     assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a loaded database, another one, an empty one and a file."""
+    folder = tmp_path_factory.mktemp("loaded")
+    (folder / "a.bib").write_text("@Misc{a, title = {A}}\n")
+    (folder / "empty.db").touch()
+    with closing(sqlite3.connect(folder / "other.db")) as other:
+        other.execute("CREATE TABLE bibtab (x)")
+    load = ["--quiet", "--create", "--apply", "full.db", "a.bib"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    done = program("bibtosql", *load, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "says"),
     [
-        (["-s", "oracle"], "unknown server 'oracle'"),
-        (["--sever", "m"], "unknown option --sever"),
-        (["none.bib"], "none.bib: "),
-        (["--encoding", "ascii"], "unknown encoding 'ascii'"),
-        (["--replicas", "0"], "--replicas: expected a whole number from 1"),
-        (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
-        (["-s", "m", "--option", "engine=Aria"], "--option needs --create"),
-        (["--seed", "2"], "--seed needs --replicas"),
-        (["--force"], "--force needs --output"),
-        (["--output", "/no/such/folder/x.sql"], "/no/such/folder/x.sql: cannot be written"),
+        ("-s oracle", "unknown server 'oracle'"),
+        ("--sever m", "unknown option --sever"),
+        ("none.bib", "none.bib: "),
+        ("--encoding ascii", "unknown encoding 'ascii'"),
+        ("--replicas 0", "--replicas: expected a whole number from 1"),
+        ("-s m -c --option engine=Aria2", "unknown engine of"),
+        ("-s m --option engine=Aria", "--option needs --create"),
+        ("--seed 2", "--seed needs --replicas"),
+        ("--force", "--force needs --output"),
+        ("--output /no/such/folder/x.sql", "/no/such/folder/x.sql: cannot be written"),
+        ("--newer-than x a.bib", "--newer-than needs --update"),
+        ("--update --create a.bib", "expected one of them, found both"),
+        ("--update", "--update needs the names of files"),
+        ("--update --newer-than 2026-02-31 a.bib", "expected a date"),
+        ("--update --newer-than no-such a.bib", "there is no such file"),
+        ("--update --newer-than a.bib a.bib", "a stamp of its own"),
+        ("--update --newer-than 20261123 a.bib", "a date and time"),
+        ("--update --newer-than yesterday --apply full.db a.bib", "./yesterday is"),
+        ("--update --newer-than 2999-01-01 --apply full.db a.bib", "in the future"),
+        ("--wait 5 a.bib", "--wait needs --apply"),
+        ("--update --apply x.db --wait soon a.bib", "--wait: expected"),
+        ("--apply x.db a.bib", "expected --create or --update"),
+        ("--update --apply x.db --output y a.bib", "no script is written"),
+        ("--update --apply none.db a.bib", "bibtosql --create --apply none.db FILE"),
+        ("--create --apply :memory: a.bib", "expected a file or a URL"),
+        ("--create --apply sqlite:rel.db a.bib", "./sqlite:rel.db is a file"),
+        ("--update --apply other.db a.bib", "its table bibtab has no column filename"),
+        ("--update --apply empty.db a.bib", "has no table bibtab"),
+        ("--create --apply full.db a.bib", "has a table bibtab with 1 row"),
+        ("--update --apply x.db -s m a.bib", "expected the URL of a"),
+        ("--reader guest --apply full.db", "has no users"),
+        ("--reader '1; drop' -s p", "expected a name of letters"),
     ],
 )
-def test_invalid_input_of_bibtosql_ends_with_2_before_any_sql(
-    words: list[str], message: str
-) -> None:
-    ended = program("bibtosql", *words)
-    assert ended.returncode == 2
-    assert message in ended.stderr
-    assert "INSERT" not in ended.stdout
+def test_what_cannot_be_done_is_refused(words: str, says: str, loaded: Path) -> None:
+    environment = {**os.environ, "XDG_STATE_HOME": str(loaded / "state")}
+    before = {file: file.read_bytes() for file in loaded.glob("*.*")}
+    ended = program("bibtosql", *shlex.split(words), cwd=loaded, env=environment)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert says in ended.stderr
+    assert {file: file.read_bytes() for file in loaded.glob("*.*")} == before
 
 
 @pytest.mark.parametrize(
-    ("word", "proposal"),
-    [("my db", "mydb"), ("!!!", "bibliography"), ("x.db", "x"), ("-x", "x"),
-     ("b\u00e9b", "bb"), ("n" * 64, "n" * 63), ("a`b", "ab"), ('a"; drop', "adrop")],
+    ("name", "word", "proposal"),
+    [("bibtosql", "my db", "mydb"), ("bibsql", "my db", "mydb"), ("bibtosql", "x.db", "x"),
+     ("bibtosql", "!!!", "bibliography"), ("bibsql", "-x", "x"), ("bibtosql", "b\u00e9b", "bb"),
+     ("bibtosql", "n" * 64, "n" * 63), ("bibsql", "a`b", "ab"), ("bibtosql", 'a"; drop', "adrop")],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
 def test_a_database_name_is_kept_exactly_or_refused(
     name: str, word: str, proposal: str, bib: Path
 ) -> None:

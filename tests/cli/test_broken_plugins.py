@@ -138,11 +138,6 @@ def test_what_a_row_source_raises_fails_the_run(here: Path) -> None:
     [
         (
             "        return self\n",
-            '        raise OSError("gone")\n',
-            "failed in open(): OSError: gone",
-        ),
-        (
-            "        return self\n",
             "        pass\n",
             "expected ExperimentRows from open(), found None",
         ),

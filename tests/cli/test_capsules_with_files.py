@@ -17,8 +17,8 @@ from assay.errors import InputError
 from assay.record.capsule import named_files
 from assay.workload import reader
 from commands import Assay, run_in
+from packed_members import RUN, names_in, workload_in
 
-RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
 AGAIN = ("--no-probe", "--no-durability", "--progress", "0")
 ENTRY = "@article{a1,\n  author = {A. Writer},\n  title = {On Files},\n  year = {1999},\n}\n"
 LOAD = ("run", "bibsql.checks", "--on", "sqlite", "--input", "papers", *RUN)
@@ -32,11 +32,6 @@ def papers(working_folder: Path) -> Path:
     (folder / "old.bib").write_text(ENTRY)
     (folder / "new.bib").write_text(ENTRY.replace("a1", "b2").replace("1999", "2009"))
     return folder
-
-
-def names_in(capsule: Path) -> list[str]:
-    with zipfile.ZipFile(capsule) as file:
-        return file.namelist()
 
 
 def test_input_files_are_in_it(
@@ -148,16 +143,6 @@ def test_a_known_password_or_one_in_the_record_is_not_packed(
     refused = assay("capsule", "pack", "latest", "-o", "two.assay")
     assert refused.status == 2 and "table steps: holds a password" in refused.err
     assert not (working_folder / "two.assay").exists()
-
-
-def workload_in(folder: Path) -> None:
-    (folder / "mine" / "scripts").mkdir(parents=True)
-    (folder / "mine" / "workload.toml").write_text(
-        'title = "Mine"\nsource = "a test"\ndefault_test = "read"\n\n[data]\nsource = "none"\n\n'
-        '[tests.read]\ntitle = "Read"\nhelp = "Reads"\norder = "sequence"\n'
-        'scripts = ["scripts/read.sql"]\npasses = 3\n'
-    )
-    (folder / "mine" / "scripts" / "read.sql").write_text("SELECT 1;\n")
 
 
 def test_what_was_run_again_can_be_packed_again(

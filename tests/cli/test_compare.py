@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from commands import Assay
+from assay.record import DEFAULT_FILE_NAME
+from commands import Assay, run_in
 
 QUICK, SLOW = "null[delay=constant:1ms]", "null[delay=constant:8ms]"
 RUN = (
@@ -21,12 +22,20 @@ RUN = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def both(assay: Assay) -> Assay:
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One experiment: a null server and a slower one, interleaved. With 6 repetitions of each the
     difference is seen on a busy machine, too."""
-    ended = assay(*RUN, "--on", f"{QUICK},{SLOW}", "--repetitions", "6")
-    assert ended.status == 0, ended.err
+    folder = tmp_path_factory.mktemp("measured")
+    ended = run_in(folder, *RUN, "--on", f"{QUICK},{SLOW}", "--repetitions", "6")
+    assert ended.returncode == 0, ended.stderr
+    return folder / DEFAULT_FILE_NAME
+
+
+@pytest.fixture
+def both(assay: Assay, measured: Path, tmp_path: Path) -> Assay:
+    """In a folder with a copy of that record."""
+    shutil.copy(measured, tmp_path)
     return assay
 
 

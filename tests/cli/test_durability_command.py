@@ -110,15 +110,6 @@ def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:
     assert [one["durability_class"] for one in runs] == [None] * 4
 
 
-def test_a_server_by_url_is_not_measured_and_leaving_that_out_is_no_mistake(assay: Assay) -> None:
-    words = ("run", "tpcb", "--on", "null:///", "--warm-up", "0", "--transactions", "1")
-    ended = assay(*words, "--probe-seconds", "1")
-    assert ended.status == 2
-    assert "--probe-seconds does not apply" in ended.err
-    for without in (("--no-durability", "--no-probe"), ("--probe-seconds", "0")):
-        assert "does not apply" not in assay(*words, *without).err
-
-
 def test_a_kill_while_the_journal_is_put_off_leaves_no_mount(
     assay: Assay, folder: str, working_folder: Path
 ) -> None:

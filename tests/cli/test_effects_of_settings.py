@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from assay.cli.program import run_program
+from assay.contracts.observation import Observation
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
 from assay.report.tidy.schema import schema
@@ -93,26 +94,11 @@ def _corner(
     return tuple({**fixed, **at}[name] for name in SETTINGS)
 
 
-def _pg(settings: str) -> str:
-    return f"s.sql --on 'postgresql[{settings}]'"
-
-
-def _duck(settings: str) -> str:
-    return f"s.sql --on 'duckdb[{settings}]'"
-
-
-def _ferret(settings: str) -> str:
-    return f"f.json --on 'ferretdb[{settings}]'"
-
-
-def _cassandra(settings: str) -> str:
-    return f"s.cql --on 'cassandra[{settings}]'"
-
-
-def _maria(settings: str) -> str:
-    return f"s.sql --on 'mariadb[{settings}]'"
-
-
+_pg = "s.sql --on 'postgresql[{}]'".format
+_duck = "s.sql --on 'duckdb[{}]'".format
+_ferret = "f.json --on 'ferretdb[{}]'".format
+_cassandra = "s.cql --on 'cassandra[{}]'".format
+_maria = "s.sql --on 'mariadb[{}]'".format
 ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "sizes": (_pg("work_mem=16MB"), _pg("work_mem=16384kB"), SAME),
     "a size without a unit": (_pg("work_mem=16MB"), _pg("work_mem=16384"), SAME),
@@ -250,25 +236,25 @@ def _steps(*names: str) -> str:
     return "".join(made)
 
 
-def _next_after(assay: Assay, folder: Path) -> int:
-    """The number of the transaction that would be next; every insert found its key free."""
-    ended = assay("run", folder, "--on", "sqlite")
+def _observation(assay: Assay, folder: Path, on: str = "sqlite") -> Observation:
+    """Of a run in which every insert found its key free."""
+    ended = assay("run", folder, "--on", on)
     assert ended.status == 0, ended.out + ended.err
     (run,) = ended.runs
     assert run.observation is not None
-    outcomes = run.observation.outcomes
-    assert (outcomes.failed, outcomes.aborted) == (0, 0)
-    return run.observation.next_transaction
+    assert (run.observation.outcomes.failed, run.observation.outcomes.aborted) == (0, 0)
+    return run.observation
 
 
 def test_a_later_step_inserts_other_keys(assay: Assay, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "w", _steps("load", "first", "second", "open"), insert=INSERT)
-    assert _next_after(assay, folder) == 10 + 10 + 8
+    assert _observation(assay, folder).next_transaction == 10 + 10 + 8
 
 
 def test_where_data_are_loaded_anew_the_numbers_begin_anew(assay: Assay, tmp_path: Path) -> None:
     steps = _steps("load", "first", "load again", "second")
-    assert _next_after(assay, folder_of(tmp_path / "w", steps, insert=INSERT)) == 10
+    folder = folder_of(tmp_path / "w", steps, insert=INSERT)
+    assert _observation(assay, folder).next_transaction == 10
 
 
 NEXT = """\
@@ -280,33 +266,20 @@ INSERT INTO data (id, value) VALUES (1000 + :taken, 0);
 """
 
 
-def _shared_after(assay: Assay, folder: Path) -> tuple[int, int]:
-    """How many numbers clients took of those that they share, and how many are acknowledged."""
-    ended = assay("run", folder, "--on", "sqlite")
-    assert ended.status == 0, ended.out + ended.err
-    (run,) = ended.runs
-    assert run.observation is not None
-    assert run.observation.outcomes.failed == 0
-    (numbers,) = run.observation.shared_numbers
-    return numbers.taken, numbers.acknowledged
-
-
 def test_numbers_that_clients_share_go_on_in_a_later_step(assay: Assay, tmp_path: Path) -> None:
-    folder = folder_of(tmp_path / "w", _steps("load", "first", "second", "open"), insert=NEXT)
-    assert _shared_after(assay, folder) == (48, 48)
-    again = folder_of(tmp_path / "again", _steps("load", "first", "load 2", "second"), insert=NEXT)
-    assert _shared_after(assay, again) == (20, 20)
+    """How many of them clients took, and how many are acknowledged."""
+    for later, count in ((("second", "open"), 48), (("load 2", "second"), 20)):
+        folder = folder_of(tmp_path / later[0], _steps("load", "first", *later), insert=NEXT)
+        (numbers,) = _observation(assay, folder).shared_numbers
+        assert (numbers.taken, numbers.acknowledged) == (count, count)
 
 
 def test_clients_of_a_python_module_that_share_numbers_share_a_process(
     assay: Assay, tmp_path: Path
 ) -> None:
     folder = folder_of(tmp_path / "w", _steps("load", "first"), insert=NEXT)
-    ended = assay("run", folder, "--on", "dbapi:sqlite3[database=numbers.db]")
-    assert ended.status == 0, ended.out + ended.err
-    (run,) = ended.runs
-    assert run.observation is not None
-    assert [one.taken for one in run.observation.shared_numbers] == [20]
+    found = _observation(assay, folder, "dbapi:sqlite3[database=numbers.db]")
+    assert [one.taken for one in found.shared_numbers] == [20]
 
 
 FILE = """\

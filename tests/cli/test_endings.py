@@ -223,15 +223,6 @@ def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
-def test_sigterm_ends_a_command_with_its_status(capsys: pytest.CaptureFixture[str]) -> None:
-    @click.command()
-    def command() -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    assert outcome_of("p", lambda: command.main([], standalone_mode=False)) == 143
-    assert capsys.readouterr().err.endswith("ended by SIGTERM\n")
-
-
 def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         raise ZeroDivisionError("by zero")
@@ -244,23 +235,6 @@ def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[
     file = Path(named[1])
     assert "ZeroDivisionError: by zero" in file.read_text()
     file.unlink()
-
-
-def test_a_closed_pipe_is_no_error() -> None:
-    program = (
-        "import sys; from assay.cli.process import outcome_of\n"
-        "def work():\n"
-        "    for _ in range(100000): print('x' * 100)\n"
-        "sys.exit(outcome_of('p', work))"
-    )
-    reading, writing = os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True
-    )
-    os.close(writing)
-    os.close(reading)
-    _, message = process.communicate()
-    assert (process.returncode, message) == (0, "")
 
 
 FILLS = """PRAGMA max_page_count = 20;

@@ -190,47 +190,64 @@ def test_what_a_script_sets_lowers_the_durability_of_a_file_by_url(
     assert lowered in warned.get("durability-lowered", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "script", "lowered"),
-    [
-        (
-            "postgresql",
-            "BEGIN; SET LOCAL synchronous_commit TO 'off'; {}; COMMIT",
+INDEXES = {
+    "postgresql": "btree (x DESC) WHERE (y > 1); unique btree (x) (not valid: no query uses it); "
+    "unique btree (y, x)",
+    "mariadb": "btree (x); unique btree (y, x)",
+}
+LOWERED = {
+    "postgresql": {
+        "BEGIN; SET LOCAL synchronous_commit TO 'off'; {}; COMMIT":
             "synchronous_commit = off by SET LOCAL synchronous_commit TO 'off'",
-        ),
-        (
-            "postgresql",
-            "select set_config('synchronous_commit', 'off', false); {}",
+        "select set_config('synchronous_commit', 'off', false); {}":
             "synchronous_commit = off by select set_config",
-        ),
-        (
-            "mariadb",
-            "SET GLOBAL innodb_flush_log_at_trx_commit = 2; {}",
+    },
+    "mariadb": {
+        "SET GLOBAL innodb_flush_log_at_trx_commit = 2; {}":
             "innodb_flush_log_at_trx_commit = 2, not so at first",
-        ),
-    ],
-)
-def test_what_a_script_sets_lowers_the_durability_of_a_server_by_url(
-    name: str, script: str, lowered: str, tmp_path: Path
+    },
+}  # fmt: skip
+"""What a script sets → what it lowers."""
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
+    name: str, tmp_path: Path
 ) -> None:
-    system = registry.system(name)
-    change = "UPDATE goods SET x = x + 1"
-    (tmp_path / "fast.sql").write_text(script.format(change) + ";\n")
-    (tmp_path / "safe.sql").write_text(f"{change};\n")
-    with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
-        server = up.enter_context(
-            servers.provisioned(system, storage, options={"transport": "tcp"})
-        )
-        servers.ask(server, "CREATE TABLE goods (x int)")
-        servers.ask(server, "INSERT INTO goods VALUES (1)")
-        if "GLOBAL" in script:  # Assay's own user may not set what is the whole server's
+    system, only = registry.system(name), " DESC) WHERE (y > 1)" if name == "postgresql" else ")"
+    (tmp_path / "read.sql").write_text("SELECT count(*) FROM shop.goods;\n")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
+    ):
+        for statement in (
+            "CREATE SCHEMA shop",
+            "CREATE TABLE shop.goods (x int NOT NULL, y int NOT NULL)",
+            "CREATE UNIQUE INDEX one ON shop.goods (y, x)",
+            f"CREATE INDEX two ON shop.goods (x{only}",
+            "CREATE TABLE goods (x int)",
+            "INSERT INTO goods VALUES (1)",
+        ):
+            servers.ask(server, statement)
+        if name == "postgresql":  # two equal rows end the work on an index, and it stays
+            servers.ask(server, "INSERT INTO shop.goods VALUES (7, 1), (7, 2)")
+            with pytest.raises(AssayError):
+                servers.ask(server, "CREATE UNIQUE INDEX CONCURRENTLY ON shop.goods (x)")
+        else:  # Assay's own user may not set what is the whole server's
             servers.ask(server, SUPER)
             servers.ask(server, "FLUSH PRIVILEGES")
         on = ("--on", servers.url_of(system, server), "--format", "json")
-        safe = run_in(tmp_path, "run", "safe.sql", *COMMON, *on)
-        fast = run_in(tmp_path, "run", "fast.sql", *COMMON, *on)
-    assert "durability-lowered" not in _warnings(safe)
-    assert lowered in _warnings(fast)["durability-lowered"]
+        run_in(tmp_path, "run", "read.sql", *COMMON, *on)
+        with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
+            found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
+        assert found == [(INDEXES[name],)]
+        for script, lowered in {"{}": "", **LOWERED[name]}.items():
+            (tmp_path / "change.sql").write_text(
+                script.format("UPDATE goods SET x = x + 1") + ";\n"
+            )
+            warned = _warnings(run_in(tmp_path, "run", "change.sql", *COMMON, *on))
+            assert ("durability-lowered" in warned) is bool(lowered)
+            assert lowered in warned.get("durability-lowered", "")
 
 
 def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder: Path) -> None:
@@ -243,43 +260,6 @@ def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder
     compared = run_in(folder, "compare", "1", "--between", "system", "--records", "r.sqlite")
     assert "indexes of goods none → (x)" in " ".join(compared.stdout.split())
     assert compared.returncode == 0, compared.stdout
-
-
-@pytest.mark.parametrize(
-    ("name", "indexes"),
-    [
-        (
-            "postgresql",
-            "btree (x DESC) WHERE (y > 1); unique btree (x) (not valid: no query uses it); "
-            "unique btree (y, x)",
-        ),
-        ("mariadb", "btree (x); unique btree (y, x)"),
-    ],
-)
-def test_the_indexes_of_a_server_are_in_its_words(name: str, indexes: str, tmp_path: Path) -> None:
-    system = registry.system(name)
-    (tmp_path / "read.sql").write_text("SELECT count(*) FROM shop.goods;\n")
-    only = " DESC) WHERE (y > 1)" if name == "postgresql" else ")"
-    with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
-        server = up.enter_context(
-            servers.provisioned(system, storage, options={"transport": "tcp"})
-        )
-        for statement in (
-            "CREATE SCHEMA shop",
-            "CREATE TABLE shop.goods (x int NOT NULL, y int NOT NULL)",
-            "CREATE UNIQUE INDEX one ON shop.goods (y, x)",
-            f"CREATE INDEX two ON shop.goods (x{only}",
-        ):
-            servers.ask(server, statement)
-        if name == "postgresql":  # two equal rows end the work on an index, and it stays
-            servers.ask(server, "INSERT INTO shop.goods VALUES (7, 1), (7, 2)")
-            with pytest.raises(AssayError):
-                servers.ask(server, "CREATE UNIQUE INDEX CONCURRENTLY ON shop.goods (x)")
-        on = ("--on", servers.url_of(system, server))
-        run_in(tmp_path, "run", "read.sql", *COMMON, *on)
-    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
-        found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
-    assert found == [(indexes,)]
 
 
 MODULE = """

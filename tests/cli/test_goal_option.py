@@ -144,13 +144,14 @@ def test_disturbed_repetitions_are_measured_again(
     assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
 
 
-def sized_workload(folder: Path, script: str) -> None:
-    """Of one transaction, with a parameter ``size``."""
+def sized_workload(folder: Path, script: str, transactions: str) -> None:
+    """With a parameter ``size``."""
     folder.mkdir()
     (folder / "workload.toml").write_text(
         'title = "Sizes"\nsource = "none"\ndefault_test = "all"\n[data]\nsource = "none"\n'
         '[parameters.size]\ntype = "int"\ndefault = 1\nhelp = "Rows"\n'
-        '[tests.all]\ntitle = "All"\nhelp = "All"\nscripts = ["one.sql"]\ntransactions = 1\n'
+        '[tests.all]\ntitle = "All"\nhelp = "All"\nscripts = ["one.sql"]\n'
+        f"transactions = {transactions}\n"
     )
     (folder / "one.sql").write_text(script)
 
@@ -165,7 +166,7 @@ def test_a_size_far_beyond_the_limit_is_not_run_to_its_end(
     assay: Assay, working_folder: Path
 ) -> None:
     """The larger sizes would take an hour each."""
-    sized_workload(working_folder / "work", COUNTING)
+    sized_workload(working_folder / "work", COUNTING, "1")
     sizes = "size=100,10000000000,20000000000"
     ended = assay(
         "run", "work", "--on", "sqlite", *IN_MEMORY, "--goal", "elapsed < 700ms",
@@ -194,14 +195,7 @@ def test_a_size_far_beyond_the_limit_is_not_run_to_its_end(
 
 def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_folder: Path) -> None:
     """Each transaction takes 20 ms: 25 of them fit into half a second, some busy day 12."""
-    folder = working_folder / "work"
-    folder.mkdir()
-    (folder / "workload.toml").write_text(
-        'title = "Sizes"\nsource = "none"\ndefault_test = "all"\n[data]\nsource = "none"\n'
-        '[parameters.size]\ntype = "int"\ndefault = 1\nhelp = "Transactions"\n'
-        '[tests.all]\ntitle = "All"\nhelp = "All"\nscripts = ["one.sql"]\ntransactions = "size"\n'
-    )
-    (folder / "one.sql").write_text("SELECT 1;\n")
+    sized_workload(working_folder / "work", "SELECT 1;\n", '"size"')
     ended = assay(
         "run", "work", "--on", "null[delay=constant:20ms]", "--goal", "elapsed < 500ms",
         "--goal-over", "size", "--set", "size=1,2,5,10,20,50,100,200",

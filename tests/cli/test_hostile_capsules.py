@@ -3,11 +3,9 @@ confined."""
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,11 +20,10 @@ from assay import registry
 from assay.contracts.storage_facts import StorageFacts
 from assay.record import Store
 from assay.record.capsule import capsule_file
-from assay.text.output_file import toml_text
 from commands import run_in
+from packed_members import RUN, with_file, with_record
 from servers import provisioned, url_of
 
-RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 SCRIPT = "experiment/scripts/one.sql"
 
@@ -41,25 +38,6 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     assert run_in(folder, "capsule", "pack", "1", "-o", "one.assay").returncode == 0
     with zipfile.ZipFile(folder / "one.assay") as file:
         return {name: file.read(name) for name in file.namelist() if name != capsule_file.MANIFEST}
-
-
-def with_file(members: dict[str, bytes], change: dict[str, Any]) -> dict[str, bytes]:
-    asked = tomllib.loads(members[capsule_file.EXPERIMENT].decode())
-    changed = {key: one for key, one in {**asked, **change}.items() if one is not None}
-    return {**members, capsule_file.EXPERIMENT: toml_text(changed).encode()}
-
-
-def with_record(
-    members: dict[str, bytes], change: dict[str, Any], folder: Path
-) -> dict[str, bytes]:
-    file = folder / "changed.sqlite"
-    file.write_bytes(members[capsule_file.RECORD])
-    with closing(sqlite3.connect(file)) as connection:
-        (text,) = connection.execute("SELECT experiment FROM experiments").fetchone()
-        changed = json.dumps({**json.loads(text), **change})
-        connection.execute("UPDATE experiments SET experiment = ?", (changed,))
-        connection.commit()
-    return {**members, capsule_file.RECORD: file.read_bytes()}
 
 
 def packed(members: dict[str, bytes], folder: Path) -> str:
@@ -183,6 +161,17 @@ def test_a_workload_that_reads_another_folder_is_refused(
             {"systems": [{"name": "sqlite", "url": "sqlite:///reached.db"}]},
             {"systems": ["sqlite:///reached.db"]},
             "name all its systems: --on sqlite:///reached.db",
+        ),
+        (
+            {"systems": [{"name": "mysql", "url": "mysql://me:***@h/shop"}]},
+            {"systems": ["mysql://me:***@h/shop"]},
+            "name all its systems: --on mysql://me@h/shop",
+        ),
+        ({"input_paths": ["/data/papers.bib"]}, {}, "rows were read from papers.bib"),
+        (
+            {"driving": {"transactions": 5, "allow_shell": True}},
+            {"drive": {"transactions": 5, "allow_shell": True}},
+            "--allow-shell lets them",
         ),
         (
             {"systems": [{"name": "postgresql", "programs": "/opt/x", "build": "1" * 64}]},

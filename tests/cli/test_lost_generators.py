@@ -1,4 +1,5 @@
-"""A run whose clients are driven by load generators, from the experiment to its verdict."""
+"""A run whose clients are driven by load generators, from the experiment to its verdict, and on its
+live page."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import re
 import signal
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,8 +22,9 @@ from assay.judge import warning_kinds
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
-from running import started, wait_for_second
+from running import end_a_generator, runs_of, started, wait_for_second
 from waiting import HANG_S
+from watching import script, watched
 
 pytestmark = pytest.mark.slow
 SERVER = "null[protocol=postgresql,delay=constant:2ms]"
@@ -253,9 +256,62 @@ def test_what_generators_measured_is_kept_where_the_run_is_stopped(
         wait_for_second(working_folder)
         run.send_signal(number)
         assert run.wait(HANG_S) in (130, 143)
-    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-        (stopped,) = store.latest().runs
+    (stopped,) = runs_of(working_folder)
     assert stopped.state == "interrupted" and stopped.driven is not None
     ok = stopped.driven.outcomes.ok
     assert ok == sum(one.ok for one in stopped.driven.generators) > 0
     assert ok >= sum(one.ok for one in stopped.driven.intervals) > 0
+
+
+def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
+    words += (
+        "--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "20",
+    )  # fmt: skip
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        seconds_passed: list[Any] = []
+
+        def each() -> Iterator[Any]:
+            for one in server.events():
+                if one.name == "second" and "machine" in one.data:
+                    seconds_passed.append(one.data["machine"])
+                elif one.name == "generators" and one.data:
+                    yield one.data
+
+        shown = each()
+        first = next(one for one in shown if all(report["ok"] for report in one["reports"]))
+        assert first["are_at_work"] and first["unmeasured_s"] == 1
+        assert 0 < first["elapsed_s"] < 20 and not any(map(is_lost, first["reports"]))
+        later = next(one for one in shown if all(one.get("lag_p99_ns") for one in one["reports"]))
+        assert all(0 <= one["cpu_share"] <= 1 for one in later["reports"]), "of the last second"
+        assert all(one["load_1min"] >= 0 for one in later["reports"])
+        end_a_generator(run.pid)
+        lost = next(one for one in shown if any(map(is_lost, one["reports"])))
+        (gone,) = filter(is_lost, lost["reports"])
+        assert lost["are_at_work"] and 1 < gone["lost_after_s"] < 21 and gone["unknown"] >= 2
+        after = next(shown)
+        is_over = not after["are_at_work"]  # where this machine is slow
+        assert is_over or gone in after["reports"], "it stays as it was lost"
+        assert done(after) > done(lost) > done(later) > done(first), "the other one goes on"
+        *_, last = after, *shown
+        run.wait(HANG_S)
+    known = [one for one in seconds_passed if "client_busy" in one]
+    assert known, "a busy machine may leave out some of the seconds"
+    assert all(0 <= one["client_busy"] <= 1 and one["client_cpus"] for one in known)
+    assert not last["are_at_work"] and [*map(is_lost, last["reports"])].count(True) == 1
+    driven = runs_of(working_folder)[-1].driven
+    assert driven is not None
+    assert [one["ok"] for one in last["reports"]] == [one.ok for one in driven.generators]
+    with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as connection:
+        assert not connection.execute("SELECT * FROM generators_at_work").fetchall()
+
+
+def is_lost(report: Mapping[str, float]) -> bool:
+    return report.get("lost_after_s") is not None
+
+
+def done(fleet: Mapping[str, Any]) -> int:
+    return sum(one["ok"] for one in fleet["reports"])

@@ -21,7 +21,7 @@ from assay.provision.undo.ledger import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.workload import reader
 from commands import Assay, run_in
-from forked_programs import Started
+from running import started
 from step_workloads import folder_of, ran
 from waiting import HANG_S, wait_until
 
@@ -37,6 +37,17 @@ def _run(folder: Path, test: str, records: str) -> None:
         folder, "run", test, "--on", "null", "--warm-up", "0", "--transactions", "20", "--records",
         records,
     )  # fmt: skip
+
+
+def ask(record: Path, question: str) -> list[tuple[Any, ...]]:
+    """As any program that can read SQLite; nothing while there is no record."""
+    if not record.exists():
+        return []
+    with closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True, timeout=10)) as connection:
+        try:
+            return connection.execute(question).fetchall()
+        except sqlite3.OperationalError:
+            return []  # it is being made
 
 
 def test_only_the_last_experiments_are_listed_and_in_a_trend(tmp_path: Path) -> None:
@@ -86,18 +97,6 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     assert "added 1 run" in merged.stderr
     assert ask(record, "SELECT state FROM runs") == [("done",)]
     assert ask(record, "SELECT ok > 0 FROM outcomes") == [(1,)]
-
-
-def ask(record: Path, question: str) -> list[tuple[object, ...]]:
-    if not record.exists():
-        return []
-    connection = sqlite3.connect(record)
-    try:
-        return connection.execute(question).fetchall()
-    except sqlite3.OperationalError:
-        return []  # it is being made
-    finally:
-        connection.close()
 
 
 TEST = 'scripts = ["few"]\ntransactions = 3\n'
@@ -161,38 +160,19 @@ def test_mistakes_are_refused(tmp_path: Path, old: str, new: str, message: str) 
 
 
 SECONDS = "SELECT second, group_name, ok, failed, mean_ns, p99_ns FROM intervals ORDER BY 1, 2"
-
-
-def started(folder: Path, *words: str) -> Started:
-    (folder / "one.sql").write_text("select 1;\n")
-    return forked_programs.start(
-        "assay",
-        ["run", "one.sql", "--on", "null[delay=constant:1ms]", "--clients", "4", *words],
-        folder=folder,
-        environment={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-    )
-
-
-def asked(folder: Path, question: str) -> list[tuple[Any, ...]]:
-    """As any program that can read SQLite; nothing while there is no record."""
-    path = folder / DEFAULT_FILE_NAME
-    if not path.exists():
-        return []
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
-        try:
-            return connection.execute(question).fetchall()
-        except sqlite3.OperationalError:
-            return []
+OF_1_MS = ("run", "one.sql", "--on", "null[delay=constant:1ms]", "--clients", "4", "--duration")
 
 
 def test_another_process_reads_each_second_and_the_observation_takes_their_place(
     tmp_path: Path,
 ) -> None:
-    with started(tmp_path, "--duration", "15") as running:
-        wait_until(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
-        assert asked(tmp_path, "SELECT count(*) FROM observations") == [(0,)]
-        first = asked(tmp_path, SECONDS)[0]
-        assert asked(tmp_path, "SELECT state FROM runs") == [("driving",)]
+    record = tmp_path / DEFAULT_FILE_NAME
+    (tmp_path / "one.sql").write_text("select 1;\n")
+    with started(tmp_path, *OF_1_MS, "15") as running:
+        wait_until(lambda: len(ask(record, SECONDS)) > 1, "two seconds have passed")
+        assert ask(record, "SELECT count(*) FROM observations") == [(0,)]
+        first = ask(record, SECONDS)[0]
+        assert ask(record, "SELECT state FROM runs") == [("driving",)]
         report = run_in(tmp_path, "report", "latest", "--format", "intervals-csv")
         assert running.poll() is None, "the run is still under way"
         _, message = running.communicate(timeout=HANG_S)
@@ -204,10 +184,10 @@ def test_another_process_reads_each_second_and_the_observation_takes_their_place
     second, group, _, failed, mean_ns, p99_ns = first
     assert (second, group, failed) == (0, "", 0)
     assert 1e6 < mean_ns <= p99_ns
-    after = asked(tmp_path, SECONDS)
+    after = ask(record, SECONDS)
     assert [row[0] for row in after] == list(range(len(after))), "each second once"
     assert after[0] == first
-    assert asked(tmp_path, "SELECT count(*) FROM seconds") == [(0,)]
+    assert ask(record, "SELECT count(*) FROM seconds") == [(0,)]
     with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
     assert run.driven is not None and len(run.driven.intervals) == len(after)
@@ -216,13 +196,15 @@ def test_another_process_reads_each_second_and_the_observation_takes_their_place
 def test_a_kill_leaves_the_seconds_of_an_unfinished_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with started(tmp_path, "--duration", "120") as running:
-        wait_until(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
+    record = tmp_path / DEFAULT_FILE_NAME
+    (tmp_path / "one.sql").write_text("select 1;\n")
+    with started(tmp_path, *OF_1_MS, "120") as running:
+        wait_until(lambda: len(ask(record, SECONDS)) > 1, "two seconds have passed")
         running.send_signal(signal.SIGKILL)
         running.communicate(timeout=HANG_S)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     clear_leftovers()
-    left = asked(tmp_path, SECONDS)
+    left = ask(record, SECONDS)
     assert len(left) > 1
     with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
@@ -302,9 +284,3 @@ def test_a_file_of_the_same_name_comes_first(assay: Assay, working_folder: Path)
     refused = assay("plan", own.name)
     assert refused.status == 2
     assert "kreymer-1995.toml:2" in refused.err
-
-
-def test_an_unknown_file_is_refused(assay: Assay) -> None:
-    refused = assay("plan", "kreymer-1996.toml")
-    assert refused.status == 2
-    assert "kreymer-1996.toml" in refused.err

@@ -22,9 +22,14 @@ ROWS: list[rows.Row] = [
 ]
 
 
-def written(form: str) -> str:
+def written(
+    form: str,
+    found: list[rows.Row] = ROWS,
+    columns: tuple[str, ...] = ("name", "count", "more"),
+    optional: tuple[str, ...] = (),
+) -> str:
     stream = io.StringIO()
-    rows.write(ROWS, ("name", "count", "more"), form, stream)
+    rows.write(found, columns, form, stream, optional=optional)
     return stream.getvalue()
 
 
@@ -47,9 +52,8 @@ def test_markdown_keeps_its_columns() -> None:
 
 
 def test_markdown_shows_what_would_be_a_sign_of_its_own() -> None:
-    stream = io.StringIO()
-    rows.write([{"text": "\\set n <limit> ~5"}], ("text",), "markdown", stream)
-    assert stream.getvalue().splitlines()[2] == "| \\\\set n \\<limit> \\~5 |"
+    text = written("markdown", [{"text": "\\set n <limit> ~5"}], ("text",))
+    assert text.splitlines()[2] == "| \\\\set n \\<limit> \\~5 |"
 
 
 def test_csv_and_json_can_be_read_back() -> None:
@@ -62,10 +66,8 @@ def test_a_table_is_as_wide_as_the_terminal_at_most(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    long = [{"name": "n", "count": 7, "more": "some words " * 9, "list": "a|bb|ccc|" * 5}]
-    stream = io.StringIO()
-    rows.write([*ROWS, *long], ("name", "count", "more", "list"), "table", stream)
-    lines = stream.getvalue().splitlines()
+    long = {"name": "n", "count": 7, "more": "some words " * 9, "list": "a|bb|ccc|" * 5}
+    lines = written("table", [*ROWS, long], ("name", "count", "more", "list")).splitlines()
     assert max(map(len, lines)) <= width
     words = "".join("".join(lines).split())
     assert "a|bb|ccc|" in words and words.count("some") == 9, "nothing is cut off"
@@ -73,10 +75,7 @@ def test_a_table_is_as_wide_as_the_terminal_at_most(
 
 def test_cells_that_are_wrapped_begin_in_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "36")
-    stream = io.StringIO()
-    row = {"name": "x", "count": 1, "more": "level=one|two|three|four"}
-    rows.write([row], ("name", "count", "more"), "table", stream)
-    assert stream.getvalue() == (
+    assert written("table", [{"name": "x", "count": 1, "more": "level=one|two|three|four"}]) == (
         "name  count  more\n"
         "x         1  level=one|two|three|\n"
         "             four\n"
@@ -85,10 +84,8 @@ def test_cells_that_are_wrapped_begin_in_the_same_line(monkeypatch: pytest.Monke
 
 def test_rows_for_which_there_is_no_room_become_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "24")
-    stream = io.StringIO()
-    found = [{"a": one * 12, "b": one * 12} for one in "xy"]
-    rows.write(found, ("a", "b", "c"), "table", stream)
-    assert stream.getvalue() == (f"a  {'x' * 12}\nb  {'x' * 12}\n\na  {'y' * 12}\nb  {'y' * 12}\n")
+    shown = written("table", [{"a": one * 12, "b": one * 12} for one in "xy"], ("a", "b", "c"))
+    assert shown == (f"a  {'x' * 12}\nb  {'x' * 12}\n\na  {'y' * 12}\nb  {'y' * 12}\n")
 
 
 def test_what_all_rows_share_is_said_once_and_words_stay_whole(
@@ -104,9 +101,8 @@ def test_what_all_rows_share_is_said_once_and_words_stay_whole(
     ]  # fmt: skip
     for width in (40, 30):
         monkeypatch.setenv("COLUMNS", str(width))
-        stream = io.StringIO()
-        rows.write(found, tuple(found[0]), "table", stream, optional=("more",))
-        shared, _, *table = stream.getvalue().splitlines()
+        shown = written("table", found, tuple(found[0]), ("more",))
+        shared, _, *table = shown.splitlines()
         assert shared == "in all rows: same tpcb"
         assert ("more" in table[0]) == (width == 40), "left out before a word is broken"
         assert max(map(len, table)) <= width
@@ -116,9 +112,7 @@ def test_what_all_rows_share_is_said_once_and_words_stay_whole(
 
 def test_in_a_pipe_each_row_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    stream = io.StringIO()
-    rows.write([{"a": "x " * 200, "b": "y"}], ("a", "b"), "table", stream)
-    assert len(stream.getvalue().splitlines()) == 2
+    assert len(written("table", [{"a": "x " * 200, "b": "y"}], ("a", "b")).splitlines()) == 2
 
 
 MODULE = """

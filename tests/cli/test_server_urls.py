@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -101,26 +102,29 @@ def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Pa
 def test_a_refusal_is_explained(
     monkeypatch: pytest.MonkeyPatch, class_: str, code: str, expected: str, fix: str
 ) -> None:
+    address = Address(
+        "postgresql", host="h", port=1, user="me", database="nosuch",
+        origins={"user": "login name"},
+    )  # fmt: skip
+    error = SystemRefused("no", error_class=class_, code=code)
+    found = refusal(monkeypatch, "postgresql://h:1/nosuch", address, EXPECTED, error)
+    assert found.message.startswith("postgresql://h:1/nosuch: expected a PostgreSQL server")
+    assert expected in found.message
+    assert fix in str(found.hint)
+
+
+def refusal(
+    monkeypatch: pytest.MonkeyPatch, url: str, address: Address, expected: Any, error: SystemRefused
+) -> SystemRefused:
+    """How a session is refused that the engine refuses with this error."""
+
     def refusing(_address: Address) -> nullcontext[None]:
-        raise SystemRefused("no", error_class=class_, code=code)
+        raise error
 
     monkeypatch.setattr(sessions, "session", refusing)
-    address = Address(
-        driver="postgresql",
-        host="h",
-        port=1,
-        user="me",
-        database="nosuch",
-        origins={"user": "login name"},
-    )
-    with (
-        pytest.raises(SystemRefused) as refusal,
-        sessions.first_session("postgresql://h:1/nosuch", address, EXPECTED),
-    ):
+    with pytest.raises(SystemRefused) as caught, sessions.first_session(url, address, expected):
         pass
-    assert refusal.value.message.startswith("postgresql://h:1/nosuch: expected a PostgreSQL server")
-    assert expected in refusal.value.message
-    assert fix in str(refusal.value.hint)
+    return caught.value
 
 
 NO_LINE = 'no pg_hba.conf entry for host "h", user "me", database "d", no encryption'
@@ -154,10 +158,6 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
     fix: str,
     is_password_doubted: bool,
 ) -> None:
-    def refusing(_address: Address) -> nullcontext[None]:
-        raise SystemRefused(message, error_class="authentication", code=code)
-
-    monkeypatch.setattr(sessions, "session", refusing)
     whole = url.replace("://", "://me:geheim@")
     if url.startswith("postgresql"):
         expected, address = EXPECTED, postgresql_address(whole)
@@ -165,12 +165,8 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
         product = MARIADB.product
         expected, address = mysql_url.expected(product), mysql_url.address_of(product, whole)
     address = structs.replace(address, tls=tls)
-    with (
-        pytest.raises(SystemRefused) as refusal,
-        sessions.first_session(url, address, expected),
-    ):
-        pass
-    hint = str(refusal.value.hint)
+    error = SystemRefused(message, error_class="authentication", code=code)
+    hint = str(refusal(monkeypatch, url, address, expected, error).hint)
     assert fix in hint
     assert (CORRECT in hint) is is_password_doubted
 
@@ -178,12 +174,6 @@ def test_a_refused_login_is_explained_by_what_the_server_misses(
 def test_a_missing_socket_is_named_by_its_parameter(tmp_path: Path) -> None:
     _, printed = run(tmp_path, f"mysql://u@/d?socket={tmp_path}/no.sock")
     assert "correct the socket's file (socket=FILE) in the URL" in printed
-
-
-def test_a_missing_database_is_explained(tmp_path: Path) -> None:
-    code, printed = run(tmp_path, "mariadb://u@127.0.0.1:1")
-    assert code == 2
-    assert "statements run in that database" in printed
 
 
 def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@ derive, and mistakes in them are found."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from assay import registry
 from assay.contracts.observation import MadeBackupReport, RestoredBackupReport
 from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need
+from smaller_workloads import changed_copy
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "as3ap"
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
@@ -106,14 +106,8 @@ def test_a_wrong_distribution_is_found_after_the_load(
     assay: Assay, tmp_path: Path, mistakes: tuple[tuple[str, str, str], ...]
 ) -> None:
     """By the check that is for it, and by no other."""
-    folder = tmp_path / "as3ap"
-    shutil.copytree(FOLDER, folder)
-    file = folder / "workload.toml"
-    text = file.read_text()
-    for right, wrong, _ in mistakes:
-        assert right in text
-        text = text.replace(right, wrong)
-    file.write_text(text)
+    changes = [("workload.toml", right, wrong) for right, wrong, _ in mistakes]
+    folder = changed_copy("as3ap", tmp_path, *changes)
     ended = assay("run", f"{folder}.extra", "--on", "sqlite", *IN_MEMORY)
     assert ended.status == 1
     checks = [check for _, _, check in mistakes]
@@ -122,7 +116,6 @@ def test_a_wrong_distribution_is_found_after_the_load(
     assert sorted(found) == sorted(checks)
 
 
-SETQUERY = Path(registry.__file__).parent / "workloads" / "setquery"
 SIZE = "rows=10000"
 
 
@@ -151,11 +144,7 @@ def test_systems_answer_the_69_queries_alike(assay: Assay) -> None:
 def test_a_mistake_in_the_set_query_benchmark_is_found(
     assay: Assay, tmp_path: Path, file: str, right: str, wrong: str, found: str
 ) -> None:
-    folder = tmp_path / "setquery"
-    shutil.copytree(SETQUERY, folder)
-    text = (folder / file).read_text(encoding="utf-8")
-    assert right in text
-    (folder / file).write_text(text.replace(right, wrong, 1), encoding="utf-8")
+    folder = changed_copy("setquery", tmp_path, (file, right, wrong))
     ended = assay("run", folder, "--on", "sqlite", "--set", SIZE, *IN_MEMORY)
     assert ended.status == 1, ended.err
     (run,) = ended.runs
@@ -193,11 +182,7 @@ def test_every_query_has_its_tuples_and_nothing_is_changed(assay: Assay, system:
 def test_a_mistake_in_the_wisconsin_benchmark_is_found(
     assay: Assay, tmp_path: Path, file: str, right: str, wrong: str, found: str
 ) -> None:
-    folder = tmp_path / "wisconsin"
-    shutil.copytree(WISCONSIN, folder)
-    text = (folder / file).read_text(encoding="utf-8")
-    assert right in text
-    (folder / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    folder = changed_copy("wisconsin", tmp_path, (file, right, wrong))
     ended = assay("run", folder, "--on", "sqlite", *IN_MEMORY)
     assert ended.status == 1, ended.err
     (run,) = ended.runs

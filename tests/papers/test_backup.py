@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from assay.systems.mariadb.system import DUMP
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
 from programs import need_program
+from smaller_workloads import changed_copy
 
 
 def reports(ended: Ended) -> dict[str, BackupReport]:
@@ -227,10 +227,7 @@ def test_users_change_their_own_sets(assay: Assay, system: str) -> None:
 def test_a_mistake_is_found(
     assay: Assay, tmp_path: Path, file: str, right: str, wrong: str, found: str
 ) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "scalable-hardware"))
-    text = (folder / file).read_text("utf-8")
-    assert right in text
-    (folder / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    folder = changed_copy("scalable-hardware", tmp_path, (file, right, wrong))
     ended = assay("run", folder, "--on", "sqlite", *WORDS)
     assert ended.status == 1, ended.err
     (run,) = ended.runs

@@ -22,6 +22,7 @@ from commands import IN_MEMORY, Assay, need, why_missing
 from running import server_of, started, wait_for_state
 from servers import SERVERS
 from shown_report import table_of
+from smaller_workloads import changed_copy
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
 COUNTS = {
@@ -84,13 +85,7 @@ def test_replicas_multiply_the_counts_or_leave_them(assay: Assay, beebe: Path) -
 
 def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path: Path) -> None:
     """One entry that a check counts is corrected, which changes only that count."""
-    import shutil
-
-    folder = Path(shutil.copytree(reader.read("bibsql").folder, tmp_path / "bibsql"))
-    expected = folder / "expected.toml"
-    text = expected.read_text(encoding="utf-8")
-    assert "S04 = 89" in text
-    expected.write_text(text.replace("S04 = 89", "S04 = 88"), encoding="utf-8")
+    folder = changed_copy("bibsql", tmp_path, ("expected.toml", "S04 = 89", "S04 = 88"))
     ended = assay("run", folder, "--on", "sqlite", "--bib", beebe, *IN_MEMORY)
     assert ended.status == 1
     (run,) = ended.runs

@@ -12,9 +12,10 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -63,6 +64,10 @@ class Database:
         folder, _, port = address.unix.rpartition("/.s.PGSQL.")
         return f"{place}?host={quote(folder)}&port={port}"
 
+    @property
+    def stamp(self) -> Path:
+        return self.folder / "last-update"
+
     def bibtosql(self, *words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
         return forked_programs.run(
             "bibtosql", words, folder=self.folder, environment=self._environment(**more)
@@ -100,13 +105,26 @@ class Database:
         return {**os.environ, "XDG_STATE_HOME": str(self.folder / "state"), **more}
 
 
-@contextmanager
-def database(name: str, folder: Path) -> Iterator[Database]:
-    need(name)
-    with provision(
-        SystemChoice(name), StorageChoice("tmpfs", "tmpfs"), connections=6
-    ) as deployment:
-        yield Database(deployment, folder)
+Databases = Callable[[str], Database]
+
+
+@pytest.fixture(scope="module")
+def deployments() -> Iterator[Callable[[str], Deployment]]:
+    """A server of each system, which the tests share: each of them loads its own tables."""
+    with ExitStack() as stack:
+
+        @cache
+        def deployment(name: str) -> Deployment:
+            need(name)
+            storage = StorageChoice("tmpfs", "tmpfs")
+            return stack.enter_context(provision(SystemChoice(name), storage, connections=6))
+
+        yield deployment
+
+
+@pytest.fixture
+def database(deployments: Callable[[str], Deployment], tmp_path: Path) -> Databases:
+    return lambda name: Database(deployments(name), tmp_path)
 
 
 @pytest.fixture
@@ -129,88 +147,87 @@ def edit(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
-def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, name: str) -> None:
-    stamp = tmp_path / "last-update"
-    words = ("--update", "--newer-than", stamp, "--apply")
-    with database(name, tmp_path) as deployment:
-        deployment.fresh(files)
-        first = deployment.bibtosql(*words, deployment.url, files)
-        assert "3 of 3 files read: 147 rows deleted, 147 inserted" in first.stderr
-        began = stamp.stat().st_mtime
-        edit(files / "serif.bib")
-        again = deployment.bibtosql(*words, deployment.url, files)
-        assert "1 of 3 files read: 67 rows deleted, 67 inserted" in again.stderr
-        assert began < stamp.stat().st_mtime <= time.time()
-        updated = deployment.digests()
-        assert (
-            "no file of 3 has changed" in deployment.bibtosql(*words, deployment.url, files).stderr
-        )
-        # By the system's own client, twice: a second run changes nothing.
-        edit(files / "type.bib")
-        for _ in range(2):
-            done = deployment.run_script("--update", "--newer-than", stamp, files)
-            assert done.returncode == 0, done.stderr
-        by_script = deployment.digests()
-        edited = tmp_path / "edited"
-        shutil.copytree(files, edited)
-        # A file that is gone: refused by both ways, and nothing changes; then deleted.
-        (files / "texnique.bib").unlink()
-        refused = deployment.bibtosql(*words, deployment.url, files)
-        assert refused.returncode == 2
-        assert "holds rows of 1 file not named here: texnique.bib" in refused.stderr
-        assert deployment.run_script("--update", files).returncode != 0
-        assert deployment.digests() == by_script
-        gone = deployment.bibtosql(*words, deployment.url, "--remove-gone", files)
-        assert "1 of 2 files read, 1 file removed: 80 rows deleted, 32 inserted" in gone.stderr
-        without = deployment.digests()
-        assert without == deployment.fresh(files)
-        assert by_script == deployment.fresh(edited)
-        assert by_script != updated
-        (edited / "texnique.bib").unlink()
-        done = deployment.run_script("--update", "--remove-gone", edited)
+def test_an_update_leaves_what_a_fresh_load_holds(
+    files: Path, database: Databases, tmp_path: Path, name: str
+) -> None:
+    base = database(name)
+    words = ("--update", "--newer-than", base.stamp, "--apply")
+    base.fresh(files)
+    first = base.bibtosql(*words, base.url, files)
+    assert "3 of 3 files read: 147 rows deleted, 147 inserted" in first.stderr
+    began = base.stamp.stat().st_mtime
+    edit(files / "serif.bib")
+    again = base.bibtosql(*words, base.url, files)
+    assert "1 of 3 files read: 67 rows deleted, 67 inserted" in again.stderr
+    assert began < base.stamp.stat().st_mtime <= time.time()
+    updated = base.digests()
+    assert "no file of 3 has changed" in base.bibtosql(*words, base.url, files).stderr
+    # By the system's own client, twice: a second run changes nothing.
+    edit(files / "type.bib")
+    for _ in range(2):
+        done = base.run_script("--update", "--newer-than", base.stamp, files)
         assert done.returncode == 0, done.stderr
-        assert deployment.digests() == without
+    by_script = base.digests()
+    edited = shutil.copytree(files, tmp_path / "edited")
+    # A file that is gone: refused by both ways, and nothing changes; then deleted.
+    (files / "texnique.bib").unlink()
+    refused = base.bibtosql(*words, base.url, files)
+    assert refused.returncode == 2
+    assert "holds rows of 1 file not named here: texnique.bib" in refused.stderr
+    assert base.run_script("--update", files).returncode != 0
+    assert base.digests() == by_script
+    gone = base.bibtosql(*words, base.url, "--remove-gone", files)
+    assert "1 of 2 files read, 1 file removed: 80 rows deleted, 32 inserted" in gone.stderr
+    without = base.digests()
+    assert without == base.fresh(files)
+    assert by_script == base.fresh(edited)
+    assert by_script != updated
+    (edited / "texnique.bib").unlink()
+    done = base.run_script("--update", "--remove-gone", edited)
+    assert done.returncode == 0, done.stderr
+    assert base.digests() == without
 
 
 @pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
-def test_a_failed_or_killed_update_changes_nothing(beebe: Path, tmp_path: Path, name: str) -> None:
-    files, stamp = tmp_path / "all", tmp_path / "last-update"
-    shutil.copytree(beebe, files)
-    words = ("--update", "--newer-than", stamp, "--quiet", "--apply")
-    with database(name, tmp_path) as deployment:
-        old = deployment.fresh(files)
-        assert old["bibtab"][0] == 9733
-        assert deployment.bibtosql(*words, deployment.url, files).returncode == 0
-        began = stamp.stat().st_mtime_ns
-        for file in files.glob("*.bib"):
-            edit(file)
-        (files / "type.bib").write_text("@Book{never, title = {ends\n")
-        assert deployment.bibtosql(*words, deployment.url, files).returncode == 2
-        assert (deployment.digests(), stamp.stat().st_mtime_ns) == (old, began)
-        shutil.copy(beebe / "type.bib", files)
-        left: list[tuple[bool, Digests]] = []
-        for delay_s in (0.0, 0.1, 0.3):
-            update = deployment.started(
-                "--update", "--newer-than", stamp, "--apply", deployment.url, files
-            )
-            assert update.stderr is not None
-            with update:
-                while "load 13 files" not in update.stderr.readline():
-                    assert update.poll() is None
-                time.sleep(delay_s)
-                update.kill()
-            left.append((stamp.stat().st_mtime_ns == began, deployment.digests()))
-        # Nothing of the killed ones is in the way.
-        assert deployment.bibtosql(*words, deployment.url, files).returncode == 0
-        new = deployment.digests()
-        assert new == deployment.fresh(files)
-        for is_old_stamp, found in left:
-            # Killed between the commit and the stamp, it is done a second time.
-            assert found == new or (found == old and is_old_stamp)
-        assert left[0] == (True, old)
+def test_a_failed_or_killed_update_changes_nothing(
+    beebe: Path, database: Databases, tmp_path: Path, name: str
+) -> None:
+    files = shutil.copytree(beebe, tmp_path / "all")
+    base = database(name)
+    words = ("--update", "--newer-than", base.stamp, "--quiet", "--apply")
+    old = base.fresh(files)
+    assert old["bibtab"][0] == 9733
+    assert base.bibtosql(*words, base.url, files).returncode == 0
+    began = base.stamp.stat().st_mtime_ns
+    for file in files.glob("*.bib"):
+        edit(file)
+    (files / "type.bib").write_text("@Book{never, title = {ends\n")
+    assert base.bibtosql(*words, base.url, files).returncode == 2
+    assert (base.digests(), base.stamp.stat().st_mtime_ns) == (old, began)
+    shutil.copy(beebe / "type.bib", files)
+    left: list[tuple[bool, Digests]] = []
+    for delay_s in (0.0, 0.1, 0.3):
+        update = base.started("--update", "--newer-than", base.stamp, "--apply", base.url, files)
+        assert update.stderr is not None
+        with update:
+            while "load 13 files" not in update.stderr.readline():
+                assert update.poll() is None
+            time.sleep(delay_s)
+            update.kill()
+        left.append((base.stamp.stat().st_mtime_ns == began, base.digests()))
+    # Nothing of the killed ones is in the way.
+    assert base.bibtosql(*words, base.url, files).returncode == 0
+    new = base.digests()
+    assert new == base.fresh(files)
+    for is_old_stamp, found in left:
+        # Killed between the commit and the base.stamp, it is done a second time.
+        assert found == new or (found == old and is_old_stamp)
+    assert left[0] == (True, old)
 
 
-def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> None:
+def test_two_updates_run_one_after_the_other(
+    files: Path, database: Databases, tmp_path: Path
+) -> None:
     words = ("--update", "--apply")
     held = tmp_path / "held"
     code = (
@@ -218,32 +235,29 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
         "from assay.cli.bibsql.updating import update_lock\n"
         "with update_lock(sys.argv[1], 0): Path(sys.argv[2]).touch(); time.sleep(600)\n"
     )
-    with database("sqlite", tmp_path) as deployment:
-        fresh = deployment.fresh(files)
-        holder = subprocess.Popen(
-            [sys.executable, "-c", code, deployment.url, held],
-            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
-        )
-        with holder:
-            while not held.exists():
-                assert holder.poll() is None
-                time.sleep(0.05)
-            refused = deployment.bibtosql(*words, deployment.url, "--wait", "0.2", files)
-            waiting = deployment.started(*words, deployment.url, files)
-            time.sleep(0.5)
-            assert waiting.poll() is None
-            holder.kill()
-        assert refused.returncode == 1
-        assert (
-            f"another update of {deployment.url} is running (process {holder.pid},"
-            in refused.stderr
-        )
-        waiting.communicate()
-        both = [deployment.started(*words, deployment.url, files) for _ in range(2)]
-        for one in both:
-            one.communicate()
-        assert [one.returncode for one in (waiting, *both)] == [0, 0, 0]
-        assert deployment.digests() == fresh
+    base = database("sqlite")
+    fresh = base.fresh(files)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, base.url, held],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+    )
+    with holder:
+        while not held.exists():
+            assert holder.poll() is None
+            time.sleep(0.05)
+        refused = base.bibtosql(*words, base.url, "--wait", "0.2", files)
+        waiting = base.started(*words, base.url, files)
+        time.sleep(0.5)
+        assert waiting.poll() is None
+        holder.kill()
+    assert refused.returncode == 1
+    assert f"another update of {base.url} is running (process {holder.pid}," in refused.stderr
+    waiting.communicate()
+    both = [base.started(*words, base.url, files) for _ in range(2)]
+    for one in both:
+        one.communicate()
+    assert [one.returncode for one in (waiting, *both)] == [0, 0, 0]
+    assert base.digests() == fresh
 
 
 @pytest.mark.parametrize(
@@ -264,122 +278,97 @@ def test_a_state_directory_without_locks_is_named(
 
 
 @pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
-def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, name: str) -> None:
+def test_an_update_from_elsewhere_is_waited_for_and_no_longer_than_said(
+    files: Path, database: Databases, name: str
+) -> None:
     """Our lock does not reach it: it is of another user or another machine."""
-    with database(name, tmp_path) as deployment:
-        fresh = deployment.fresh(files)
-        dialect = registry.system(name).dialect
-        rows = "INSERT INTO bibtab (bibtype, filename, entry) VALUES ('Misc', 'serif.bib', 'x')"
-        with session(deployment.deployment.address) as opened:
-            for statement in (*dialect.begin(), *dialect.delete_all("bibtab"), rows):
-                opened.execute(statement)
-            waiting = deployment.started("--update", "--apply", deployment.url, files)
-            assert waiting.stderr is not None
-            with waiting:
-                while "load 3 files" not in waiting.stderr.readline():
-                    assert waiting.poll() is None
-                time.sleep(1.5)
+    base = database(name)
+    fresh = base.fresh(files)
+    dialect = registry.system(name).dialect
+    rows = "INSERT INTO bibtab (bibtype, filename, entry) VALUES ('Misc', 'serif.bib', 'x')"
+    with session(base.deployment.address) as opened:
+        for statement in (*dialect.begin(), *dialect.delete_all("bibtab"), rows):
+            opened.execute(statement)
+        waiting = base.started("--update", "--apply", base.url, files)
+        assert waiting.stderr is not None
+        with waiting:
+            while "load 3 files" not in waiting.stderr.readline():
                 assert waiting.poll() is None
-                for statement in dialect.commit():
-                    opened.execute(statement)
-        assert waiting.returncode == 0
-        assert deployment.digests() == fresh
-
-
-@pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
-def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
-    files: Path, tmp_path: Path, name: str
-) -> None:
-    """Also where no row is there that could be locked."""
-    with database(name, tmp_path) as deployment:
-        deployment.fresh(files)
-        deployment.bibtosql(
-            "--update", "--remove-gone", "--apply", deployment.url, files / "type.bib"
-        )
-        before = deployment.digests()
-        dialect = registry.system(name).dialect
-        first = (
-            dialect.lock_table("bibtab")
-            if isinstance(dialect, LocksTables)
-            else dialect.delete_where("bibtab", "filename", ["none"])
-        )
-        with session(deployment.deployment.address) as opened:
-            for statement in (*dialect.begin(), *first):
+            time.sleep(1.5)
+            assert waiting.poll() is None
+            for statement in dialect.commit():
                 opened.execute(statement)
-            ended = deployment.bibtosql("--update", "--wait", "1", "--apply", deployment.url, files)
+    assert waiting.returncode == 0
+    assert base.digests() == fresh
+    base.bibtosql("--update", "--remove-gone", "--apply", base.url, files / "type.bib")
+    before = base.digests()
+    lock = (  # also where no row is there that could be locked
+        dialect.lock_table("bibtab")
+        if isinstance(dialect, LocksTables)
+        else dialect.delete_where("bibtab", "filename", ["none"])
+    )
+    locks = [(*dialect.begin(), *lock)]
+    if name == "sqlite":  # as of an update whose changes are more than its cache holds
+        locks.append(("BEGIN EXCLUSIVE",))
+    for statements in locks:
+        with session(base.deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+            ended = base.bibtosql("--update", "--wait", "1", "--apply", base.url, files)
         assert ended.returncode == 1, ended.stderr
         assert "has locked what is needed, for longer than 1 s" in ended.stderr
-        assert deployment.digests() == before
-        assert deployment.bibtosql("--update", "--apply", deployment.url, files).returncode == 0
-
-
-def test_a_lock_that_also_keeps_readers_out_is_waited_for_no_longer_than_said(
-    files: Path, tmp_path: Path
-) -> None:
-    """As of an update whose changes are more than its cache holds."""
-    with database("sqlite", tmp_path) as deployment:
-        deployment.fresh(files)
-        with session(deployment.deployment.address) as opened:
-            opened.execute("BEGIN EXCLUSIVE")
-            ended = deployment.bibtosql("--update", "--wait", "1", "--apply", deployment.url, files)
-        assert ended.returncode == 1, ended.stderr
-        assert "has locked what is needed, for longer than 1 s" in ended.stderr
+        assert base.digests() == before
+    assert base.bibtosql("--update", "--apply", base.url, files).returncode == 0
 
 
 def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
-    files: Path, tmp_path: Path
+    files: Path, database: Databases, tmp_path: Path
 ) -> None:
-    stamp = tmp_path / "last-update"
-    words = ("--update", "--newer-than", stamp, "--apply")
-    with database("sqlite", tmp_path) as deployment:
-        deployment.fresh(files)
-        deployment.bibtosql(*words, deployment.url, files)
-        edited = tmp_path / "edited.bib"
-        shutil.copy(files / "serif.bib", edited)
-        edit(edited)
-        os.utime(edited, (1e9, 1e9))
-        edited.replace(files / "serif.bib")
-        assert "1 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
-        os.utime(files / "type.bib", (4e9, 4e9))
-        assert "1 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
-        assert (
-            "no file of 3 has changed" in deployment.bibtosql(*words, deployment.url, files).stderr
-        )
-        edit(files / "type.bib")
-        os.utime(stamp, (4e9, 4e9))
-        for more in (["--apply", deployment.url], []):
-            refused = deployment.bibtosql("--update", "--newer-than", stamp, *more, files)
-            assert refused.returncode == 2
-            assert "is in the future, 2096-10-02" in refused.stderr
-        assert stamp.stat().st_mtime == 4e9
-        os.utime(stamp, (0, 0))
-        assert "3 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
-        assert deployment.digests() == deployment.fresh(files)
+    base = database("sqlite")
+    words = ("--update", "--newer-than", base.stamp, "--apply")
+    base.fresh(files)
+    base.bibtosql(*words, base.url, files)
+    edited = tmp_path / "edited.bib"
+    shutil.copy(files / "serif.bib", edited)
+    edit(edited)
+    os.utime(edited, (1e9, 1e9))
+    edited.replace(files / "serif.bib")
+    assert "1 of 3 files read" in base.bibtosql(*words, base.url, files).stderr
+    os.utime(files / "type.bib", (4e9, 4e9))
+    assert "1 of 3 files read" in base.bibtosql(*words, base.url, files).stderr
+    assert "no file of 3 has changed" in base.bibtosql(*words, base.url, files).stderr
+    edit(files / "type.bib")
+    os.utime(base.stamp, (4e9, 4e9))
+    for more in (["--apply", base.url], []):
+        refused = base.bibtosql("--update", "--newer-than", base.stamp, *more, files)
+        assert refused.returncode == 2
+        assert "is in the future, 2096-10-02" in refused.stderr
+    assert base.stamp.stat().st_mtime == 4e9
+    os.utime(base.stamp, (0, 0))
+    assert "3 of 3 files read" in base.bibtosql(*words, base.url, files).stderr
+    assert base.digests() == base.fresh(files)
     os.mkfifo(files / "a.bib")
-    refused = deployment.bibtosql("--update", files)
+    refused = base.bibtosql("--update", files)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "a.bib: expected a file, found a pipe" in refused.stderr
 
 
-def test_a_file_without_a_good_entry_keeps_its_rows(files: Path, tmp_path: Path) -> None:
-    stamp = tmp_path / "last-update"
-    words = ("--update", "--keep-going", "--quiet", "--newer-than", stamp)
-    with database("sqlite", tmp_path) as deployment:
-        deployment.fresh(files)
-        assert deployment.bibtosql(*words, "--apply", deployment.url, files).returncode == 0
-        before, began = deployment.digests(), stamp.stat().st_mtime_ns
-        (files / "type.bib").write_text('@Article{a,\n  title = "never ends,\n}\n')
-        ended = deployment.bibtosql(*words, "--apply", deployment.url, files)
-        assert (ended.returncode, ended.stdout) == (1, "")
-        assert "error: " in ended.stderr
-        assert "the rows that are there are kept: " in ended.stderr
-        assert (deployment.digests()["bibtab"], stamp.stat().st_mtime_ns) == (
-            before["bibtab"],
-            began,
-        )
-        script = deployment.bibtosql(*words, files)
-        assert script.returncode == 1
-        assert "DELETE FROM bibtab" not in script.stdout
+def test_a_file_without_a_good_entry_keeps_its_rows(files: Path, database: Databases) -> None:
+    base = database("sqlite")
+    words = ("--update", "--keep-going", "--quiet", "--newer-than", base.stamp)
+    base.fresh(files)
+    assert base.bibtosql(*words, "--apply", base.url, files).returncode == 0
+    before, began = base.digests(), base.stamp.stat().st_mtime_ns
+    (files / "type.bib").write_text('@Article{a,\n  title = "never ends,\n}\n')
+    ended = base.bibtosql(*words, "--apply", base.url, files)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "error: " in ended.stderr
+    assert "the rows that are there are kept: " in ended.stderr
+    found = (base.digests()["bibtab"], base.stamp.stat().st_mtime_ns)
+    assert found == (before["bibtab"], began)
+    script = base.bibtosql(*words, files)
+    assert script.returncode == 1
+    assert "DELETE FROM bibtab" not in script.stdout
 
 
 @pytest.mark.parametrize("target", [[], ["--apply", "new.db"]])
@@ -420,56 +409,56 @@ def test_a_script_takes_the_lock_before_it_deletes(files: Path, server: str) -> 
 
 
 def test_tables_that_another_program_made_meanwhile_are_not_dropped(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Path, database: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with database("sqlite", tmp_path) as deployment:
-        fresh = deployment.fresh(files)
-        monkeypatch.setattr(applying, "_empty_tables", lambda *_: [])
-        with pytest.raises(AssayError, match="already exists"):
-            bibtosql.run(["--create", "--quiet", "--apply", deployment.url, str(files)])
-        assert deployment.digests() == fresh
+    base = database("sqlite")
+    fresh = base.fresh(files)
+    monkeypatch.setattr(applying, "_empty_tables", lambda *_: [])
+    with pytest.raises(AssayError, match="already exists"):
+        bibtosql.run(["--create", "--quiet", "--apply", base.url, str(files)])
+    assert base.digests() == fresh
 
 
-def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, tmp_path: Path) -> None:
-    with database("postgresql", tmp_path) as deployment:
-        deployment.fresh(files)
-        with session(deployment.deployment.address) as opened:
-            for statement in ("BEGIN", "LOCK TABLE bibtab IN EXCLUSIVE MODE"):
-                opened.execute(statement)
-            waiting = deployment.started("--update", "--apply", deployment.url, files)
-            question = (
-                "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                " AND pid <> pg_backend_pid()"
-            )
-            while not (found := opened.execute(question).rows):
-                assert waiting.poll() is None
-                opened.execute("SELECT pg_stat_clear_snapshot()")
-            opened.execute(f"SELECT pg_terminate_backend({found[0][0]})")
-            _, said = waiting.communicate()
+def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, database: Databases) -> None:
+    base = database("postgresql")
+    base.fresh(files)
+    with session(base.deployment.address) as opened:
+        for statement in ("BEGIN", "LOCK TABLE bibtab IN EXCLUSIVE MODE"):
+            opened.execute(statement)
+        waiting = base.started("--update", "--apply", base.url, files)
+        question = (
+            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            " AND pid <> pg_backend_pid()"
+        )
+        while not (found := opened.execute(question).rows):
+            assert waiting.poll() is None
+            opened.execute("SELECT pg_stat_clear_snapshot()")
+        opened.execute(f"SELECT pg_terminate_backend({found[0][0]})")
+        _, said = waiting.communicate()
     assert waiting.returncode == 3
     assert "run this again: all of it is done, or nothing" in said
 
 
 def test_what_fails_after_the_commit_is_not_said_to_undo_it(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Path, database: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with database("postgresql", tmp_path) as deployment:
-        deployment.fresh(files)
-        edit(files / "serif.bib")
-        with session(deployment.deployment.address) as opened:
-            # What another GRANT has to wait for, and no update of rows.
-            for statement in ("BEGIN", "GRANT SELECT ON bibtab TO PUBLIC"):
-                opened.execute(statement)
-            ended = deployment.bibtosql(
-                "--update", "--reader", "guest", "--wait", "1", "--apply", deployment.url, files,
-                ASSAY_READER_PASSWORD="secret",
-            )  # fmt: skip
-        assert ended.returncode == 3, ended.stderr
-        assert "the tables are up to date, but guest may not read all" in ended.stderr
-        assert "bibtosql --reader guest --apply" in ended.stderr
-        assert "nothing has changed" not in ended.stderr
-        assert deployment.digests() == deployment.fresh(files)
+    base = database("postgresql")
+    base.fresh(files)
+    edit(files / "serif.bib")
+    with session(base.deployment.address) as opened:
+        # What another GRANT has to wait for, and no update of rows.
+        for statement in ("BEGIN", "GRANT SELECT ON bibtab TO PUBLIC"):
+            opened.execute(statement)
+        ended = base.bibtosql(
+            "--update", "--reader", "late", "--wait", "1", "--apply", base.url, files,
+            ASSAY_READER_PASSWORD="secret",
+        )  # fmt: skip
+    assert ended.returncode == 3, ended.stderr
+    assert "the tables are up to date, but late may not read all" in ended.stderr
+    assert "bibtosql --reader late --apply" in ended.stderr
+    assert "nothing has changed" not in ended.stderr
+    assert base.digests() == base.fresh(files)
     need("sqlite")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     dialect = registry.system("sqlite").dialect
@@ -483,71 +472,69 @@ def test_what_fails_after_the_commit_is_not_said_to_undo_it(
 
 
 @pytest.mark.parametrize("name", ["postgresql", "mariadb"])
-def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name: str) -> None:
+def test_a_reader_can_read_and_do_nothing_else(files: Path, database: Databases, name: str) -> None:
     password = "it's \\ secret"
-    with database(name, tmp_path) as deployment:
-        words = ("--reader", "guest", "--apply", deployment.url)
-        without = deployment.bibtosql("--create", *words, files)
-        assert without.returncode == 2
-        assert "ASSAY_READER_PASSWORD" in without.stderr
-        # That is said before anything is loaded.
-        assert (
-            "has no table"
-            in deployment.bibtosql("--update", "--apply", deployment.url, files).stderr
-        )
-        assert deployment.fresh(files)
-        made = deployment.bibtosql(*words, ASSAY_READER_PASSWORD=password)
-        assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
-        assert "guest, who was there and keeps" in deployment.bibtosql(*words).stderr
-        # Letter case matters: this is another user, who is not made without a password.
-        other = ("--reader", "Guest", "--apply", deployment.url)
-        assert "needs a password" in deployment.bibtosql(*other).stderr
-        assert deployment.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
-        # Who may write is named, and who may not log in is refused.
-        admin = deployment.deployment.address
-        if name == "mariadb":
-            admin = structs.replace(admin, user="root", password=None)
-        account = "'Guest'@'%'" if name == "mariadb" else '"Guest"'
-        with session(admin) as opened:
-            opened.execute(f"GRANT DELETE ON strtab TO {account}")
-            warned = deployment.bibtosql(*other, ASSAY_READER_PASSWORD=password)
-            assert "warning: Guest may change the tables as well" in warned.stderr
-            assert "(the one given is not used)" in warned.stderr
-            if name == "postgresql":
-                opened.execute("CREATE ROLE several")
-                refused = deployment.bibtosql("--reader", "several", "--apply", deployment.url)
-                assert refused.returncode == 2
-                assert "may not log in" in refused.stderr
-        if name == "mariadb":
-            for user in ("guest", "Guest"):
-                nothing = structs.replace(deployment.deployment.address, user=user, password="")
-                with pytest.raises(AssayError, match="denied"), session(nothing):
-                    pass
-            root = structs.replace(deployment.deployment.address, user="root", password=None)
-            with session(root) as opened:
-                # For local sessions MariaDB prefers this anonymous account to 'barred'@'%'.
-                opened.execute("CREATE USER ''@localhost")
-                barred = ("--reader", "barred", "--apply", deployment.url)
-                warned = deployment.bibtosql(*barred, ASSAY_READER_PASSWORD=password)
-                assert "barred, a new user, may read the tables\nwarning: barred cannot log in" in (
-                    warned.stderr
-                )
-                assert "'barred'@'localhost'" in warned.stderr
-                opened.execute("DROP USER ''@localhost")
-                [*rights] = registry.system(name).dialect.grant_reading("absent", ["bibtab"])
-                opened.execute(rights[0])
-                with pytest.raises(_engine.EngineError, match="any matching row"):
-                    opened.execute(rights[1])
-        guest = structs.replace(deployment.deployment.address, user="guest", password=password)
-        with session(guest) as opened:
-            for table in TABLES:
-                assert opened.execute(f"SELECT count(*) FROM {table.name}").rows != [("0",)]
-            for statement in (
-                "DELETE FROM bibtab", "INSERT INTO namtab VALUES ('a', 1)", "DROP TABLE strtab",
-                "UPDATE namtab SET count = 1", "CREATE TABLE mine (a INT)",
-            ):  # fmt: skip
-                with pytest.raises(_engine.EngineError, match=r"denied|owner"):
-                    opened.execute(statement)
+    base = database(name)
+    words = ("--reader", "guest", "--apply", base.url)
+    without = base.bibtosql("--create", *words, files)
+    assert without.returncode == 2
+    assert "ASSAY_READER_PASSWORD" in without.stderr
+    # That is said before anything is loaded.
+    drop(base.deployment, registry.system(name).dialect, TABLES)
+    assert "has no table" in base.bibtosql("--update", "--apply", base.url, files).stderr
+    assert base.fresh(files)
+    made = base.bibtosql(*words, ASSAY_READER_PASSWORD=password)
+    assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
+    assert "guest, who was there and keeps" in base.bibtosql(*words).stderr
+    # Letter case matters: this is another user, who is not made without a password.
+    other = ("--reader", "Guest", "--apply", base.url)
+    assert "needs a password" in base.bibtosql(*other).stderr
+    assert base.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
+    # Who may write is named, and who may not log in is refused.
+    admin = base.deployment.address
+    if name == "mariadb":
+        admin = structs.replace(admin, user="root", password=None)
+    account = "'Guest'@'%'" if name == "mariadb" else '"Guest"'
+    with session(admin) as opened:
+        opened.execute(f"GRANT DELETE ON strtab TO {account}")
+        warned = base.bibtosql(*other, ASSAY_READER_PASSWORD=password)
+        assert "warning: Guest may change the tables as well" in warned.stderr
+        assert "(the one given is not used)" in warned.stderr
+        if name == "postgresql":
+            opened.execute("CREATE ROLE several")
+            refused = base.bibtosql("--reader", "several", "--apply", base.url)
+            assert refused.returncode == 2
+            assert "may not log in" in refused.stderr
+    if name == "mariadb":
+        for user in ("guest", "Guest"):
+            nothing = structs.replace(base.deployment.address, user=user, password="")
+            with pytest.raises(AssayError, match="denied"), session(nothing):
+                pass
+        root = structs.replace(base.deployment.address, user="root", password=None)
+        with session(root) as opened:
+            # For local sessions MariaDB prefers this anonymous account to 'barred'@'%'.
+            opened.execute("CREATE USER ''@localhost")
+            barred = ("--reader", "barred", "--apply", base.url)
+            warned = base.bibtosql(*barred, ASSAY_READER_PASSWORD=password)
+            assert "barred, a new user, may read the tables\nwarning: barred cannot log in" in (
+                warned.stderr
+            )
+            assert "'barred'@'localhost'" in warned.stderr
+            opened.execute("DROP USER ''@localhost")
+            [*rights] = registry.system(name).dialect.grant_reading("absent", ["bibtab"])
+            opened.execute(rights[0])
+            with pytest.raises(_engine.EngineError, match="any matching row"):
+                opened.execute(rights[1])
+    guest = structs.replace(base.deployment.address, user="guest", password=password)
+    with session(guest) as opened:
+        for table in TABLES:
+            assert opened.execute(f"SELECT count(*) FROM {table.name}").rows != [("0",)]
+        for statement in (
+            "DELETE FROM bibtab", "INSERT INTO namtab VALUES ('a', 1)", "DROP TABLE strtab",
+            "UPDATE namtab SET count = 1", "CREATE TABLE mine (a INT)",
+        ):  # fmt: skip
+            with pytest.raises(_engine.EngineError, match=r"denied|owner"):
+                opened.execute(statement)
 
 
 def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
@@ -556,60 +543,3 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
     subprocess.run(words, check=True, env={**os.environ, "ASSAY_READER_PASSWORD": "secret"})
     assert "PASSWORD" in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a loaded database, another one, an empty one and a file."""
-    folder = tmp_path_factory.mktemp("loaded")
-    (folder / "a.bib").write_text("@Misc{a, title = {A}}\n")
-    (folder / "empty.db").touch()
-    with closing(sqlite3.connect(folder / "other.db")) as other:
-        other.execute("CREATE TABLE bibtab (x)")
-    load = ["--quiet", "--create", "--apply", "full.db", "a.bib"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    done = forked_programs.run("bibtosql", load, folder=folder, environment=environment)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--newer-than", "x", "a.bib"], "--newer-than needs --update"),
-        (["--update", "--create", "a.bib"], "expected one of them, found both"),
-        (["--update"], "--update needs the names of files"),
-        (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
-        (["--update", "--newer-than", "no-such", "a.bib"], "there is no such file"),
-        (["--update", "--newer-than", "a.bib", "a.bib"], "a stamp of its own"),
-        (["--update", "--newer-than", "20261123", "a.bib"], "a date and time"),
-        (
-            ["--update", "--newer-than", "yesterday", "--apply", "full.db", "a.bib"],
-            "./yesterday is",
-        ),
-        (
-            ["--update", "--newer-than", "2999-01-01", "--apply", "full.db", "a.bib"],
-            "in the future",
-        ),
-        (["--wait", "5", "a.bib"], "--wait needs --apply"),
-        (["--update", "--apply", "x.db", "--wait", "soon", "a.bib"], "--wait: expected"),
-        (["--apply", "x.db", "a.bib"], "expected --create or --update"),
-        (["--update", "--apply", "x.db", "--output", "y", "a.bib"], "no script is written"),
-        (["--update", "--apply", "none.db", "a.bib"], "bibtosql --create --apply none.db FILE"),
-        (["--create", "--apply", ":memory:", "a.bib"], "expected a file or a URL"),
-        (["--create", "--apply", "sqlite:rel.db", "a.bib"], "./sqlite:rel.db is a file"),
-        (["--update", "--apply", "other.db", "a.bib"], "its table bibtab has no column filename"),
-        (["--update", "--apply", "empty.db", "a.bib"], "has no table bibtab"),
-        (["--create", "--apply", "full.db", "a.bib"], "has a table bibtab with 1 row"),
-        (["--update", "--apply", "x.db", "-s", "m", "a.bib"], "expected the URL of a"),
-        (["--reader", "guest", "--apply", "full.db"], "has no users"),
-        (["--reader", "1; drop", "-s", "p"], "expected a name of letters"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(words: list[str], says: str, loaded: Path) -> None:
-    environment = {**os.environ, "XDG_STATE_HOME": str(loaded / "state")}
-    before = {file: file.read_bytes() for file in loaded.glob("*.*")}
-    ended = forked_programs.run("bibtosql", words, folder=loaded, environment=environment)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert says in ended.stderr
-    assert {file: file.read_bytes() for file in loaded.glob("*.*")} == before

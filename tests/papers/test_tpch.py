@@ -4,7 +4,6 @@ refresh is found by the check that is for it."""
 from __future__ import annotations
 
 import math
-import shutil
 import statistics
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from able import able_to_run, beside_their_line, of_each_kind
 from assay import registry
 from commands import IN_MEMORY, Assay, need, why_missing
+from smaller_workloads import changed_copy
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpch"
 SCALE = "scale=0.01"
@@ -86,10 +86,13 @@ def test_a_query_over_the_limit_is_in_no_figure(assay: Assay) -> None:
 @pytest.mark.parametrize(
     "mistakes",
     [
-        {"inserted": ("rf1", "\\commit", "rollback;"), "deleted": ("rf2", "\\commit", "rollback;")},
         {
-            "totals": ("rf1", "set total :total +", "set total 1 +"),
-            "lines": ("rf2", "delete from lineitem where l_orderkey = :key;\n", ""),
+            "inserted": ("rf1.sql", "\\commit", "rollback;"),
+            "deleted": ("rf2.sql", "\\commit", "rollback;"),
+        },
+        {
+            "totals": ("rf1.sql", "set total :total +", "set total 1 +"),
+            "lines": ("rf2.sql", "delete from lineitem where l_orderkey = :key;\n", ""),
         },
     ],
     ids=["rolled back", "wrong rows"],
@@ -97,12 +100,7 @@ def test_a_query_over_the_limit_is_in_no_figure(assay: Assay) -> None:
 def test_a_wrong_refresh_is_found_by_its_check(
     assay: Assay, tmp_path: Path, mistakes: dict[str, tuple[str, str, str]]
 ) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
-    for script, right, mistake in mistakes.values():
-        path = folder / f"{script}.sql"
-        text = path.read_text("utf-8")
-        assert text.count(right) == 1
-        path.write_text(text.replace(right, mistake), encoding="utf-8")
+    folder = changed_copy("tpch", tmp_path, *mistakes.values())
     ended = assay(
         "run", f"{folder}.power", "--on", "sqlite", "--set", SCALE, *IN_MEMORY
     )  # fmt: skip

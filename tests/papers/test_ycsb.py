@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need
-from smaller_workloads import smaller_tpcb
+from smaller_workloads import changed_copy, smaller_tpcb
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "ycsb"
 TESTS = "ycsb.a,b,c,d,e,f"
@@ -104,12 +103,10 @@ def test_lost_updates_are_counted_and_none_is_lost_in_a_transaction(assay: Assay
 def test_a_wrong_script_is_found(
     assay: Assay, tmp_path: Path, test: str, script: str, right: str, mistake: str, found_by: str
 ) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
-    path = folder / f"{script}.sql"
-    text = path.read_text("utf-8")
-    assert text.count(right) == 1
-    text = text.replace(right, mistake) + ("rollback;\n" if "\\begin\n" in mistake else "")
-    path.write_text(text, encoding="utf-8")
+    folder = changed_copy("ycsb", tmp_path, (f"{script}.sql", right, mistake))
+    if "\\begin\n" in mistake:
+        with (folder / f"{script}.sql").open("a", encoding="utf-8") as text:
+            text.write("rollback;\n")
     if found_by == "records":  # the new keys are never read
         reading = ("--set", "readproportion=0", "--set", "insertproportion=1")
     else:
@@ -125,10 +122,8 @@ def test_a_wrong_script_is_found(
 
 
 def test_a_read_finds_a_value_that_is_not_of_its_field(assay: Assay, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
-    path = folder / "update.sql"
-    text = path.read_text("utf-8").replace(":hash - :field)", ":hash - :field - 1)")
-    path.write_text(text, encoding="utf-8")
+    mistake = ("update.sql", ":hash - :field)", ":hash - :field - 1)")
+    folder = changed_copy("ycsb", tmp_path, mistake)
     ended = assay(
         "run", f"{folder}.a", "--on", "sqlite", "--set", "recordcount=2", "--clients", "1",
         "--warm-up", "0", "--transactions", "40", *IN_MEMORY,

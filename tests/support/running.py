@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 import forked_programs
-from assay.record import DEFAULT_FILE_NAME, Store
+from assay.record import DEFAULT_FILE_NAME, Run, Store
 from forked_programs import Started
 from waiting import wait_until
 
@@ -45,10 +45,15 @@ def wait_for_second(working_folder: Path) -> None:
     wait_for_state(working_folder, "driving")
 
     def is_measured() -> bool:
-        with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-            return any(run.seconds for run in store.latest().runs)
+        return any(run.seconds for run in runs_of(working_folder))
 
     wait_until(is_measured, "a second of a measurement is on record")
+
+
+def runs_of(working_folder: Path) -> tuple[Run, ...]:
+    """Of the last experiment."""
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        return store.latest().runs
 
 
 def server_of(assay: Started) -> psutil.Process:

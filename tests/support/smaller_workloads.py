@@ -1,5 +1,6 @@
-"""Workloads with a part of the rows that their standards fix: transactions and checks are the same,
-and the load takes no longer than they do."""
+"""Built-in workloads that were changed: with a mistake, or with a part of the rows that their
+standards fix, where transactions and checks are the same, and the load takes no longer than they
+do."""
 
 from __future__ import annotations
 
@@ -14,6 +15,16 @@ _SMALLER = {
     "3000": "60", "2100": "42", "1000": "30",
 }  # fmt: skip
 """Of tpcc: items, money, payments, orders and customers, those that were delivered, last names."""
+
+
+def changed_copy(name: str, folder: Path, *changes: tuple[str, str, str]) -> Path:
+    """``changes``: a file of the workload, a text in it, and the one in its place."""
+    copy = Path(shutil.copytree(registry.workload_folder(name), folder / name))
+    for file, right, ours in changes:
+        text = (copy / file).read_text("utf-8")
+        assert right in text
+        (copy / file).write_text(text.replace(right, ours), encoding="utf-8")
+    return copy
 
 
 def smaller_tpcc(folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -15,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import forked_programs
 from forked_programs import Started
+from running import started, wait_for_second
 from waiting import HANG_S
 
 
@@ -70,6 +72,20 @@ class Watched:
             found = connection.getresponse()
             return Answer(found.status, dict(found.getheaders()), found.read().decode())
 
+    def post(self, path: str, body: object, **headers: str) -> Answer:
+        """With the token in its header; what is no text as JSON."""
+        text = body if isinstance(body, str) else json.dumps(body)
+        named = {"x-assay-token": self.token, **headers}
+        return self.ask(path, method="POST", body=text, headers=named)
+
+    def deaf_reader(self) -> socket.socket:
+        """Asks for the stream, and never reads it."""
+        deaf = socket.create_connection(("127.0.0.1", self.port))
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        host = f"Host: 127.0.0.1:{self.port}"
+        deaf.sendall(f"GET {self.path('/events')} HTTP/1.1\r\n{host}\r\n\r\n".encode())
+        return deaf
+
     def events(self, last: str = "", within_s: float = HANG_S) -> Iterator[Event]:
         """Until the server ends the stream, or its time is over."""
         headers = {"Last-Event-ID": last} if last else {}
@@ -108,3 +124,17 @@ def watched(folder: Path, *words: str) -> Iterator[Watched]:
             yield Watched(process, url)
         finally:
             process.kill()
+
+
+def script(folder: Path) -> None:
+    """What is run while it is watched."""
+    (folder / "one.sql").write_text("select 1;\n")
+
+
+@contextmanager
+def under_way(folder: Path, *words: str) -> Iterator[tuple[Started, Watched]]:
+    """A run whose clients are at work, and the server of its page."""
+    script(folder)
+    with started(folder, "run", "one.sql", *words) as run, watched(folder) as server:
+        wait_for_second(folder)
+        yield run, server

@@ -1,9 +1,11 @@
 """Takes a report; returns what a reader finds in it: a table by its name, rows as they are shown,
-lines, and the text of a form."""
+lines, and the text of a form. And a record to report on, which an earlier version wrote."""
 
 from __future__ import annotations
 
 import io
+import lzma
+from pathlib import Path
 from typing import Any
 
 from assay.report.values import Report, ReportTable
@@ -34,3 +36,10 @@ def text_of(form: Any, report: Report, detail: bool | None = None) -> str:
     stream = io.StringIO()
     form.render(report, stream, detail=detail)
     return stream.getvalue()
+
+
+def kept_record(path: Path) -> Path:
+    """Of 13 experiments, unpacked to there."""
+    packed = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    return path

@@ -249,12 +249,6 @@ def test_rows_are_lists_or_tuples_with_none_for_null(modules: Any) -> None:
     opened.close()
 
 
-def test_a_module_that_is_missing_is_named(modules: Any) -> None:
-    del modules
-    with pytest.raises(_engine.EngineError, match="module no_such_module cannot be imported"):
-        _engine.Session(json.dumps({"driver": "dbapi", "options": {"module": "no_such_module"}}))
-
-
 def test_a_file_stays_open_and_a_number_without_a_file_is_refused(tmp_path: Path) -> None:
     bibliography = tmp_path / "a.bib"
     bibliography.write_text("@Article{a, title = {T}}\n")

@@ -144,13 +144,6 @@ def test_files_that_are_read_are_in_the_page_cache(tmp_path: Path) -> None:
     assert page_cache.look_at_cache(tmp_path) == (BYTES, BYTES)
 
 
-def test_a_system_that_cannot_be_restarted_is_refused_before_it_is_started(assay: Assay) -> None:
-    ended = assay("run", "tpcb.select-only", "--on", "null", "--cache", "cold", "--duration", "1")
-    (run,) = ended.runs
-    assert run.state == "refused"
-    assert "restart" in run.reason
-
-
 def test_a_cold_run_reads_from_storage_and_a_warm_one_does_not(assay: Assay) -> None:
     ended = assay(
         "run", "tpcb.select-only", "--on", "sqlite", "--cache", "cold,warm",

@@ -123,22 +123,19 @@ def reads_of(folder: Path, **words: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("read", "expected"),
+    ("read", "option", "expected"),
     [
-        ('read = "replica"', "replica"),
-        ('read = { look = "replica" }', "look=replica"),
-        ('read = { look = "replica", find = "any" }', "find=any,look=replica"),
-        ('read = { "*" = "replica" }', "replica"),
-        ('read = { "look.sql" = "primary" }', "primary"),
+        ('"replica"', {}, "replica"),
+        ('{ look = "replica", find = "any" }', {}, "find=any,look=replica"),
+        ('{ "*" = "replica" }', {}, "replica"),
+        ('{ "look.sql" = "primary" }', {}, "primary"),
+        ('{ look = "replica" }', {"read": "find=any"}, "find=any"),
     ],
 )
-def test_scripts_are_sent_where_a_test_says(tmp_path: Path, read: str, expected: str) -> None:
-    assert reads_of(folder_of(tmp_path, MIX + read + "\n")) == {"": expected}
-
-
-def test_the_option_takes_the_place_of_what_the_test_says(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, MIX + 'read = { look = "replica" }\n')
-    assert reads_of(folder, read="find=any") == {"": "find=any"}
+def test_scripts_are_sent_where_a_test_or_the_option_in_its_place_says(
+    tmp_path: Path, read: str, option: dict[str, str], expected: str
+) -> None:
+    assert reads_of(folder_of(tmp_path, f"{MIX}read = {read}\n"), **option) == {"": expected}
 
 
 def test_groups_have_what_their_step_says_of_their_scripts(tmp_path: Path) -> None:
@@ -156,7 +153,6 @@ def test_others_go_to_the_primary() -> None:
     [
         ("lok=replica", "no script is called lok"),
         ("look=replicas", "expected primary, replica or any, or SCRIPT=WORD"),
-        ("look", "expected primary, replica or any, or SCRIPT=WORD"),
         ("=any", "expected primary, replica or any, or SCRIPT=WORD"),
     ],
 )

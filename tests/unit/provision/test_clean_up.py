@@ -16,7 +16,6 @@ import pytest
 from assay.errors import SystemUnderTestError
 from assay.load.bibsql import beebe
 from assay.provision.undo import ledger
-from assay.provision.undo.block_device import LoopDevice
 from assay.provision.undo.ledger import KINDS, clear_leftovers, undone_at_end
 from assay.provision.undo.resources import (
     CannotUndo,
@@ -240,52 +239,6 @@ def killed(work: str) -> str:
         child.kill()
     assert identity, "the program could not make it"
     return identity
-
-
-@pytest.mark.skipif(not CAN_FORMAT, reason="only root makes loop devices")
-def test_a_loop_device_of_a_killed_assay_is_detached_before_its_file_goes(tmp_path: Path) -> None:
-    def loops() -> str:
-        return subprocess.run(["losetup", "--list"], capture_output=True, text=True).stdout
-
-    identity = killed(f"""
-folder = Path({str(tmp_path)!r}, "assay-" + identity)
-entry.add(Directory(str(folder)))
-folder.mkdir()
-image = folder / ("disk-" + identity + ".img")
-image.touch()
-os.truncate(image, 16 << 20)
-loop = LoopDevice(str(image))
-entry.add(loop)
-device = loop.attach()
-place = folder / ("mounted-" + identity)
-place.mkdir()
-subprocess.run(["mkfs.ext4", "-q", "-F", device], check=True)
-entry.add(Mount(str(place)))
-subprocess.run(["mount", device, place], check=True)
-""")
-    folder = tmp_path / f"assay-{identity}"
-    assert str(folder) in loops()
-    (cleared,) = clear_leftovers()
-    assert cleared.remaining == []
-    place, device, last = cleared.removed
-    assert place == str(folder / f"mounted-{identity}")
-    assert device.startswith("/dev/loop")
-    assert last == str(folder)
-    assert str(folder) not in loops() and not folder.exists()
-
-
-@pytest.mark.skipif(not CAN_FORMAT, reason="only root makes loop devices")
-def test_a_foreign_loop_device_is_left(tmp_path: Path) -> None:
-    image = tmp_path / "theirs.img"
-    image.write_bytes(bytes(1 << 20))
-    theirs = LoopDevice(str(image))
-    device = theirs.attach()
-    try:
-        with pytest.raises(CannotUndo):
-            theirs.undo(ledger.new_id())
-        assert Path(f"/sys/block/{device.name}/loop/backing_file").exists()
-    finally:
-        subprocess.run(["losetup", "--detach", device], check=True)
 
 
 @pytest.mark.skipif(not HAS_GROUPS, reason="only root makes control groups")

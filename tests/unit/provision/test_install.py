@@ -24,6 +24,7 @@ from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.provision.install import cache, debian_prefix, package_clients
 from assay.provision.install import install as installing
 from assay.provision.install.cache import in_use
+from assay.provision.install.package_clients import InstallFailed
 from assay.provision.machine import process_table
 from assay.provision.undo.ledger import clear_leftovers
 from assay.systems.options import version_from
@@ -89,13 +90,7 @@ def test_the_newest_version_is_the_one_with_the_highest_numbers() -> None:
     assert newest is not None and newest.name == "2.10"
 
 
-def test_a_version_that_is_there_is_not_brought_again() -> None:
-    first, lines = installed(), []  # type: ignore[var-annotated]
-    assert installed(lambda *_: pytest.fail("brought again"), lines=lines) == first
-    assert lines == ["brought 2.10 is installed already"]
-
-
-@pytest.mark.parametrize("error", [package_clients.InstallFailed("no mirror"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [InstallFailed("no mirror"), KeyboardInterrupt()])
 def test_an_installation_that_fails_leaves_nothing(
     error: BaseException, cache_folder: Path
 ) -> None:
@@ -119,7 +114,7 @@ def test_a_version_without_what_a_run_needs_is_refused_and_removed(cache_folder:
         ArgumentError, match=r"brought 3\.0 cannot be used by Assay: it has no prog"
     ):
         installed(without_program, version="3.0")
-    with pytest.raises(package_clients.InstallFailed, match="cannot be used"):
+    with pytest.raises(InstallFailed, match="cannot be used"):
         installed(without_program)
     assert [one.version for one in cache.installations("brought")] == ["2.9"]
     assert len(files_in(cache_folder)) == 1
@@ -227,6 +222,7 @@ def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None
 _USING = """
 import sys, time
 from assay.provision.install.cache import in_use
+from assay.provision.install.package_clients import InstallFailed
 with in_use([sys.argv[1], "/usr/bin/env", "in this process"]):
     print("begun", flush=True)
     sys.stdin.read()
@@ -275,14 +271,9 @@ exit 3
 @pytest.mark.parametrize(
     ("words", "version", "error", "shown"),
     [
-        (
-            "could not resolve host",
-            "1",
-            package_clients.InstallFailed,
-            "status 3:\n[ERROR] could not",
-        ),
+        ("could not resolve host", "1", InstallFailed, "status 3:\n[ERROR] could not"),
         ("Could not find artifact a:b", "1", ArgumentError, "there is no b 1"),
-        ("Could not find artifact a:b", None, package_clients.InstallFailed, "there is no b 1"),
+        ("Could not find artifact a:b", None, InstallFailed, "there is no b 1"),
     ],
 )
 def test_the_words_of_a_package_client_that_fails_are_shown(
@@ -306,47 +297,27 @@ def test_the_words_of_a_package_client_that_fails_are_shown(
     assert not any(word in str(caught.value) for word in ("\033", "re-run", "Help"))
 
 
+PIP, GO = package_clients._UNKNOWN_TO_PIP, package_clients._UNKNOWN_TO_GO
+
+
 @pytest.mark.parametrize(
     ("known", "words", "is_unknown"),
     [
-        (
-            package_clients._UNKNOWN_TO_PIP,
-            "Because there is no version of duckdb==9 and you require it",
-            True,
-        ),
-        (
-            package_clients._UNKNOWN_TO_PIP,
-            "Because only duckdb<=2.0.1 is available and you require duckdb==9.*, we can conclude",
-            True,
-        ),
-        (
-            package_clients._UNKNOWN_TO_PIP,
-            "no matching version: duckdb==9 (from versions: 0.1, 2.0)",
-            True,
-        ),
-        (
-            package_clients._UNKNOWN_TO_PIP,
-            "no matching version: duckdb==9 (from versions: none)",
-            False,
-        ),
-        (package_clients._UNKNOWN_TO_PIP, "Request failed after 3 retries: dns error", False),
-        (
-            package_clients._UNKNOWN_TO_GO,
-            "go: a.b/c@v9: invalid version: unknown revision v9",
-            True,
-        ),
-        (package_clients._UNKNOWN_TO_GO, "invalid version: git ls-remote: unable to access", False),
-        (package_clients._UNKNOWN_TO_GO, "dial tcp: lookup proxy on [::1]:53: unreachable", False),
+        (PIP, "Because there is no version of duckdb==9 and you require it", True),
+        (PIP, "Because only duckdb<=2.0.1 is available and you require duckdb==9.*, we can", True),
+        (PIP, "no matching version: duckdb==9 (from versions: 0.1, 2.0)", True),
+        (PIP, "no matching version: duckdb==9 (from versions: none)", False),
+        (PIP, "Request failed after 3 retries: dns error", False),
+        (GO, "go: a.b/c@v9: invalid version: unknown revision v9", True),
+        (GO, "invalid version: git ls-remote: unable to access", False),
+        (GO, "dial tcp: lookup proxy on [::1]:53: unreachable", False),
     ],
 )
 def test_a_version_that_does_not_exist_is_no_failure_of_the_network(
     known: re.Pattern[str], words: str, is_unknown: bool
 ) -> None:
-    with (
-        pytest.raises(package_clients.InstallFailed) as caught,
-        package_clients.version_of("p", "9", known),
-    ):
-        raise package_clients.InstallFailed(words)
+    with pytest.raises(InstallFailed) as caught, package_clients.version_of("p", "9", known):
+        raise InstallFailed(words)
     assert isinstance(caught.value, package_clients.VersionUnknown) is is_unknown
 
 
@@ -419,7 +390,7 @@ def test_where_go_is_too_old_a_packaged_one_is_used(
         assert (folder / "bin/front").read_text("utf-8").endswith(f"by {packaged}\n")
         assert any("is Go 1.9, expected 1.25 or newer" in line for line in lines)
     else:
-        with pytest.raises(package_clients.InstallFailed, match=r"expected Go 1\.25 or newer"):
+        with pytest.raises(InstallFailed, match=r"expected Go 1\.25 or newer"):
             installed(go_build)
 
 

@@ -36,7 +36,6 @@ from assay.provision.machine import process_table, sampling
 from assay.provision.machine.ports import free_ports
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.provision.machine.signals import stopped_by_signals
-from assay.provision.undo.ledger import clear_leftovers
 from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
@@ -382,42 +381,6 @@ def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: Stora
         assert "python3: a process was ended by the memory limit of 64MB" in died
         with pytest.raises(SystemDied, match="memory limit of 64MB"):
             server.wait_ready(lambda: "it has ended")
-
-
-HOLDER = """
-import sys, time
-from assay.experiment import ServerMachine
-from assay.provision import processes
-from assay.contracts.storage_facts import StorageFacts
-from assay.provision.directory import server_directory
-
-with server_directory(
-    StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
-) as directory:
-    with processes.start_server(["sleep", "1000"], directory):
-        print(*directory.control_groups, flush=True)
-        time.sleep(1000)
-"""
-
-
-@needs_groups
-def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageFacts) -> None:
-    words = [sys.executable, "-c", HOLDER, here.directory]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as assay:
-        assert assay.stdout is not None
-        groups = [Path(word) for word in assay.stdout.readline().split()]
-        assert groups
-        assert all(group.is_dir() for group in groups)
-        stranger = groups[0].with_name("assay-000000000000")
-        stranger.mkdir()
-        assay.kill()
-    try:
-        [cleared] = clear_leftovers()
-        assert cleared.remaining == []
-        assert not any(group.exists() for group in groups)
-        assert stranger.is_dir(), "a group of this form that nobody noted is another program's"
-    finally:
-        stranger.rmdir()
 
 
 ENTERS = """

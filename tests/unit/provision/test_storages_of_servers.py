@@ -36,8 +36,9 @@ from assay.provision.undo.resources import CannotUndo, PosixSharedMemory, Shared
 from block_devices import MAY_MOUNT
 from commands import Assay
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
 def test_a_file_system_that_has_become_read_only_has_failed(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "none", tmp_path], check=True)
@@ -50,7 +51,6 @@ def test_a_file_system_that_has_become_read_only_has_failed(tmp_path: Path) -> N
         subprocess.run(["umount", tmp_path], check=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option, expected", [("emergency_ro", "read"), ("shutdown", "shut")])
 def test_the_options_of_a_failed_file_system_are_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, expected: str
@@ -71,7 +71,6 @@ def test_the_options_of_a_failed_file_system_are_known(
 GB = 1 << 30
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "space", "is_named"),
     [
@@ -92,7 +91,6 @@ def test_a_full_storage_is_named(error: AssayError, space: Space | None, is_name
         assert "it has 1.07 GB" in str(error.hint)
 
 
-@pytest.mark.slow
 def test_what_to_do_depends_on_whose_storage_it_is() -> None:
     for is_by_url, hint in ((False, FULL_DISK_HINT), (True, FULL_SERVER_DISK_HINT)):
         error = SystemRefused("No space left on device")
@@ -100,7 +98,6 @@ def test_what_to_do_depends_on_whose_storage_it_is() -> None:
         assert error.hint == f"{hint} (it has 1.07 GB)"
 
 
-@pytest.mark.slow
 def test_full_shared_memory_is_not_a_full_storage() -> None:
     words = 'could not resize shared memory segment "/PostgreSQL.1" to 1048576 bytes: '
     error = SystemRefused(words + "No space left on device", error_class=RESOURCES)
@@ -121,7 +118,6 @@ def written(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.disk
 def test_files_on_a_disk_leave_nothing_in_the_page_cache(tmp_path: Path) -> None:
     if mount_of(tmp_path).file_system == "tmpfs":
@@ -129,7 +125,6 @@ def test_files_on_a_disk_leave_nothing_in_the_page_cache(tmp_path: Path) -> None
     assert page_cache.drop_cached(written(tmp_path / "data")) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.disk
 def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
     if mount_of(Path("/dev/shm")).file_system != "tmpfs":
@@ -139,7 +134,6 @@ def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
     assert kept == -(-BYTES // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
-@pytest.mark.slow
 @pytest.mark.disk
 def test_the_image_of_a_loop_device_without_direct_io_is_cached_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,7 +148,6 @@ def test_the_image_of_a_loop_device_without_direct_io_is_cached_itself(
     assert page_cache.image_below("/dev/sda1") is None
 
 
-@pytest.mark.slow
 @pytest.mark.disk
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a loop device")
 def test_a_block_device_leaves_nothing_in_the_page_cache(tmp_path: Path) -> None:
@@ -174,7 +167,6 @@ def test_a_block_device_leaves_nothing_in_the_page_cache(tmp_path: Path) -> None
         subprocess.run(["losetup", "-d", device], check=True)
 
 
-@pytest.mark.slow
 @pytest.mark.disk
 @pytest.mark.parametrize("storage", ["here", "tmpfs"])
 def test_a_cold_start_says_what_remained_in_the_page_cache(assay: Assay, storage: str) -> None:
@@ -216,7 +208,6 @@ def make_in_another_process(key: int) -> None:
     subprocess.run([sys.executable, "-c", MAKE, str(key)], check=True)
 
 
-@pytest.mark.slow
 def test_it_goes_with_the_entry_of_a_maker_that_has_ended(
     key: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,7 +222,6 @@ def test_it_goes_with_the_entry_of_a_maker_that_has_ended(
     assert SharedMemory.of_document(noted.document()) == noted
 
 
-@pytest.mark.slow
 def test_one_of_a_living_process_or_from_before_is_left_alone(key: int) -> None:
     noted = SharedMemory.of_key(key, os.getuid())
     later = SharedMemory(key, os.getuid(), int(time.time()) + 60)
@@ -247,7 +237,6 @@ def test_one_of_a_living_process_or_from_before_is_left_alone(key: int) -> None:
     assert is_there(key)
 
 
-@pytest.mark.slow
 def test_a_file_in_shared_memory_goes_with_those_whose_numbers_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,6 @@ def signed(plan: Plan, content: str = "") -> Plan:
     return replace(plan, runs=tuple(runs))
 
 
-VERSION = "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
 PLAN = signed(
     invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB], repetitions=2)
 )
@@ -270,18 +269,13 @@ def test_where_everything_has_changed_a_new_one_begins(path: Path) -> None:
     assert rows(path, "SELECT count(*) FROM runs WHERE superseded = 1") == [(0,)]
 
 
-def test_an_experiment_under_way_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "records.sqlite"
-    with Store(path) as first, Store(path) as second:
-        begin(first)
+@pytest.mark.parametrize("is_new", [True, False])
+def test_an_experiment_under_way_is_left_alone(tmp_path: Path, path: Path, is_new: bool) -> None:
+    """Of two processes one continues it."""
+    records = tmp_path / "new.sqlite" if is_new else path
+    with Store(records) as first, Store(records) as second:
+        begin(first) if is_new else go_on(first)
         with pytest.raises(ArgumentError, match="experiment 1 of this file is under way in proc"):
-            go_on(second)
-
-
-def test_of_two_processes_one_continues_it(path: Path) -> None:
-    with Store(path) as first, Store(path) as second:
-        assert go_on(first) is not None
-        with pytest.raises(ArgumentError, match="under way"):
             go_on(second)
 
 
@@ -327,16 +321,3 @@ def test_a_failed_run_has_the_same_exit_status_when_the_experiment_goes_on(
 )
 def test_the_exit_status_follows_from_how_all_runs_ended(ends: list[RunEnd], status: int) -> None:
     assert exit_status(ends) == status
-
-
-def test_an_interrupt_leaves_it_unfinished_too(tmp_path: Path) -> None:
-    path = tmp_path / "records.sqlite"
-    with pytest.raises(KeyboardInterrupt), Store(path) as store:
-        begin(store)
-        invented.write_run(store, PLAN.runs[0], invented.S)
-        store.begin_run(PLAN.runs[1])
-        raise KeyboardInterrupt
-    with Store(path) as store:
-        found = go_on(store)
-        assert found is not None and sorted(found.kept) == [0]
-    assert rows(path, "SELECT state FROM runs WHERE id = 2") == [("planned",)]

@@ -15,6 +15,7 @@ import pytest
 from assay.cli.program import run_program
 from assay.record import Store
 from assay.record.file import schema
+from shown_report import kept_record
 
 pytestmark = pytest.mark.slow
 DATA = Path(__file__).parents[2] / "data" / "records"
@@ -50,9 +51,7 @@ def printed() -> dict[str, Any]:
 
 @pytest.fixture
 def records(tmp_path: Path) -> Path:
-    path = tmp_path / "records.sqlite"
-    path.write_bytes(lzma.decompress((DATA / "version-25.sqlite.xz").read_bytes()))
-    return path
+    return kept_record(tmp_path / "records.sqlite")
 
 
 def output(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import resource
 import shutil
 import sqlite3
@@ -18,8 +17,7 @@ import invented_records as invented
 from assay.cli.program import run_program
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store
-
-KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
+from shown_report import kept_record
 
 
 def sql(*statements: str) -> Callable[[Path], None]:
@@ -232,7 +230,7 @@ def test_valid_json_of_a_wrong_shape_is_reported(
 ) -> None:
     """Either the report is made, or the wrong document is named."""
     path, column = tmp_path / "r.sqlite", DOCUMENTS[table]
-    path.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
+    kept_record(path)
     with Store(path):  # upgrades it, once
         pass
     connection = sqlite3.connect(path, isolation_level=None)
@@ -269,7 +267,7 @@ def test_damaged_bytes_are_never_an_internal_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wherever they are: of SQLite's own messages, some are not UTF-8 then."""
-    sound = lzma.decompress(KEPT_RECORD.read_bytes())
+    sound = kept_record(tmp_path / "sound.sqlite").read_bytes()
     path, bad = tmp_path / "r.sqlite", []
     refused = 0
     for damage in (_every_97th_byte, _block):

@@ -90,15 +90,6 @@ def test_an_older_record_is_read_and_stays_as_old_as_it_is(
         assert path.read_bytes() == before
 
 
-def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
-    path = tmp_path / "r.sqlite"
-    with Store(path) as store:
-        planned = invented.plan([invented.SQLITE])
-        store.begin_experiment(planned.experiment, planned, invented.FACTS)
-        invented.write_run(store, planned.runs[0], invented.S)
-        assert states(path) == ["done"]
-
-
 def test_an_unreadable_record_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="cannot be read: Is a directory"):
         Store(tmp_path, must_exist=True)

@@ -16,7 +16,6 @@ from msgspec import structs
 import invented_records as invented
 from assay.contracts.documents import ShapeError
 from assay.contracts.experiment import Experiment, ScriptFile, ServerMachine, StorageChoice
-from assay.contracts.recorded import SheetRecord
 from assay.errors import ArgumentError, Bug
 from assay.experiment import SystemChoice
 from assay.load.dataset import Dataset
@@ -240,11 +239,6 @@ def test_steps_keep_what_each_of_them_did_and_the_run_has_the_numbers_of_the_las
     ]  # fmt: skip
 
 
-def test_a_run_that_names_no_step_has_one(tmp_path: Path) -> None:
-    record = invented.experiment(tmp_path / "r.sqlite", invented.plan([invented.SQLITE]), 1.0)
-    assert [(one.do, one.state) for one in record.runs[0].steps] == [("drive", "done")]
-
-
 def test_a_step_begins_only_after_the_one_before_it_ended(tmp_path: Path) -> None:
     with Store(tmp_path / "r.sqlite") as store:
         planned = begin(store, invented.SQLITE)
@@ -299,11 +293,6 @@ def test_what_reports_need_of_a_workload_is_read(name: str) -> None:
     read = WorkloadRecord.of_record(kept(written))
     assert json_text(read.for_record()) == json_text(written.for_record())
     assert [one.variables for one in read.derived] == [one.variables for one in written.derived]
-
-
-def test_a_table_without_rows_is_a_table() -> None:
-    sheet = SheetRecord(title="t", columns=["a"], rows=[])
-    assert WorkloadRecord.of_record({"sheets": [sheet]}).sheets == (sheet,)
 
 
 def test_fields_of_another_version_change_nothing() -> None:

@@ -40,12 +40,6 @@ def test_no_url_scheme_means_two_systems() -> None:
     assert len(schemes) == len(set(schemes))
 
 
-def test_an_unknown_name_gets_the_nearest_and_the_list() -> None:
-    with pytest.raises(ArgumentError, match="unknown system 'postgrsql'") as caught:
-        registry.system("postgrsql")
-    assert str(caught.value.hint).startswith("did you mean 'postgresql'? known: ")
-
-
 def test_a_system_is_found_by_the_names_that_people_use_for_it() -> None:
     for word, name in (
         ("pg", "postgresql"),

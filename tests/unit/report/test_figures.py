@@ -6,11 +6,13 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from msgspec import structs
+from test_report_forms import searched
 
 import invented_page
 import invented_records as invented
@@ -108,18 +110,6 @@ def test_a_chart_has_few_lines_and_a_report_few_charts_of_a_kind(tmp_path: Path)
     assert str(made.left_out) in made.notes(made.shown[-1])[0]
 
 
-def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_path: Path) -> None:
-    rates = [Driving(passes=1, arrival="poisson", offered_rate_per_s=rate) for rate in (10.0, 90.0)]
-    planned = invented.plan((invented.SQLITE,), driving=rates)
-    record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
-    found = cell_runs.cells(record, record.runs)
-    shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
-    throughput = shown["parallel_throughput_by_offered_rate_1"]
-    assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
-    enough = record.runs[0].driven.all_ok.count >= 368  # type: ignore[union-attr]
-    assert ("parallel_p99_by_offered_rate_1" in shown) is enough
-
-
 def outcomes_of(run: Run) -> dict[str, int]:
     assert run.driven is not None
     of_run: dict[str, int] = run.driven.document["outcomes"]
@@ -141,6 +131,8 @@ def test_charts_of_an_offered_rate_have_the_limit_the_late_ones_and_one_axis(
     ]
     found = cell_runs.cells(record, late)
     shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
+    throughput = shown["parallel_throughput_by_offered_rate_1"]
+    assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
     percent = shown["parallel_late_by_offered_rate_1"]
     assert [(point.x, point.y) for point in percent.series[0].points] == [(10, 0), (90, 50)]
     latencies = [one for name, one in shown.items() if "_p50_" in name or "_p99_" in name]
@@ -199,12 +191,7 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:
     zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
     same = DataSeries("one", (Point(5, 7.0),))
-    for mark, series in (
-        (Mark.LINES, zeros),
-        (Mark.BARS, zeros),
-        (Mark.LINES, same),
-        (Mark.BARS, same),
-    ):
+    for mark, series in product((Mark.LINES, Mark.BARS), (zeros, same)):
         figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
         drawn = charts.svg_for_page(figure, "title text")
         assert "NaN" not in drawn and "Infinity" not in drawn
@@ -345,27 +332,11 @@ def test_of_several_systems_each_has_its_own(tmp_path: Path) -> None:
     )
 
 
-SECONDS = 10.0
-
-
 def at_rates(path: Path, reached: Mapping[float, float]) -> ExperimentRecord:
     """Offered rate per second → the rate that was reached; two repetitions of each."""
-    rates = [
-        Driving(duration_s=SECONDS, arrival="constant", offered_rate_per_s=rate) for rate in reached
-    ]
-    planned = invented.plan([invented.POSTGRESQL], driving=rates, repetitions=2)
     path.mkdir(exist_ok=True)
-    experiment = invented.experiment(path / "r.sqlite", planned, SECONDS)
-    runs = []
-    for run in experiment.runs:
-        assert run.driving is not None
-        rate = run.driving.offered_rate_per_s
-        assert isinstance(rate, float)
-        ended = round(reached[rate] * SECONDS)
-        scheduled = max(ended, round(rate * SECONDS))
-        outcomes = {"scheduled": scheduled, "ok": ended, "skipped": scheduled - ended}
-        runs.append(invented.judged_again(invented.changed(run, "observation", outcomes=outcomes)))
-    return structs.replace(experiment, runs=tuple(runs))
+    shares = {rate: min(1.0, of_rate / rate) for rate, of_rate in reached.items()}
+    return searched(path, dict.fromkeys(reached, 1.0), "", repetitions=2, reached=shares)
 
 
 def look(experiment: ExperimentRecord) -> list[str]:

@@ -6,7 +6,6 @@ of its own.
 
 from __future__ import annotations
 
-import lzma
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,8 @@ from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.summaries import cell_summary, first_look, several_cells
 from assay.text.phrases import reason_with_log
+from shown_report import kept_record
 
-KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
 OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=True)
 
 
@@ -49,15 +48,13 @@ def beginning(lines: list[str], name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def kept_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("records") / "r.sqlite"
-    path.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
-    return path
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kept_record(tmp_path_factory.mktemp("records") / "r.sqlite")
 
 
 @pytest.mark.parametrize("number", range(1, 14))
-def test_any_number_of_cells_takes_few_lines(number: int, kept_record: Path) -> None:
-    with Store(kept_record, must_exist=True) as store:
+def test_any_number_of_cells_takes_few_lines(number: int, kept: Path) -> None:
+    with Store(kept, must_exist=True) as store:
         experiment = store.experiment(number)
     report = build(experiment)
     for width in (60, 80, 200):

@@ -7,7 +7,6 @@ import csv
 import dataclasses
 import html
 import io
-import lzma
 import re
 import subprocess
 import sys
@@ -31,7 +30,7 @@ from assay.report.forms import csv as csv_form
 from assay.report.forms import hdr_log, openmetrics
 from assay.report.page import render
 from assay.report.values import Report, RunOfCell
-from shown_report import text_of
+from shown_report import kept_record, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +106,6 @@ def test_without_detail_there_are_no_runs_and_no_links_to_them(report: Report) -
     assert "#cell-" not in page
 
 
-@pytest.mark.slow
 def test_five_hundred_runs_are_less_than_ten_megabytes(tmp_path: Path) -> None:
     systems = (invented.POSTGRESQL, invented.MARIADB, invented.SQLITE)
     few = invented_page.record(
@@ -128,9 +126,6 @@ def test_raw_rows_beyond_the_limit_are_counted(
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100
     assert "--records 'my records/a.sqlite' --format json</code> has all" in html.unescape(page)
-
-
-KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
 
 
 def exported(form: Any, experiment: ExperimentRecord, detail: bool | None = None) -> str:
@@ -174,9 +169,7 @@ def test_a_histogram_log_holds_every_transaction(driven: ExperimentRecord, tmp_p
 
 
 def test_a_record_without_histograms_of_seconds_gives_those_of_runs(tmp_path: Path) -> None:
-    record = tmp_path / "r.sqlite"
-    record.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
-    with Store(record, must_exist=True) as store:
+    with Store(kept_record(tmp_path / "r.sqlite"), must_exist=True) as store:
         experiment = store.experiment(1)
     found = histograms(exported(hdr_log, experiment), tmp_path / "x.hlog")
     driven = [run.driven for run in experiment.runs if run.driven]

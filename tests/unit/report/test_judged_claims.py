@@ -32,16 +32,27 @@ DISK_IS_SLOWER = {
     "ratio": 2.0,
 }
 HERE, SSD = ("sqlite", "here", 8), ("sqlite", "ssd", 8)
+BOTH = (invented.HERE, invented.SSD)
+SLOWER = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+
+
+def recorded(
+    path: Path,
+    claim: dict[str, Any] = DISK_IS_SLOWER,
+    elapsed: Any = SLOWER,
+    planned: invented.Plan | None = None,
+    **changes: Any,
+) -> ExperimentRecord:
+    planned = planned or invented.plan([invented.SQLITE], BOTH, repetitions=3)
+    workload = {"claims": [claim], **changes.pop("workload", {})}
+    return invented.experiment(path / "r.sqlite", planned, elapsed, workload=workload, **changes)
 
 
 def found(
-    path: Path, claim: dict[str, Any], elapsed: Any, storages: Any, **plan: Any
+    path: Path, claim: dict[str, Any], elapsed: Any, storages: Any = BOTH, **plan: Any
 ) -> list[JudgedClaim]:
-    planned = invented.plan([invented.SQLITE], storages, repetitions=3, **plan)
-    record = invented.experiment(
-        path / "records.sqlite", planned, elapsed, workload={"claims": [claim]}
-    )
-    return judged_claims(record)
+    planned = invented.plan([invented.SQLITE], storages, **{"repetitions": 3, **plan})
+    return judged_claims(recorded(path, claim, elapsed, planned))
 
 
 @pytest.mark.parametrize(
@@ -55,8 +66,7 @@ def found(
 def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
     tmp_path: Path, here: Any, ssd: Any, word: str
 ) -> None:
-    both = (invented.HERE, invented.SSD)
-    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd})
     assert (one.word, one.why) == (word, "")
     assert one.number is not None and one.number.is_known
     assert one.published == "ssd < here (x 2)"
@@ -71,13 +81,7 @@ def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
 def test_an_order_on_a_modelled_storage_is_marked_as_such(
     tmp_path: Path, kind: str, notes: int
 ) -> None:
-    record = invented.experiment(
-        tmp_path / "records.sqlite",
-        invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3),
-        {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)},
-        workload={"claims": [DISK_IS_SLOWER]},
-        deployment={"storage": StorageFacts("here", kind, "/")},
-    )
+    record = recorded(tmp_path, deployment={"storage": StorageFacts("here", kind, "/")})
     section = published_measured.section(replace(record, reproduces="A Paper"))
     assert section is not None
     (claims,) = (table for table in section.tables if table.name == CLAIMS)
@@ -89,7 +93,7 @@ def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: P
     own."""
     sizes = [("postgresql", "64MB"), ("mariadb", "64MB"), ("mariadb", "128MB")]
     systems = [SystemChoice(name, options={"buffer": size}) for name, size in sizes]
-    planned = invented.plan(systems, (invented.HERE, invented.SSD), repetitions=3)
+    planned = invented.plan(systems, BOTH, repetitions=3)
     claim = {**DISK_IS_SLOWER, "ratio": "4"}
     claim["order"] = [
         {"storage": "ssd", "buffer": "64MB"},
@@ -119,12 +123,8 @@ def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: P
     ],
 )
 def test_runs_beside_other_programs_decide_no_claim(tmp_path: Path, claim: dict[str, Any]) -> None:
-    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
-    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
     said = {key: value for key, value in claim.items() if value is not None}
-    record = invented.experiment(
-        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [said]}
-    )
+    record = recorded(tmp_path, said)
     assert _judged_of(record)[0] != "not decided"
     beside = replace(record, runs=tuple(invented.disturbed(run, 0.23) for run in record.runs))
     why = "other programs used 23 % of the processors in the worst of 6 such runs"
@@ -134,11 +134,7 @@ def test_runs_beside_other_programs_decide_no_claim(tmp_path: Path, claim: dict[
 def test_selects_from_the_device_that_read_nothing_from_it_are_not_comparable(
     tmp_path: Path,
 ) -> None:
-    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
-    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
-    record = invented.experiment(
-        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [DISK_IS_SLOWER]}
-    )
+    record = recorded(tmp_path)
     words = []
     for read_bytes in (0, 10_000_000):
         facts = {"reads_device": True, "embedded_read_bytes": read_bytes, "server_cost": None}
@@ -153,7 +149,7 @@ def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None
     """The machine becomes slower with each repetition, which holds a run of each cell."""
     elapsed = {HERE: (1.2, 2.41, 4.79), SSD: (1.0, 2.0, 4.0)}
     claim = {**DISK_IS_SLOWER, "ratio": "1.2"}
-    (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
+    (one,) = found(tmp_path, claim, elapsed)
     assert one.word == "same ratio"
 
 
@@ -218,9 +214,7 @@ def test_a_printed_ratio_is_judged_by_its_size(
     middle = value[0] if value else (low * high) ** 0.5
     measured = estimate.ConfidenceInterval(middle, low, high)
     monkeypatch.setattr(ClaimCase, "ratio", lambda *_: measured)
-    both = (invented.HERE, invented.SSD)
-    elapsed = {HERE: (2.0,) * 3, SSD: (1.0,) * 3}
-    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "ratio": printed}, elapsed, both)
+    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "ratio": printed}, SLOWER)
     assert one.sentence == said
 
 
@@ -232,14 +226,8 @@ def test_a_ratio_that_cannot_be_read_is_named_with_its_forms(ratio: str) -> None
 
 
 def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
-    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
-    record = invented.experiment(
-        tmp_path / "records.sqlite",
-        planned,
-        {HERE: (10.0,), SSD: (1.0,)},
-        workload={"claims": [DISK_IS_SLOWER]},
-    )
-    (one,) = judged_claims(record)
+    elapsed = {HERE: (10.0,), SSD: (1.0,)}
+    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, repetitions=1)
     assert one.sentence == "open: one repetition"
 
 
@@ -265,12 +253,8 @@ def test_what_was_not_measured_is_not_comparable(
 def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
     tmp_path: Path, needs_full: list[str], word: str
 ) -> None:
-    path = tmp_path / "records.sqlite"
-    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
-    claims = {"claims": [{**DISK_IS_SLOWER, "needs_full": needs_full}]}
-    whole = invented.experiment(
-        path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
-    )
+    elapsed = {HERE: (10.0,) * 3, SSD: (1.0,) * 3}
+    whole = recorded(tmp_path, {**DISK_IS_SLOWER, "needs_full": needs_full}, elapsed)
     scaled = Scaled("parallel", "scale", "1", "0.002")
     asked = dataclasses.replace(whole.experiment, scaled=(scaled,))
     (one,) = judged_claims(replace(whole, experiment=asked))
@@ -311,14 +295,7 @@ def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str)
 
 
 def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path: Path) -> None:
-    both = (invented.HERE, invented.SSD)
-    claim = {**DISK_IS_SLOWER, "key": "drained_ns"}
-    record = invented.experiment(
-        tmp_path / "r",
-        invented.plan([invented.SQLITE], both, repetitions=3),
-        1.0,
-        workload={"claims": [claim]},
-    )
+    record = recorded(tmp_path, {**DISK_IS_SLOWER, "key": "drained_ns"}, 1.0)
     drained = iter((-48_000, 21_000, 104_000, 5_000_000, 5_000_000, 5_000_000))
     in_order = sorted(record.runs, key=lambda run: (run.storage != "ssd", run.repetition))
     runs = [invented.changed(run, "observation", drained_ns=next(drained)) for run in in_order]
@@ -328,8 +305,7 @@ def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path
 
 def test_a_ratio_and_its_interval_are_of_the_same_means(tmp_path: Path) -> None:
     here, ssd = (1.0, 4.0, 4.0), (2.0, 2.0, 16.0)  # medians say half, geometric means more
-    both = (invented.HERE, invented.SSD)
-    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd})
     ratio = one.number
     assert ratio is not None and ratio.low is not None and ratio.high is not None
     assert ratio.value == pytest.approx((16 / 64) ** (1 / 3))
@@ -344,9 +320,8 @@ def test_percentiles_that_are_a_bucket_apart_show_no_order(
     tmp_path: Path, key: str, word: str
 ) -> None:
     """Also where the repetitions of each cell are in one bucket: p50 is 20.00 and 20.02 ms."""
-    both = (invented.HERE, invented.SSD)
     elapsed = {HERE: (1.001,) * 3, SSD: (1.0,) * 3}
-    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "key": key}, elapsed, both)
+    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "key": key}, elapsed)
     assert one.word == word
 
 
@@ -383,40 +358,27 @@ def test_dumps_that_were_overtaken_confirm_nothing(
     """4 sets were updated at once: so many dumps are equal, and so many could not be compared."""
     claim = shipped("e831", "in all cases")
     planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
-    counts = {"equal_dumps": equal, "overtaken": overtaken}
-    record = invented.experiment(
-        tmp_path / "r",
-        planned,
-        1.0,
-        workload={"claims": [claim]},
-        observation={"reference": counts},
-    )
-    (one,) = judged_claims(record)
+    counts = {"reference": {"equal_dumps": equal, "overtaken": overtaken}}
+    (one,) = judged_claims(recorded(tmp_path, claim, 1.0, planned, observation=counts))
     assert one.sentence == said
 
 
 @pytest.mark.parametrize(
-    ("workload", "part", "word"),
+    ("part", "word"),
     [
-        ("e831", "in all cases", "does not hold"),  # the claim is that no answers are wrong
-        ("e831", "at least 3 sets", "not comparable"),
+        ("in all cases", "does not hold"),  # the claim is that no answers are wrong
+        ("at least 3 sets", "not comparable"),
     ],
 )
 def test_a_bound_of_invalid_runs_is_open_unless_the_claim_is_about_their_answers(
-    tmp_path: Path, workload: str, part: str, word: str
+    tmp_path: Path, part: str, word: str
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
     counts = {"equal_dumps": 3, "overtaken": 0, "least_at_once": 1}
-    wrong = invented.checks({"S01": 1})
-    record = invented.experiment(
-        tmp_path / "r",
-        planned,
-        1.0,
-        workload={"claims": [shipped(workload, part)]},
-        observation={"reference": counts},
-        checks=wrong,
-        verdict=("invalid", "wrong answers: S01"),
-    )
+    record = recorded(
+        tmp_path, shipped("e831", part), 1.0, planned, observation={"reference": counts},
+        checks=invented.checks({"S01": 1}), verdict=("invalid", "wrong answers: S01"),
+    )  # fmt: skip
     (one,) = judged_claims(record)
     assert one.word == word
     if word == "not comparable":
@@ -443,15 +405,8 @@ def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> N
 def test_a_claim_about_more_data_than_memory_is_open_where_they_fit(
     tmp_path: Path, memory_bytes: int, is_open: bool
 ) -> None:
-    both = (invented.HERE, invented.SSD)
     claim = {**DISK_IS_SLOWER, "beyond_memory": True}
-    record = invented.experiment(
-        tmp_path / "r",
-        invented.plan([invented.SQLITE], both, repetitions=3),
-        {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)},
-        workload={"claims": [claim]},
-        machine={"memory_bytes": memory_bytes},
-    )
+    record = recorded(tmp_path, claim, machine={"memory_bytes": memory_bytes})
     runs = tuple(map(invented.judged_again, record.runs))
     word, why = _judged_of(replace(record, runs=runs))
     assert word == ("not comparable" if is_open else "same ratio")
@@ -464,18 +419,16 @@ def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path:
     published = {"parallel": reader.read("bibsql").published["parallel"]}
     report = reader.read("bibsql").report
     words = []
-    for place, clients in enumerate([(1, 2, 4, 8), (2, 8, 12, 16)]):
+    storage = StorageFacts("here", "here", "/", facts={"is_rotational": False})
+    for clients in [(1, 2, 4, 8), (2, 8, 12, 16)]:
         planned = invented.plan([invented.POSTGRESQL], repetitions=2, clients=clients)
         elapsed = {("postgresql", "here", count): (count, count * 1.01) for count in clients}
-        record = invented.experiment(
-            tmp_path / str(place),
-            planned,
-            elapsed,
-            workload={"claims": [claim], "published": published, "report": report},
-            deployment={
-                "storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})
-            },
-        )
+        folder = tmp_path / str(clients[0])
+        folder.mkdir()
+        record = recorded(
+            folder, claim, elapsed, planned, deployment={"storage": storage},
+            workload={"published": published, "report": report},
+        )  # fmt: skip
         (one,) = judged_claims(record)
         words.append(one.sentence)
     assert words[0] == "open: 1 size measured from 8 to 256, expected 3 at least"
@@ -498,5 +451,5 @@ def test_how_many_times_is_judged_by_its_bounds(
     claim = {**DISK_IS_SLOWER, "times": DISK_IS_SLOWER["order"], **bounds}
     del claim["order"], claim["ratio"]
     elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 4.9, 5.5)}
-    (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
+    (one,) = found(tmp_path, claim, elapsed)
     assert one.sentence == said

@@ -182,7 +182,7 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
 
 
 def answer(made: Comparison, text: str) -> ConditionAnswer:
-    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
+    (found,) = conditions.judge_conditions(made, [condition(text)])
     return found.answer
 
 
@@ -307,18 +307,13 @@ def made(tmp_path: Path) -> Comparison:
     )
 
 
-def condition_result(made: Comparison, text: str) -> conditions.ConditionResult:
-    (found,) = conditions.judge_conditions(made, [conditions.condition(text)])
-    return found
-
-
 def test_a_gate_on_a_type_sees_what_the_whole_hides(made: Comparison) -> None:
-    assert condition_result(made, "latency_p99_ns > 1.5x").answer is ConditionAnswer.NOT_MET
-    assert condition_result(made, "latency_p50_ns[insert] > 1.5x").answer is ConditionAnswer.MET
-    assert condition_result(made, "latency_p50_ns[read] > 1.5x").answer is ConditionAnswer.NOT_MET
-    assert condition_result(made, "throughput_per_s[insert] < 9").answer is ConditionAnswer.NOT_MET
-    assert condition_result(made, "failed[insert] > 0").answer is ConditionAnswer.NOT_MET
-    unknown = condition_result(made, "latency_p50_ns[insrt] > 1.5x")
+    assert answer(made, "latency_p99_ns > 1.5x") is ConditionAnswer.NOT_MET
+    assert answer(made, "latency_p50_ns[insert] > 1.5x") is ConditionAnswer.MET
+    assert answer(made, "latency_p50_ns[read] > 1.5x") is ConditionAnswer.NOT_MET
+    assert answer(made, "throughput_per_s[insert] < 9") is ConditionAnswer.NOT_MET
+    assert answer(made, "failed[insert] > 0") is ConditionAnswer.NOT_MET
+    (unknown,) = conditions.judge_conditions(made, [condition("latency_p50_ns[insrt] > 1.5x")])
     assert unknown.answer is ConditionAnswer.UNKNOWN
     assert "transaction types: read, insert" in unknown.reason
 

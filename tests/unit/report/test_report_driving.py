@@ -74,42 +74,22 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
     [
         (OPEN, {}, WarningKind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
         (OPEN, {}, WarningKind.OUTAGE, "1 time, 3.0 s"),
-        (
-            OPEN,
-            {"outcomes": {**OUTCOMES, "scheduled": 1400, "ok": 1390, "skipped": 0, "late": 0}},
-            WarningKind.OFFERED_RATE_NOT_REACHED,
-            "70.00/s of 100/s",
-        ),
-        (
-            CLOSED,
-            {"intervals": seconds([10] * 4 + [100] * 16)},
-            WarningKind.SHORT_WARM_UP,
-            "the first 4 s were slower, 10.00/s, then 100.0/s: a warm-up of 4 s leaves them out",
-        ),
-        (
-            CLOSED,
-            {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
-            WarningKind.ERRORS,
-            "40 failed of 40 (100 %)",
-        ),
+        (OPEN, {"outcomes": {**OUTCOMES, "scheduled": 1400, "ok": 1390, "skipped": 0, "late": 0}},
+         WarningKind.OFFERED_RATE_NOT_REACHED, "70.00/s of 100/s"),
+        (CLOSED, {"intervals": seconds([10] * 4 + [100] * 16)}, WarningKind.SHORT_WARM_UP,
+         "the first 4 s were slower, 10.00/s, then 100.0/s: a warm-up of 4 s leaves them out"),
+        (CLOSED, {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
+         WarningKind.ERRORS, "40 failed of 40 (100 %)"),
         (CLOSED, {"elapsed_s": 3.0}, WarningKind.SHORT_MEASUREMENT, "3 s"),
         (COUNTED, {"elapsed_s": 0.0008}, WarningKind.SHORT_MEASUREMENT, "800 µs"),
-        (
-            CLOSED,
-            {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
-            WarningKind.ERRORS,
-            "3 failed of 2000 (0.15 %)",
-        ),
+        (CLOSED, {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}}, WarningKind.ERRORS,
+         "3 failed of 2000 (0.15 %)"),
         (CLOSED, {"partly_durable": 3}, WarningKind.PARTLY_DURABLE, "3 of 2000"),
-        (
-            CLOSED,
-            {"partly_durable": 3, "not_retried": 2},
-            WarningKind.RETRIES_IMPOSSIBLE,
-            "2 of 2000",
-        ),
+        (CLOSED, {"partly_durable": 3, "not_retried": 2}, WarningKind.RETRIES_IMPOSSIBLE,
+         "2 of 2000"),
         (CLOSED, {"prepared_again": 2}, WarningKind.PREPARED_AGAIN, "2 times"),
     ],
-)
+)  # fmt: skip
 def test_each_warning_is_shown(
     tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: WarningKind, detail: str
 ) -> None:
@@ -335,23 +315,12 @@ def served(path: Path, **changes: Any) -> ExperimentRecord:
             "the oldest for 21.0 s",
         ),
         (ONE_SERVED, "unaccounted-time", "8.00 clients at work, 1.00 in the figures"),
-        (
-            {"stalls": [{"from_ns": 4 * S, "to_ns": 9 * S}]},
-            "stalled",
-            "5.0 s of 20.0 s, from 4.0 s on",
-        ),
-        (
-            {
-                "suspensions": [
-                    {"from_ns": 1 * S, "to_ns": 2 * S},
-                    {"from_ns": 4 * S, "to_ns": 7 * S},
-                ]
-            },
-            "client-suspended",
-            "2 times, 4.0 s of 20.0 s, the longest 3.0 s from 4.0 s on",
-        ),
+        ({"stalls": [{"from_ns": 4 * S, "to_ns": 9 * S}]}, "stalled",
+         "5.0 s of 20.0 s, from 4.0 s on"),
+        ({"suspensions": [{"from_ns": 1 * S, "to_ns": 2 * S}, {"from_ns": 4 * S, "to_ns": 7 * S}]},
+         "client-suspended", "2 times, 4.0 s of 20.0 s, the longest 3.0 s from 4.0 s on"),
     ],
-)
+)  # fmt: skip
 def test_each_service_problem_is_a_warning_and_limits_the_verdict(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import lzma
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -49,10 +48,7 @@ from assay.report.values import (
     absent,
     text,
 )
-from shown_report import text_of
-
-ROOT = Path(__file__).parents[3]
-KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"
+from shown_report import kept_record, text_of
 
 
 def document(experiment: ExperimentRecord, detail: bool | None = None) -> dict[str, Any]:
@@ -67,10 +63,8 @@ def _published() -> jsonschema_rs.Validator:
 
 
 @pytest.fixture(scope="module")
-def kept_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("records") / "r.sqlite"
-    path.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
-    return path
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kept_record(tmp_path_factory.mktemp("records") / "r.sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +86,8 @@ def test_no_two_columns_of_a_table_have_one_name(table: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(1, 14))
-def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept_record: Path) -> None:
-    with Store(kept_record, must_exist=True) as store:
+def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, kept: Path) -> None:
+    with Store(kept, must_exist=True) as store:
         found = document(store.experiment(number))
     assert set(found["tables"]) == set(TABLES)
     assert found["tables"]["cells"]
@@ -110,27 +104,6 @@ def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(
         changed["tables"]["runs"][0].update(change)
         with pytest.raises(jsonschema_rs.ValidationError):
             _published().validate(changed)
-
-
-def test_a_cell_has_its_factors_the_median_and_the_verdict(parallel: ExperimentRecord) -> None:
-    first, second = document(parallel)["tables"]["cells"]
-    assert (first["clients"], first["parameter_copies"], first["arrival"]) == (8, 10, "closed")
-    assert (first["elapsed_ns"], first["elapsed_min_ns"], first["elapsed_max_ns"]) == (
-        4_100_000_000, 4_000_000_000, 4_200_000_000,
-    )  # fmt: skip
-    assert first["throughput_per_s"] == pytest.approx(16 / 4.1)
-    assert (first["repetitions"], first["measured"], first["verdict"]) == (3, 3, "valid")
-    assert second["clients"] == 16
-
-
-def test_a_run_has_a_column_for_each_factor_and_number(parallel: ExperimentRecord) -> None:
-    runs = document(parallel)["tables"]["runs"]
-    assert [run["repetition"] for run in runs] == [1, 1, 2, 2, 3, 3]
-    first = runs[0]
-    assert (first["state"], first["ok"], first["scheduled"]) == ("done", 16, 16)
-    assert first["client_cpu_per_transaction_ns"] == 4e9 * 0.03 / 16
-    assert (first["size_on_disk_bytes"], first["rows_loaded"]) == (20_500_000, 16_343)
-    assert (first["checks_right"], first["checks_wrong"]) == (2, 0)
 
 
 def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
@@ -345,24 +318,15 @@ def test_points_are_added_and_a_chart_is_drawn_anew_seldom() -> None:
     assert "a point is the longest of 4 seconds" in browser.charts["latency_over_time"]["notes"]
 
 
-@pytest.mark.slow
-def test_a_page_that_comes_later_is_given_the_same() -> None:
-    live, first = LiveCharts(40.0), Browser()
-    for one in eventful():
-        live.add(one)
-        first.given(live)
-    later = Browser()
-    later.given(live)
-    for name in first.charts:
-        assert later.points(name) == first.points(name)
-    assert later.shaded("timeline") == first.shaded("timeline") == [(11.5, 12.5), (12.5, 13.5)]
-
-
-def test_a_second_of_which_nothing_is_known_is_a_gap_and_not_zero() -> None:
-    live, browser = LiveCharts(40.0), Browser()
+def test_a_second_of_which_nothing_is_known_is_a_gap_also_on_a_page_that_comes_later() -> None:
+    live, browser, later = LiveCharts(40.0), Browser(), Browser()
     for one in eventful():
         live.add(one)
         browser.given(live)
+    later.given(live)
+    for name in browser.charts:
+        assert later.points(name) == browser.points(name)
+    assert later.shaded("timeline") == browser.shaded("timeline") == [(11.5, 12.5), (12.5, 13.5)]
     medians = [one for one in browser.points("latency_over_time") if one[0] == "median"]
     assert not {12, 13} & {x for _, x, _, _ in medians}
     before, behind = (

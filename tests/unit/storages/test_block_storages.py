@@ -214,15 +214,6 @@ def test_each_file_system_is_made_on_an_image_and_goes_away(file_system: str, fo
     assert str(directory) not in mounted_at()
 
 
-@needs_loop_devices
-def test_a_mount_option_that_the_file_system_lacks_is_the_users_mistake(folder: Path) -> None:
-    choice = choice_of(f"loop[size=16M,mount=colour=blue]:{folder}")
-    refused = pytest.raises(ArgumentError, match="ext4 cannot be mounted with mount=colour=blue: ")
-    with refused, LOOP.prepare(choice):
-        pytest.fail("it cannot be mounted")
-    assert not files_of_loop_devices(folder)
-
-
 def group_parent() -> Parent | None:
     """Where groups that limit devices can be made on this machine."""
     try:

@@ -30,7 +30,6 @@ from assay.errors import ArgumentError, SystemUnderTestError
 from assay.probe.durability import sync_storage
 from assay.provision import processes
 from assay.provision.directory import server_directory
-from assay.provision.undo.ledger import clear_leftovers
 from assay.storages import disk_model
 from assay.storages.disk_model import Control
 from assay.storages.modelled import MODELLED
@@ -193,31 +192,6 @@ def test_a_killed_process_means_errors_and_no_hang(reachable: Path) -> None:
         assert "SIGKILL" in why
 
 
-_MAKER = """
-import sys, time
-from assay.contracts.experiment import StorageChoice
-from assay.storages.modelled import MODELLED
-
-choice = StorageChoice("old", "modelled", sys.argv[1], options={"size": "64M"})
-with MODELLED.prepare(choice) as prepared:
-    print(prepared.facts.directory, flush=True)
-    time.sleep(1000)
-"""
-
-
-@can_be_had
-def test_what_a_killed_assay_left_goes_at_the_next_start(reachable: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", _MAKER, str(reachable)], stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        directory = Path(child.stdout.readline().strip())
-        assert directory.is_mount()
-        child.kill()
-    cleared = clear_leftovers()
-    assert cleared and not any(one.remaining for one in cleared)
-
-
 @can_be_had
 def test_without_a_file_system_it_is_a_raw_disk(reachable: Path) -> None:
     assert isinstance(MODELLED, RawDevice)
@@ -261,16 +235,6 @@ def test_a_disk_for_which_there_is_no_room_is_refused(reachable: Path) -> None:
         MODELLED.prepare(_choice(reachable, size="900T")),
     ):
         pytest.fail("there is no room")
-
-
-def test_every_parameter_of_the_model_is_an_option() -> None:
-    specs = {spec.name: spec for spec in MODELLED.option_specs}
-    assert len(specs) == len(MODELLED.option_specs)
-    assert {"rpm", "read_latency", "raid", "fs", "size", "mount"} <= specs.keys()
-    assert all(spec.help for spec in specs.values())
-    for profile in specs["profile"].levels:
-        choice = StorageChoice("x", "modelled", options={"profile": profile})
-        assert MODELLED._model(choice).profile == profile
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Column, Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.protocol import System
 from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import drop_abandoned
@@ -106,24 +105,18 @@ def test_the_defaults_are_those_of_the_library() -> None:
 @pytest.mark.parametrize(
     ("choice", "words", "hint"),
     [
-        (
-            SystemChoice("sqlite", settings={"journal_mod": "wal"}),
-            "not one that can",
-            "journal_mode",
-        ),
+        (SystemChoice("sqlite", settings={"journal_mod": "wal"}), "not one that can",
+         "journal_mode"),
         (SystemChoice("sqlite", settings={"cache_size": "1; DROP"}), "a whole number, found", ""),
         (SystemChoice("sqlite", settings={"page_size": "1000"}), "512, 1024", ""),
         (SystemChoice("sqlite", settings={"synchronous": "fast"}), "off, normal, full", ""),
-        (
-            SystemChoice("sqlite", options={"busy_timeout_s": "-1"}),
-            "expected a number of seconds",
-            "",
-        ),
+        (SystemChoice("sqlite", options={"busy_timeout_s": "-1"}), "expected a number of seconds",
+         ""),
         (SystemChoice("null", options={"delay": "1ms"}), "expected a distribution", ""),
         (SystemChoice("null", settings={"fsync": "off"}), "no settings", "delay"),
         (SystemChoice("null", url="null:///?colour=red"), "no option", ""),
     ],
-)
+)  # fmt: skip
 def test_invalid_settings_are_refused(choice: SystemChoice, words: str, hint: str) -> None:
     with (
         pytest.raises((ArgumentError, SystemRefused), match=words) as caught,
@@ -180,9 +173,3 @@ def test_a_null_system_behaves_as_configured_and_is_separate_from_others() -> No
     with provision(url, StorageChoice(), connections=None) as deployment:
         assert _ask(deployment, "SELECT 1") == [("1",)]
         assert (deployment.options["rows"], deployment.is_private) == ("1", False)
-
-
-@pytest.mark.parametrize("system", [SQLITE, NULL])
-def test_every_option_has_a_help_with_a_full_stop(system: System) -> None:
-    for spec in system.option_specs:
-        assert spec.help.endswith("."), spec.name

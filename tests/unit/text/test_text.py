@@ -32,7 +32,6 @@ from assay.text.quantities import (
 )
 from assay.text.terminal import LEAST_COLUMNS, cut, cut_within, line_width, with_ascii_forms
 from assay.text.toml_file import TomlTable
-from assay.text.units import size
 
 
 def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
@@ -154,11 +153,6 @@ def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
         assert f"{shown}: expected a whole number" in refused.value.message
 
 
-def test_a_size_never_has_an_exponent() -> None:
-    shown = [size(value) for value in (999, 20.5e6, 999.7e9, 1.1e15)]
-    assert shown == ["999 B", "20.5 MB", "1 TB", "1100 TB"]
-
-
 @pytest.mark.parametrize(
     ("value_ns", "unit", "shown"),
     [
@@ -205,15 +199,6 @@ def top(folder: Path, text: str) -> TomlTable:
     file = folder / "x.toml"
     file.write_text(text, encoding="utf-8")
     return toml_file.read(file, KEYS)
-
-
-def test_a_reader_asks_for_declared_keys_in_declared_kinds(tmp_path: Path) -> None:
-    section = top(tmp_path, 'title = "t"\nclients = 3\nword = "two"\n[table]\nx = [1, 2]\n')
-    assert section.text("title") == "t"
-    assert section.whole("clients", CLIENTS) == 3
-    assert section.choice("word", ("one", "two")) == "two"
-    assert section.section("table").scalars("x") == (1, 2)
-    section.done()
 
 
 def test_another_key_or_kind_is_a_bug_of_the_reader(tmp_path: Path) -> None:

@@ -204,6 +204,12 @@ do = "drive"
         ("", 'do = "compare"\nexpected = "a"\nfound = "b"', "no earlier step 'dump' has that name"),
         ("", 'do = "drive"', "two steps 'drive' are called 'drive'"),
         ("", 'do = "drive"\nname = "x"\nparameters = { raeders = "1" }', "unknown parameter"),
+        (
+            "",
+            'do = "drive"\nname = "x"\nclients = "rate"\n[parameters.rate]\ntype = "float"\n'
+            'default = 2.0\nhelp = "h"',
+            "clients = 'rate': the parameter rate is of type float; expected int",
+        ),
         ("changes_data = false", 'do = "ddl"\nscript = "index.sql"', "the step 'ddl' changes data"),
     ],
 )
@@ -237,7 +243,7 @@ def test_a_queue_beside_a_count_of_each_client_is_refused(tmp_path: Path) -> Non
         experiment(Words(str(folder_of(tmp_path, both)), on=("null",)))
 
 
-ORDERS = """\
+SMALL = """\
 title = "Small"
 source = "nowhere"
 default_test = "all"
@@ -248,18 +254,21 @@ source = "none"
 [tests.all]
 title = "All"
 help = "All of it"
-mix = { order = 9, look = 1 }
-clients = [3]
-transactions = 5
 """
 
 
-def _read_orders(folder: Path, more: str) -> reader.Workload:
-    (folder / "workload.toml").write_text(ORDERS + more, encoding="utf-8")
-    for name in ("look", "deliver"):
+def _read(
+    folder: Path, more: str, test: str = 'scripts = ["buy", "look"]\npasses = 1\n'
+) -> reader.Workload:
+    (folder / "workload.toml").write_text(SMALL + test + more, encoding="utf-8")
+    for name in ("buy", "look", "other", "deliver"):
         (folder / f"{name}.sql").write_text("select 1;\n")
     (folder / "order.sql").write_text("\\set w 1\n\\defer deliver w\n")
     return reader.read(str(folder))
+
+
+def _read_orders(folder: Path, more: str) -> reader.Workload:
+    return _read(folder, more, "mix = { order = 9, look = 1 }\nclients = [3]\ntransactions = 5\n")
 
 
 def test_they_are_a_group_beside_the_clients_of_the_run(tmp_path: Path) -> None:
@@ -310,29 +319,6 @@ def test_a_mistake_in_deferred_work_is_placed(tmp_path: Path, line: str, complai
         _read_orders(tmp_path, line)
     assert complaint in str(refused.value)
     assert refused.value.line == 14
-
-
-WORKLOAD = """\
-title = "Small"
-source = "nowhere"
-default_test = "all"
-
-[data]
-source = "none"
-
-[tests.all]
-title = "All"
-help = "All of it"
-scripts = ["buy", "look"]
-passes = 1
-"""
-
-
-def _read(folder: Path, more: str) -> reader.Workload:
-    (folder / "workload.toml").write_text(WORKLOAD + more, encoding="utf-8")
-    for name in ("buy", "look", "other"):
-        (folder / f"{name}.sql").write_text("select 1;\n")
-    return reader.read(str(folder))
 
 
 def test_both_are_of_the_scripts_that_are_named_in_any_way(tmp_path: Path) -> None:

@@ -19,8 +19,6 @@ from assay.errors import ExperimentError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe, bibliography
 from assay.report.build import build
-from assay.report.declared import declaration
-from assay.text import toml_file
 from assay.workload import reader
 from assay.workload.values import Workload
 
@@ -132,14 +130,6 @@ def test_published_speed_ups_are_those_of_the_published_times(bibsql: Workload) 
         disk, solid_state = row["values"]
         # Three of them are cut instead of rounded.
         assert 0 <= disk / solid_state - row["speed_up"][0] + 0.005 < 0.015, row
-
-
-def test_every_report_table_is_understood(bibsql: Workload) -> None:
-    top = toml_file.read(Path(registry.workload_folder("bibsql")) / "workload.toml")
-    sections = reader.report_sections(top, bibsql.tests)
-    assert set(sections) == set(bibsql.tests)
-    for test, section in sections.items():
-        assert declaration.read(section, test).title
 
 
 WORKLOAD = """\

@@ -88,31 +88,18 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
         ('"b", "a, b"', '"b",\n"a, c"', 18, "unknown column 'c'"),
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),
-        ('scripts = ["*.sql"]', 'scripts = ["on.sql"]', 26, "no script is called 'on.sql'"),
-        ('passes = "copies"', 'passes = 1\nchecks = ["checks/sume.sql"]', 28, "no check is called"),
-        ('passes = "copies"', 'passes = 1\nchecks = ["sume"]', 28, "no check is called 'sume'"),
-        ('passes = "copies"', 'passes = 1\ncounted_checks = ["sum*s"]', 28, "no check is called"),
-        ('passes = "copies"', "passes = 1\n[tests.all.mix]\nthree = 1", 29, "no script is called"),
         ('passes = "copies"', 'passes = 1\n[known_as]\nother = "al"', 29, "'al' is no test"),
-        (
-            'passes = "copies"',
-            'passes = 1\n[not_expressible.postgres]\none = "it"',
-            28,
-            "no dialect",
-        ),
-        (
-            'passes = "copies"',
-            'passes = 1\n[tests.all.not_expressible]\nmariadb = "it"',
-            29,
-            "no dialect is called 'mariadb'",
-        ),
+        ('passes = "copies"', 'passes = 1\n[not_expressible.postgres]\none = "it"', 28,
+         "no dialect"),
+        ('passes = "copies"', 'passes = 1\n[tests.all.not_expressible]\nmariadb = "it"', 29,
+         "no dialect is called 'mariadb'"),
         ("default = 2", "default = 0", 10, "from 1 to"),
         ("default = 2", 'default = "2"', 10, "not of type int"),
         ('default_test = "all"', 'default_test = "al"', 3, "invalid value"),
         ('source = "bib"', 'source = "bib"\nsuorce = "x"', 7, "unknown key 'suorce'"),
         ('help = "All of it"', 'help = "All"\nclients = [0]', 26, "from 1 to"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_is_placed(
     tmp_path: Path, wrong: str, right: str, line: int, complaint: str
 ) -> None:
@@ -120,28 +107,6 @@ def test_a_mistake_is_placed(
     with pytest.raises(ExperimentError, match=complaint) as caught:
         reader.read(str(folder))
     assert (Path(caught.value.file).name, caught.value.line) == ("workload.toml", line)
-
-
-def test_scripts_checks_and_weights_are_named_alike(tmp_path: Path) -> None:
-    """By their names, their paths, or patterns of paths; an empty list of checks runs none."""
-    text = WORKLOAD.replace('scripts = ["*.sql"]', 'scripts = ["two", "one.sql"]')
-    folder = folder_of(tmp_path, text + 'checks = ["sum"]\ncounted_checks = ["checks/s*.sql"]\n')
-    (folder / "checks").mkdir()
-    for name in ("sum", "rows"):
-        (folder / "checks" / f"{name}.sql").write_text(f"-- {name}: none\nselect 1 where 1 = 0;\n")
-    (folder / "workload.toml").write_text(
-        (folder / "workload.toml").read_text()
-        + '[tests.none]\ntitle = "N"\nhelp = "h"\ntransactions = 1\nchecks = []\n'
-        + '[tests.none.mix]\none = 2\n"tw*.sql" = 1\n'
-    )
-    workload = reader.read(str(folder))
-    every, none = workload.test("all"), workload.test("none")
-    assert (every.scripts, every.checks, every.counted_checks) == (
-        ("two", "one"),
-        ("sum",),
-        ("sum",),
-    )
-    assert (none.mix, none.checks) == ({"one": 2, "two": 1}, ())
 
 
 def test_overrides_for_a_dialect_that_nothing_speaks_are_refused(tmp_path: Path) -> None:
@@ -305,14 +270,6 @@ def test_a_script_in_the_wrong_folder_is_refused(
     file.write_text(text)
     with pytest.raises(AssayError, match=complaint):
         reader.read(str(tmp_path))
-
-
-def test_any_change_of_a_text_changes_the_fingerprint(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path)
-    before = reader.read(str(folder)).fingerprint
-    assert reader.read(str(folder)).fingerprint == before
-    (folder / "two.sql").write_text("select 3;\n")
-    assert reader.read(str(folder)).fingerprint != before
 
 
 def test_a_file_for_a_client_has_the_statements_alone(tmp_path: Path) -> None:
