@@ -74,8 +74,8 @@ MACHINE = EnvVar(
 )
 PROBE_SECONDS = EnvVar(
     "ASSAY_PROBE_SECONDS",
-    "How many seconds `assay run` probes each storage before its first use (default: 2; 0: not at "
-    "all); the options --probe-seconds and --no-probe win.",
+    "How many seconds `assay run` probes each storage before its first use (default: 2 where "
+    "storages are compared, else 0: not at all); --probe-seconds and --no-probe win.",
 )
 REPEAT_DISTURBED = EnvVar(
     "ASSAY_REPEAT_DISTURBED",

@@ -116,7 +116,7 @@ def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
-    document = ran(f"{words} --latency-limit 50", capsys)
+    document = ran(f"{words} --latency-limit 50ms", capsys)
     (run,) = table(document, "runs")
     counts = {name: run[name] for name in ("ok", "skipped", "scheduled")}
     assert counts["ok"] + counts["skipped"] == counts["scheduled"] == 400

@@ -230,7 +230,7 @@ def test_what_is_no_directory_of_programs_is_refused(
     assert not [one for one in working_folder.iterdir() if one.name not in ("built", "state")]
 
 
-HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas", "starlette", "uvicorn")
+HEAVY = ("scipy", "numpy", "vl_convert", "pandas", "starlette", "uvicorn")
 IMPORTED = """
 import atexit, sys
 sys.argv = ["assay", *sys.argv[1:]]

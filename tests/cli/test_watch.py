@@ -305,7 +305,7 @@ def test_what_was_counted_late_is_in_the_seconds_when_their_step_has_ended(
     """Arrivals of a standstill are known to be skipped when it has ended, and count where they were
     due."""
     script(working_folder)
-    words = ("--offered-rate", "500", "--latency-limit", "0.02", "--duration", "7")
+    words = ("--offered-rate", "500", "--latency-limit", "0.02ms", "--duration", "7")
     stalled = "null[protocol=postgresql,delay=constant:1ms,stall=4s@1.5s]"
     with started(working_folder, "run", "one.sql", "--on", stalled, *words) as run:
         wait_for_second(working_folder)

@@ -102,7 +102,7 @@ def test_an_open_loop_has_also_what_was_skipped(
     need(system)
     (working_folder / "slow.sql").write_text("\\sleep 2 ms\nSELECT 1;\n")
     ended = assay(
-        "run", "slow.sql", "--on", system, "-c", "2", "-T", "2", "-R", "2000", "-L", "5",
+        "run", "slow.sql", "--on", system, "-c", "2", "-T", "2", "-R", "2000", "-L", "5ms",
         "--log", "t.csv",
     )  # fmt: skip
     (run,) = ended.runs

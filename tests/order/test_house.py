@@ -7,10 +7,10 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 1950,
-    "lines": 325_500,
+    "tracked files": 1951,
+    "lines": 325_800,
     "lines of README.md": 90,
-    "Python modules": 448,
+    "Python modules": 449,
     "pairs of classes that share their fields": 3,
     "classes that are a run": 4,
     "kinds of column": 1,

@@ -178,7 +178,7 @@ def _read_workloads() -> None:
             reader.read(folder.name)
 
 
-_IMPORTED_WHERE_NEEDED = ("altair", "scipy.stats")
+_IMPORTED_WHERE_NEEDED = ("scipy.stats", "vl_convert")
 """By the program, in functions: each takes up to as long as what a command does then."""
 
 

@@ -20,7 +20,7 @@ from assay.experiment.settings_validation import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.load.dataset import Loading
-from assay.probe.measure import DEFAULT_S, FirstUse
+from assay.probe.measure import FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
 
@@ -147,13 +147,13 @@ def _target(workload: Path, script: object) -> str:
     return asked.path("workload", workload)
 
 
-def _probe_s(given: Seconds | None) -> float:
-    """How long to probe storages: as given, else as the environment has it, else the default."""
+def _probe_s(given: Seconds | None) -> float | None:
+    """How long to probe storages: as given, else as the environment has it; None: neither has."""
     name, word = env_vars.PROBE_SECONDS.name, env_vars.PROBE_SECONDS.get()
     if given is None and word is not None:
         return float(asked.number(name, word, quantities.PROBE_OR_NONE_S))
-    return float(
-        asked.number("probe_s", DEFAULT_S if given is None else given, quantities.PROBE_OR_NONE_S)
+    return (
+        None if given is None else float(asked.number("probe_s", given, quantities.PROBE_OR_NONE_S))
     )
 
 
@@ -166,6 +166,7 @@ def _result(
     first_use: FirstUse,
 ) -> Result:
     experiment, workload = from_command_line.experiment(words)
+    from_command_line.insist_on_systems(words)
     with shown_on_standard_error() if show_progress else nullcontext(ignored) as shown:
         ended = lab.run(
             experiment,

@@ -52,7 +52,7 @@ def _knees(question: Question, most_places: int) -> str:
     if len({knee.words for _, knee in found}) == 1:
         some = f" in {len(found)} of {len(places)}" if len(found) < len(places) else ""
         return f"it {found[0][1].words}{some}"
-    named = ", ".join(f"{knee.place}{_where(at)}" for at, knee in found[:most_places])
+    named = ", ".join(f"{knee.place}{where(at)}" for at, knee in found[:most_places])
     left_out = len(found) - most_places
     return f"knee {named}{f', and {left_out} more' if left_out > 0 else ''}"
 
@@ -123,7 +123,7 @@ def other_work(question: Question) -> str:
         for clause in unequal_work.safeguard_clauses(named):
             found.setdefault(clause, []).append(place[0].at)
     return "; ".join(
-        clause if len(at) == len(places) else clause + " and".join(map(_where, at))
+        clause if len(at) == len(places) else clause + " and".join(map(where, at))
         for clause, at in found.items()
     )
 
@@ -153,7 +153,7 @@ def _clauses(question: Question, places: Sequence[Sequence[Conclusion]]) -> Iter
             of_status = [_turned_as(before, status, one) for one in of_status]
             names = (status, *((one.level, one.compared_with) for one in of_status))
             is_short = names == before and status != _NOT_COMPARED
-            text = _seen(question, of_status, is_short=is_short) + _where(of_status[0].at)
+            text = _seen(question, of_status, is_short=is_short) + where(of_status[0].at)
             why = dict.fromkeys(one.reason for one in of_status if one.reason and not is_shared)
             text += f" ({'; '.join(why)})" if why else ""
             before = names
@@ -226,7 +226,7 @@ def _others(
     )
     if is_named:
         return ", ".join(
-            word + " and".join(_where(at) for at in places) for word, places in by_word.items()
+            word + " and".join(where(at) for at in places) for word, places in by_word.items()
         )
     of = f" of {units.counted(len(rest), 'other combination')}"
     listed = [f"{word} in {len(places)}" for word, places in by_word.items()]
@@ -286,7 +286,7 @@ def level_name(factor: str, level: Scalar) -> str:
     return (f"{factor} {name}" if factor == "storage" else name).replace(" ", TOGETHER)
 
 
-def _where(at: Levels) -> str:
+def where(at: Levels) -> str:
     """`` at 8 clients on tmpfs``."""
     return "".join(f" {_placed(factor, level)}" for factor, level in at.items())
 

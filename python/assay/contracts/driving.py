@@ -161,13 +161,13 @@ class Driving(Struct, frozen=True):
     )] = None  # fmt: skip
     """A pause before each transaction, in the same form."""
     latency_limit_s: Annotated[float | str | None, Setting(
-        NumberOf(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),
+        NumberOf(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_WITH_UNIT_S),
         Heading.ARRIVALS,
-        "Milliseconds after which a transaction is late, or skipped if it could not start. "
+        "After how long a transaction is late, or skipped if it could not start: 20ms. "
         "[default: the test's; 0: none]",
         "Seconds after which a transaction is late, or skipped if it could not start; 0: "
         "none.",
-        metavar="MS", short="-L", applies="scripts", in_groups=True, is_of_engine=True,
+        metavar="TIME", short="-L", applies="scripts", in_groups=True, is_of_engine=True,
         after="offered_rate_per_s",
     )] = None  # fmt: skip
     """Transactions that take longer are late; in an open loop, those that cannot begin within it

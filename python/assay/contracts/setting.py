@@ -16,7 +16,7 @@ from assay.text.quantities import Duration, Quantity, Real, Whole
 class NumberOf(Struct, frozen=True):
     quantity: Quantity
     of_option: Duration | None = None
-    """On the command line, where its unit there is another one."""
+    """On the command line, where words are read otherwise there."""
 
 
 class Choice(Struct, frozen=True):
@@ -192,10 +192,10 @@ class Setting(Struct, frozen=True):
         return isinstance(self.kind, NameList | Levels)
 
     @property
-    def per_second(self) -> int:
-        """How many of the option's unit the unit of `argument` has."""
+    def needs_unit(self) -> bool:
+        """Whether its option takes a number with a unit only."""
         of_option = self.kind.of_option if isinstance(self.kind, NumberOf) else None
-        return of_option.per_second if of_option else 1
+        return of_option is not None and of_option.needs_unit
 
     @property
     def quantity(self) -> Quantity | None:

@@ -104,6 +104,21 @@ def asked(words: Words) -> quick.Asked:
     return result, workload
 
 
+def proposed_system(words: Words) -> str | None:
+    """None where the words or an experiment file name systems; else the one to propose, which is
+    empty for a script."""
+    if words.on or words.target.endswith(".toml"):
+        return None
+    _, workload = _from_target(words)
+    return workload.default_system
+
+
+def insist_on_systems(words: Words) -> None:
+    """Raises `ArgumentError` where neither the words nor an experiment file name a system."""
+    if proposed_system(words) is not None:
+        checked_choices.system_choices(())
+
+
 def _refuse_programs(experiment: Experiment, words: Words) -> None:
     """Raises `ArgumentError` where a capsule alone names a directory of programs."""
     named = [one.programs for one in experiment.systems if one.build]

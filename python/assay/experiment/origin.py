@@ -26,11 +26,11 @@ name of a file that is written."""
 
 def command_of(words: Words) -> Command | None:
     """The file, the current folder (where data and records are, if nothing else is said), and
-    the options that were given, each in its own unit; None without an experiment file."""
+    the options that were given, as they are typed; None without an experiment file."""
     if not words.target.endswith(".toml"):
         return None
     given = {
-        setting.word: _in_unit_of_option(setting, getattr(words, name))
+        setting.word: _as_typed(setting, getattr(words, name))
         for name, setting in SETTINGS.items()
         if name not in _LEFT_OUT and words.has(name)
     }
@@ -38,8 +38,8 @@ def command_of(words: Words) -> Command | None:
     return {"file": str(file), "folder": str(Path.cwd()), **given}
 
 
-def _in_unit_of_option(setting: Setting, value: Any) -> Any:
-    return value if setting.per_second == 1 else round(value * setting.per_second, 9)
+def _as_typed(setting: Setting, value: Any) -> Any:
+    return f"{value * 1000:.12g}ms" if setting.needs_unit else value
 
 
 def spelled_command(command: Command, records: Path, default_records: str) -> str:

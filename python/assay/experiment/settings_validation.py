@@ -101,8 +101,6 @@ def spelled_in_file(mention: Mention) -> str | None:
 
 def _values(name: Setting, value: str) -> list[str]:
     plain = value.strip("'")
-    if name.per_second != 1 and _is_number(plain):
-        return [f"{float(plain) / name.per_second:.12g}"]
     if isinstance(name.kind, Levels):
         return [word.strip() for word in name.kind.split(plain)]
     return _parts(plain) if name.is_listed else [plain]

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from assay.lab.goal_search import GoalSearch
 
 BEGINS_ANEW = Request()
-NOT_PROBED = FirstUse()
+NOT_PROBED = FirstUse(probe_s=0.0)
 _STOPPED = "stopped by hand"
 
 
@@ -188,7 +188,9 @@ def run(
                 events,
                 stop,
                 EarlierFindings(begun.questions, begun.cells),
-                probe_s=first_use.probe_s,
+                probe_s=first_use.chosen_probe_s(
+                    compares_storages=_has_several_storages(prepared.plan)
+                ),
                 excess=_excess(experiment),
                 log=log,
             )
@@ -201,6 +203,10 @@ def run(
         events.emit(ExperimentEnded(begun.experiment_id))
     rescue = None if store.path == records else store.path
     return ExperimentResult(begun.experiment_id, begun.ended, rescue)
+
+
+def _has_several_storages(plan: Plan) -> bool:
+    return len({run.cell.storage.name for run in plan.runs if run.cell.storage}) > 1
 
 
 def _excess(experiment: Experiment) -> Excess | None:

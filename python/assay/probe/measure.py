@@ -232,10 +232,16 @@ DEFAULT_S: Final = 2.0
 
 
 class FirstUse(Struct, frozen=True):
-    probe_s: float = 0.0
-    """How long to probe each storage; 0: not at all."""
+    probe_s: float | None = None
+    """How long to probe each storage; 0: not at all; None: `DEFAULT_S` where the experiment
+    compares storages, else not at all."""
     measures_durability: bool = True
     """Whether to measure that commits are flushed before they are answered."""
+
+    def chosen_probe_s(self, *, compares_storages: bool) -> float:
+        if self.probe_s is None:
+            return DEFAULT_S if compares_storages else 0.0
+        return self.probe_s
 
 
 NOT_INSTALLED: Final = f"{FIO.name} is not installed"

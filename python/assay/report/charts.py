@@ -1,6 +1,6 @@
 """Takes the figures of a report; returns them drawn: Vega-Lite specifications, SVG and PNG.
 
-Altair makes the specification, vl-convert draws it; both are imported when something is drawn."""
+vl-convert draws the specifications; it is imported when something is drawn."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from assay.report.figure import LIMITED, Axis, DataSeries, Figure, Mark, Point, Scale
+from assay.report.figure import LIMITED, Axis, Figure, Mark, Point, Scale
 
 _PNG_SCALE = 2
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
@@ -31,14 +30,14 @@ def svg(figure: Figure) -> str:
     """For a file: with title, on white."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(_on_white(figure))
+    drawn: str = vl_convert.vegalite_to_svg(dict(_on_white(figure)))
     return drawn + "\n"
 
 
 def png(figure: Figure) -> bytes:
     import vl_convert
 
-    drawn: bytes = vl_convert.vegalite_to_png(_on_white(figure), scale=_PNG_SCALE)
+    drawn: bytes = vl_convert.vegalite_to_png(dict(_on_white(figure)), scale=_PNG_SCALE)
     return drawn
 
 
@@ -47,7 +46,7 @@ def svg_for_page(figure: Figure, label: str) -> str:
     elements that name and describe it."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(specification(figure, with_title=False))
+    drawn: str = vl_convert.vegalite_to_svg(dict(specification(figure, with_title=False)))
     for unwanted in (_EMPTY, _NOT_NEEDED):
         drawn = unwanted.sub("", drawn)
     drawn = _ATTRIBUTE.sub(lambda match: _LONG.sub(r"\1", match[0]), drawn)
@@ -65,8 +64,7 @@ def svg_for_page(figure: Figure, label: str) -> str:
 def for_browser(figure: Figure) -> str:
     """The specification as JSON, in the colours of the page, which draws it itself and adds to its
     data."""
-    made = specification(figure, with_title=False, is_checked=False)
-    del made["$schema"]  # each version of Vega-Lite says that it is another one
+    made = specification(figure, with_title=False)
     return _QUOTED_COLOUR.sub(_quoted_variable, json.dumps(made))
 
 
@@ -75,10 +73,9 @@ def _quoted_variable(match: re.Match[str]) -> str:
     return f'"var({name})"' if name else match[0]
 
 
-def _on_white(figure: Figure) -> dict[str, object]:
-    made = specification(figure)
-    made["config"]["background"] = "white"
-    return made
+def _on_white(figure: Figure) -> Spec:
+    config: Spec = {**_style(_step(figure)), "background": "white"}
+    return {**specification(figure), "config": config}
 
 
 def _variable(match: re.Match[str]) -> str:
@@ -103,23 +100,37 @@ _LONG_NAME = 18
 _LABEL_WIDTH = 190
 POINTS, SHADED = "points", "shaded"
 """The names of the data, to which a page adds."""
-Spec = dict[str, Any]
+Value = str | float | None | Sequence["Value"] | Mapping[str, "Value"]
+Spec = Mapping[str, Value]
+"""Of Vega-Lite, or a part of one."""
 
 
-def specification(figure: Figure, *, with_title: bool = True, is_checked: bool = True) -> Spec:
-    """``with_title``: for a file of its own; on a page, which may be narrow, a caption has it.
-    ``is_checked``: by the schema of Vega-Lite, which takes most of the time."""
-    import altair as alt
+def specification(figure: Figure, *, with_title: bool = True) -> Spec:
+    """``with_title``: for a file of its own; on a page, which may be narrow, a caption has it."""
+    return {
+        "config": _style(_step(figure)),
+        "width": _WIDTH if with_title else _WIDTH_ON_A_PAGE,
+        **({} if figure.has_categories else {"height": _HEIGHT}),
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        **({"title": _title(figure)} if with_title else {}),
+        "data": {"name": POINTS, "values": figure_rows(figure)},
+        "layer": _by_category(figure) if figure.has_categories else _lines(figure),
+    }
 
-    layers = _by_category(alt, figure) if figure.has_categories else _lines(alt, figure)
-    chart = alt.layer(*layers, data={"name": POINTS, "values": figure_rows(figure)})
-    width = _WIDTH if with_title else _WIDTH_ON_A_PAGE
-    sizes: Spec = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
-    if not figure.has_categories:
-        sizes["height"] = _HEIGHT
-    chart = chart.properties(**sizes, **({"title": _title(figure)} if with_title else {}))
-    made: Spec = chart.configure(**_style(_step(figure))).to_dict(validate=is_checked)
-    return made
+
+def _layer(mark: Spec, encoding: Spec, *, only: str = "") -> Spec:
+    """``only``: the points that it shows, as an expression."""
+    shown: Spec = {"transform": [{"filter": only}]} if only else {}
+    return {"mark": mark, "encoding": encoding, **shown}
+
+
+def _of(field: str, **more: Value) -> Spec:
+    """By names, in the order of the data or of ``scale``."""
+    return {"field": field, "type": "nominal", "sort": None, **more}
+
+
+def _number(field: str, **more: Value) -> Spec:
+    return {"field": field, "type": "quantitative", **more}
 
 
 def _title(figure: Figure) -> Spec:
@@ -137,44 +148,34 @@ def _step(figure: Figure) -> int:
     return 26 if is_alone and has_two else _BAR
 
 
-def _lines(alt: Any, figure: Figure) -> list[Any]:
-    series = list({one.name: one for one in figure.series}.values())
-    names = [one.name for one in series]
-    legend = _legend(alt, names)
-    colour = alt.Color("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(series, SERIES, REFERENCE)
+def _lines(figure: Figure) -> list[Spec]:
+    names = list({one.name: one for one in figure.series})
+    legend = _legend(names)
+    colour, dash, shape = (
+        _by_series(figure, own, reference, legend)
+        for own, reference in (
+            (SERIES, REFERENCE),
+            (DASHES, REFERENCE_DASH),
+            (MARKS, REFERENCE_MARK),
+        )
     )
-    dash = alt.StrokeDash("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(series, DASHES, REFERENCE_DASH)
-    )
-    shape = alt.Shape("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(series, MARKS, REFERENCE_MARK)
-    )
-    along = position(alt, figure.x, _xs(figure), is_x=True)
     has_shading = bool(figure.shaded or figure.expected)
-    if has_shading:
-        along["scale"].clamp = True  # from the first second to the last
-    x = alt.X("x:Q", **along)
-    y = alt.Y("y:Q", **position(alt, figure.y, figure.y_values, is_x=False))
-    base = alt.Chart()
-    layers = _shading(alt, figure, along) if has_shading else []
-    layers.append(
-        base.mark_line(strokeWidth=2, strokeJoin="round").encode(
-            x=x, y=y, color=colour, strokeDash=dash, detail="part:N"
-        )
-    )
-    points = base.transform_filter("datum.isMarked").encode(x=x, y=y, shape=shape)
-    layers += _marks(alt, points, figure, 48, colour)
+    along = position(figure.x, _xs(figure), is_x=True, is_clamped=has_shading)
+    at: Spec = {
+        "x": _number("x", **along),
+        "y": _number("y", **position(figure.y, figure.y_values, is_x=False)),
+    }
+    line: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round"}
+    part: Spec = {"field": "part", "type": "nominal"}
+    layers = _shading(figure, along) if has_shading else []
+    layers.append(_layer(line, {**at, "color": colour, "strokeDash": dash, "detail": part}))
+    layers += _marks(figure, {**at, "shape": shape}, 48, colour, only="datum.isMarked")
     if any(point.verdict == "invalid" for point in figure.points):
-        layers.append(
-            base.mark_text(text=LIMITED["invalid"], fontSize=15, color=TEXT)
-            .transform_filter("datum.isMarked && datum.isInvalid")
-            .encode(x=x, y=y)
-        )
+        text: Spec = {"type": "text", "text": LIMITED["invalid"], "fontSize": 15, "color": TEXT}
+        layers.append(_layer(text, at, only="datum.isMarked && datum.isInvalid"))
     if figure.has_ranges:
-        layers.append(
-            base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
-        )
+        ends: Spec = {"x": at["x"], "y": _number("low"), "y2": {"field": "high"}, "color": colour}
+        layers.append(_layer({"type": "rule", "strokeWidth": 1.5}, ends))
     return layers
 
 
@@ -186,116 +187,108 @@ def _xs(figure: Figure) -> list[float]:
     return [low + (high - low) * place / steps for place in range(steps + 1)]
 
 
-def _shading(alt: Any, figure: Figure, along: Spec) -> list[Any]:
+def _shading(figure: Figure, along: Spec) -> list[Spec]:
     """Below all lines, also where there is nothing to shade yet. ``along``: the x axis."""
-    data = {"name": SHADED, "values": shaded_rows(figure)}
-    shade = alt.Chart(data).mark_rect(color=SHADE, opacity=_SHADE)
-    return [shade.encode(x=alt.X("from:Q", **along), x2="to:Q")]
+    data: Spec = {"name": SHADED, "values": shaded_rows(figure)}
+    mark: Spec = {"type": "rect", "color": SHADE, "opacity": _SHADE}
+    return [{"data": data, **_layer(mark, {"x": _number("from", **along), "x2": {"field": "to"}})}]
 
 
-def _legend(alt: Any, names: Sequence[str]) -> Any:
+def _legend(names: Sequence[str]) -> Spec:
     """Long names stand one under the other."""
     is_long = max(map(len, names)) > _LONG_NAME
-    return alt.Legend(title=None, **({"columns": 1, "labelLimit": 320} if is_long else {}))
+    return {"title": None, **({"columns": 1, "labelLimit": 320} if is_long else {})}
 
 
-def _marks(alt: Any, points: Any, figure: Figure, size: int, colour: Any = None) -> list[Any]:
+def _marks(figure: Figure, at: Spec, size: int, colour: Spec, *, only: str = "") -> list[Spec]:
     """Points, hollow where the verdict is not valid; no fill hides the others below it."""
-    coloured = points if colour is None else points.encode(color=colour)
-    filled = coloured.mark_point(filled=True, size=size, opacity=1)
-    layers = [filled.transform_filter("!datum.isLimited")]
+    also = f"{only} && " if only else ""
+    filled: Spec = {"type": "point", "filled": True, "size": size, "opacity": 1}
+    layers = [_layer(filled, {**at, "color": colour}, only=f"{also}!datum.isLimited")]
     if any(point.is_limited for point in figure.points):
-        hollow = points.mark_point(fillOpacity=0, size=size, opacity=1, strokeWidth=1.8)
-        stroke = _outline(alt, figure)
-        layers.append(hollow.transform_filter("datum.isLimited").encode(stroke=stroke))
+        hollow: Spec = {
+            **{"type": "point", "fillOpacity": 0, "size": size},
+            **{"opacity": 1, "strokeWidth": 1.8},
+        }
+        outlined: Spec = {**at, "stroke": _outline(figure)}
+        # On an axis of names the fill, which is not seen, keeps its colour.
+        if not only:
+            outlined = {**outlined, "color": colour}
+        layers.append(_layer(hollow, outlined, only=f"{also}datum.isLimited"))
     return layers
 
 
-def _outline(alt: Any, figure: Figure) -> Any:
+def _outline(figure: Figure) -> Spec:
+    return _by_series(figure, SERIES, REFERENCE, None)
+
+
+def _by_series(figure: Figure, own: Sequence[Value], reference: Value, legend: Spec | None) -> Spec:
+    """Own ones in their order, wherever the references stand between them."""
     series = list({one.name: one for one in figure.series}.values())
-    return alt.Stroke("series:N", sort=None, legend=None).scale(
-        domain=[one.name for one in series],
-        range=_by_series(series, SERIES, REFERENCE),
-    )
+    left = iter(list(own) * len(series))
+    given = [reference if one.is_reference else next(left) for one in series]
+    scale: Spec = {"domain": [one.name for one in series], "range": given}
+    return _of("series", legend=legend, scale=scale)
 
 
-def _by_category(alt: Any, figure: Figure) -> list[Any]:
+def _by_category(figure: Figure) -> list[Spec]:
     names = [one.name for one in figure.series]
-    legend = _legend(alt, names) if len(names) > 1 else None
-    colour = alt.Color("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(figure.series, SERIES, REFERENCE)
-    )
-    axis = alt.Axis(
-        title=None,
-        labelLimit=_LABEL_WIDTH,
-        labelExpr="split(datum.value, '\\n')",
-        labelLineHeight=11,
-        ticks=False,
-        grid=False,
-        domain=False,
-    )
-    y = alt.Y("x:N", sort=None, axis=axis)
+    colour = _by_series(figure, SERIES, REFERENCE, _legend(names) if len(names) > 1 else None)
+    axis: Spec = {
+        "title": None,
+        "labelLimit": _LABEL_WIDTH,
+        "labelExpr": "split(datum.value, '\\n')",
+        "labelLineHeight": 11,
+        "ticks": False,
+        "grid": False,
+        "domain": False,
+    }
     places = [point.x for point in figure.points]
     has_neighbours = len(set(places)) < len(places)
-    across = {"yOffset": alt.YOffset("series:N", sort=names)} if has_neighbours else {}
-    base = alt.Chart().encode(y=y, color=colour, **across)
-    along = position(alt, figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
-    x = alt.X("y:Q", **along)
-    is_bars = figure.mark is Mark.BARS
-    layers = _bars(alt, base, figure, x) if is_bars else _points(alt, base, figure, x)
+    beside: Spec = {"field": "series", "type": "nominal", "sort": names}
+    at: Spec = {"y": _of("x", axis=axis), **({"yOffset": beside} if has_neighbours else {})}
+    along = position(figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
+    by_value: Spec = {**at, "x": _number("y", **along)}
+    layers = []
     if figure.base == 1:
-        layers.insert(
-            0,
-            alt.Chart().mark_rule(color=TEXT, strokeWidth=1).encode(x=alt.datum(1.0)),
-        )
+        rule: Spec = {"type": "rule", "color": TEXT, "strokeWidth": 1}
+        layers.append(_layer(rule, {"x": {"datum": 1.0}}))
+    is_bars = figure.mark is Mark.BARS
+    layers += _bars(figure, by_value, colour) if is_bars else _points(figure, by_value, colour)
+    in_text: Spec = {"value": TEXT}
     if figure.has_ranges:
+        ends: Spec = {**at, "x": _number("low"), "x2": {"field": "high"}, "color": in_text}
+        layers.append(_layer({"type": "rule", "strokeWidth": 1.2, "color": TEXT}, ends))
+    room = 5 if is_bars else 8
+    shown: Spec = {"field": "shown", "type": "nominal"}
+    for is_beyond, end, align, dx in ((True, "high", "left", room), (False, "low", "right", -room)):
         layers.append(
-            base.mark_rule(strokeWidth=1.2, color=TEXT).encode(
-                x="low:Q", x2="high:Q", color=alt.value(TEXT)
-            )
-        )
-    for is_beyond in (True, False):
-        room = 5 if figure.mark is Mark.BARS else 8
-        text = base.mark_text(
-            align="left" if is_beyond else "right", dx=room if is_beyond else -room
-        )
-        layers.append(
-            text.transform_filter(f"datum.isBeyond == {str(is_beyond).lower()}").encode(
-                x="high:Q" if is_beyond else "low:Q",
-                text="shown:N",
-                color=alt.value(TEXT),
+            _layer(
+                {"type": "text", "align": align, "dx": dx},
+                {**at, "x": _number(end), "text": shown, "color": in_text},
+                only=f"datum.isBeyond == {str(is_beyond).lower()}",
             )
         )
     return layers
 
 
-def _bars(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
-    layers = [base.mark_bar(height={"band": 0.85}).transform_filter("!datum.isLimited").encode(x=x)]
+def _bars(figure: Figure, at: Spec, colour: Spec) -> list[Spec]:
+    bar: Spec = {"type": "bar", "height": {"band": 0.85}}
+    at = {**at, "color": colour}
+    layers = [_layer(bar, at, only="!datum.isLimited")]
     if any(point.is_limited for point in figure.points):
-        layers.append(
-            base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
-            .transform_filter("datum.isLimited")
-            .encode(x=x, stroke=_outline(alt, figure))
-        )
+        pale: Spec = {**bar, "fillOpacity": _PALE, "strokeWidth": 1}
+        layers.append(_layer(pale, {**at, "stroke": _outline(figure)}, only="datum.isLimited"))
     return layers
 
 
-def _points(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
-    shape = alt.Shape("series:N", sort=None, legend=None).scale(
-        domain=[one.name for one in figure.series],
-        range=_by_series(figure.series, MARKS, REFERENCE_MARK),
-    )
-    return _marks(alt, base.encode(x=x, shape=shape), figure, 55)
-
-
-def _by_series(series: Sequence[DataSeries], own: Sequence[Any], reference: Any) -> list[Any]:
-    """Own ones in their order, wherever the references stand between them."""
-    left = iter(list(own) * len(series))
-    return [reference if one.is_reference else next(left) for one in series]
+def _points(figure: Figure, at: Spec, colour: Spec) -> list[Spec]:
+    shape = _by_series(figure, MARKS, REFERENCE_MARK, None)
+    return _marks(figure, {**at, "shape": shape}, 55, colour)
 
 
 def _style(bar: int) -> Spec:
-    labels = {"labelColor": TEXT, "labelFontSize": 11, "titleColor": TEXT}
+    labels: Spec = {"labelColor": TEXT, "labelFontSize": 11, "titleColor": TEXT}
     return {
         "background": "transparent",
         "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
@@ -370,15 +363,17 @@ _SHARE = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.6~f') + '
 
 
 def position(
-    alt: Any,
     axis: Axis,
     values: Sequence[float],
     *,
     is_x: bool,
     is_bar: bool = False,
+    is_clamped: bool = False,
     base: float | None = None,
-) -> dict[str, Any]:
-    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
+) -> Spec:
+    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels.
+    ``is_clamped``: nothing is drawn beyond its ends."""
+    clamp: Spec = {"clamp": True} if is_clamped else {}
     found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
     is_log = axis.scale is not Scale.LINEAR and found[0] > 0
     if is_log and (is_bar or not is_x):
@@ -392,27 +387,28 @@ def position(
         if is_log and is_bar
         else (beside, beside)
     )
-    shown = alt.Axis(
-        title=axis.heading or None,
-        labelExpr=_SHARE if axis.scale is Scale.PERCENTILES else _NUMBER,
-        grid=True,
+    shown: Spec = {
+        "title": axis.heading or None,
+        "labelExpr": _SHARE if axis.scale is Scale.PERCENTILES else _NUMBER,
+        "grid": True,
         **({"values": ticks} if ticks else {"tickCount": 5, "labelOverlap": True}),
         **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
-    )
+    }
     if ticks:
         has_left = base is not None and low < base
         domain = [
             min(low / (room_left if has_left else beside), ticks[0]),
             max(high * room, ticks[-1]),
         ]
-        return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
+        return {"scale": {"type": "log", "domain": domain, "nice": False, **clamp}, "axis": shown}
     if is_x and not is_bar:
         if len(found) <= _MOST_TICKS and all(value == round(value) for value in found):
-            shown.values = found  # whole numbers, such as clients, have none between them
+            # Whole numbers, such as clients, have none between them.
+            shown = {**shown, "values": found}
         domain = [low, high if high > low else low + 1]
-        return {"scale": alt.Scale(zero=False, nice=False, domain=domain), "axis": shown}
+        return {"scale": {"zero": False, "nice": False, "domain": domain, **clamp}, "axis": shown}
     domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
-    return {"scale": alt.Scale(domain=domain, nice=not is_bar), "axis": shown}
+    return {"scale": {"domain": domain, "nice": not is_bar, **clamp}, "axis": shown}
 
 
 def _a_decade(values: list[float]) -> list[float]:
@@ -455,7 +451,7 @@ _MOST_MARKS = 16
 _LABEL_LENGTH = 28
 
 
-def figure_rows(figure: Figure) -> list[dict[str, Any]]:
+def figure_rows(figure: Figure) -> list[Spec]:
     return [
         figure_row(figure, one.name, point, part, place, marked_every(figure, len(one.points)))
         for part, one in enumerate(figure.series)
@@ -465,7 +461,7 @@ def figure_rows(figure: Figure) -> list[dict[str, Any]]:
 
 def figure_row(
     figure: Figure, series: str, point: Point, part: int, place: int, every: int
-) -> dict[str, Any]:
+) -> Spec:
     """``part``: of all series, which one; ``place``: of its points, which one; ``every``: which of
     these have a mark."""
     return {
@@ -488,7 +484,7 @@ def marked_every(figure: Figure, points: int) -> int:
     return max(1, -(-max(points, figure.expected or 0) // _MOST_MARKS))
 
 
-def shaded_rows(figure: Figure) -> list[dict[str, float]]:
+def shaded_rows(figure: Figure) -> list[Spec]:
     return [{"from": low, "to": high} for low, high in figure.shaded]
 
 

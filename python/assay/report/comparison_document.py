@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TextIO
 import msgspec
 
 from assay.comparison.conditions import ConditionResult
+from assay.comparison.may_say import MAY_NOT_SAY, MAY_SAY, Refused, of_comparison
 from assay.comparison.sides import Compared, ComparedCell, Comparison, Difference, Side
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import CONFIDENCE
@@ -179,6 +180,8 @@ class ComparisonDocument:
     notes: list[NoteDocument]
     unequal_cells: list[UnequalDocument]
     conditions: list[ConditionDocument]
+    may_say: Annotated[list[str], msgspec.Meta(description=MAY_SAY)]
+    may_not_say: Annotated[list[Refused], msgspec.Meta(description=MAY_NOT_SAY)]
 
 
 def ratios(comparison: Comparison) -> list[RatioDocument]:
@@ -188,7 +191,8 @@ def ratios(comparison: Comparison) -> list[RatioDocument]:
 
 def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> dict[str, Any]:
     """As JSON has it."""
-    return asdict(
+    sayings = of_comparison(comparison)
+    found: dict[str, Any] = msgspec.to_builtins(
         ComparisonDocument(
             version=VERSION,
             a=_side(comparison.a),
@@ -222,8 +226,11 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
                 )
                 for one in judged
             ],
+            may_say=sayings.may_say,
+            may_not_say=sayings.may_not_say,
         )
     )
+    return found
 
 
 def schema() -> JsonSchema:

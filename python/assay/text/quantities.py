@@ -13,6 +13,7 @@ from datetime import date, time
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.text import pattern, rates
 
@@ -20,7 +21,7 @@ _PLAIN_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _WHOLE = pattern(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = pattern(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
 _PERCENT = pattern(rf"{_PLAIN_NUMBER} ?%", re.ASCII)
-_DURATION = pattern(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
+_DURATION = pattern(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|m|h)", re.ASCII)
 _UNITS: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
     "us": (1, 10**6),
@@ -29,6 +30,7 @@ _UNITS: Mapping[str, tuple[int, int]] = {
     "ms": (1, 1000),
     "s": (1, 1),
     "min": (60, 1),
+    "m": (60, 1),
     "h": (3600, 1),
 }
 """Seconds in each unit, as a fraction."""
@@ -121,8 +123,8 @@ class Real(Struct, frozen=True):
 class Duration(Real, frozen=True):
     """A length of time in ``unit``; a word may name another unit: ``500ms``, ``5s``, ``2min``."""
 
-    per_second: int = 1
-    """How many of ``unit`` a second has."""
+    needs_unit: bool = False
+    """Whether a word without one is refused: other tools read it otherwise."""
 
     @property
     def expected(self) -> str:
@@ -136,10 +138,16 @@ class Duration(Real, frozen=True):
     def of_word(self, word: str) -> float:
         found = len(word) <= _LONGEST_NUMBER and _DURATION.fullmatch(word.strip())
         if not found:
-            return super().of_word(word)
+            value = super().of_word(word)
+            if value and self.needs_unit:
+                number = word.strip()
+                raise ValueError(
+                    f"expected a time with its unit, {number}ms or {number}s, found {shown(word)}"
+                )
+            return value
         # Multiplied first, then divided: 300ms is 0.3 to the last digit.
         above, below = _UNITS[found[2]]
-        value = float(found[1]) * (above * self.per_second) / below
+        value = float(found[1]) * above / below
         if not self.holds(value):
             raise ValueError(f"expected {self.expected}, found {shown(word)}")
         return value
@@ -250,9 +258,7 @@ WAIT_S: Final = Duration(0, _YEAR_S, "seconds")
 PROBE_S: Final = Duration(0.1, 3600, "seconds")
 PROBE_OR_NONE_S: Final = Duration(0.1, 3600, "seconds", may_be_none=True)
 LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)
-LATENCY_LIMIT_MS: Final = Duration(
-    1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True, per_second=1000
-)
+LATENCY_LIMIT_WITH_UNIT_S: Final = replace(LATENCY_LIMIT_S, needs_unit=True)
 STATEMENT_LIMIT_S: Final = Duration(0.001, _YEAR_S, "seconds", may_be_none=True)
 OFFERED_RATE_PER_S: Final = OfferedRate(1e-6, 10_000_000, "transactions per second")
 REQUIRED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")

@@ -14,8 +14,10 @@ import invented_records as invented
 from assay.cli.commands.completion import suggestions
 from assay.cli.commands.plan import said_once
 from assay.cli.commands.rerun import _verdicts
+from assay.cli.options.experiment_references import last_two
 from assay.cli.program import group, run_program
 from assay.comparison.sides import Comparison, Difference, Direction
+from assay.errors import ArgumentError
 
 SEED = Difference("seed", "seed", "1", "2")
 VERSION = Difference("system", "version of the system", "1.0", "1.1")
@@ -171,3 +173,27 @@ def test_each_is_refused_with_its_own_message(
     for words in (["s.sql"], ["bibsql.sequential", "--script", "s.sql"]):
         assert run_program(["plan", *words, "--on", "sqlite"]) == 2
         assert sentence in capsys.readouterr().err
+
+
+def test_a_run_names_its_system_and_its_short_help_is_one_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["run", "tpcb", "--transactions", "1"]) == 2
+    assert "no system under test" in capsys.readouterr().err
+    assert run_program(["run", "-h"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 24 and max(map(len, shown)) <= 80
+    assert shown[-1].endswith("options: assay run --help")
+
+
+@pytest.mark.slow
+def test_the_last_two_experiments_of_one_workload_are_compared(tmp_path: Path) -> None:
+    records = tmp_path / "r.sqlite"
+    for script in ("one.sql", "two.sql"):
+        (tmp_path / script).write_text("SELECT 1;\n")
+        run_of = ("run", str(tmp_path / script), "--on", "null", "--transactions", "1")
+        assert run_program([*run_of, "--records", str(records)]) == 0
+    with pytest.raises(ArgumentError, match=r"found .*two\.sql once, as experiment 2"):
+        last_two(records)
+    assert run_program([*run_of, "--records", str(records)]) == 0
+    assert last_two(records) == ("2", "3")

@@ -376,6 +376,10 @@ def test_the_document_is_of_its_schema_in_every_case() -> None:
         document = comparison_document.document(made, results)
         text = json.dumps(document, allow_nan=False)
         jsonschema_rs.validate(comparison_document.schema(), json.loads(text))
+        claims = [one["claim"] for one in document["may_not_say"]]
+        # Equal sides: no difference is no equality. Other data, or one run: nothing may be said.
+        assert len(document["may_say"]) == (2 if b is again else 0)
+        assert len(claims) == 1 + len(made.cells) + len(made.unequal), claims
         stream = io.StringIO()
         comparison_document.write_csv(made, stream)
         assert len(stream.getvalue().splitlines()) == 1 + len(document["ratios"])

@@ -39,7 +39,7 @@ SAMPLES = {
     "clients": "1,8", "generators": "2,4", "on_lost": "continue", "duration": "2min",
     "transactions": "1000", "warm_up": "3", "ramp_up": "500ms", "drain": "5",
     "statement_limit": "2min", "arrival": "poisson", "offered_rate": "100,2000",
-    "latency_limit": "250", "goal": "'p99 < 5ms'", "goal_over": "scale", "goal_tolerance": "5%",
+    "latency_limit": "250ms", "goal": "'p99 < 5ms'", "goal_over": "scale", "goal_tolerance": "5%",
     "goal_trials": "20", "think_time": "'exponential:12s,120s'", "keying_time": "none",
     "retries": "3", "isolation": "'read committed'", "connection": "'per transaction'",
     "read": "replica", "cache": "cold,warm", "client_program": "engine,native",

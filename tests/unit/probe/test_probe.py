@@ -16,7 +16,7 @@ from assay.contracts.experiment import StorageChoice
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.choices.storage_words import storage_choices
 from assay.probe import measure
-from assay.probe.measure import DEPTHS, Probe, probe
+from assay.probe.measure import DEPTHS, FirstUse, Probe, probe
 from assay.provision import processes
 from assay.provision.directory import server_directory
 from assay.provision.machine import program
@@ -185,3 +185,14 @@ def test_a_probe_takes_the_modelled_time_of_a_disk(folder: Path) -> None:
 def _command_lines() -> str:
     listed = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True)
     return listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "compares_storages", "seconds"),
+    [(None, True, 2.0), (None, False, 0.0), (0.0, True, 0.0), (5.0, False, 5.0)],
+)
+def test_a_storage_that_is_compared_with_none_is_probed_only_where_that_was_asked_for(
+    asked_s: float | None, compares_storages: bool, seconds: float
+) -> None:
+    found = FirstUse(asked_s).chosen_probe_s(compares_storages=compares_storages)
+    assert found == seconds

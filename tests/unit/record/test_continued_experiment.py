@@ -88,7 +88,7 @@ def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
     assert command is not None
     typed = (
         "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --quick --duration 30 "
-        "--latency-limit 70"
+        "--latency-limit 70ms"
     )
     for records, more in (
         ("r", ""),

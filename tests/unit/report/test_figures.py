@@ -318,7 +318,11 @@ def test_it_is_said_with_the_answer_and_below_the_chart(tmp_path: Path) -> None:
     stream = io.StringIO()
     page(report, stream)
     assert "<p>knee: throughput no longer rises from 4 clients on</p>" in stream.getvalue()
-    (asked,) = json.loads(text_of(json_form, report))["answers"]
+    document = json.loads(text_of(json_form, report))
+    assert f"{answer.question.test}: {answer.sentence}".partition("; it no")[0] in "".join(
+        document["may_say"]
+    )
+    (asked,) = document["answers"]
     assert asked["knees"] == [{"at": {}, "clients": 4, "most": 16}]
 
 

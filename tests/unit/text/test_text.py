@@ -25,7 +25,7 @@ from assay.text.quantities import (
     CLIENTS,
     COUNT,
     DURATION_S,
-    LATENCY_LIMIT_MS,
+    LATENCY_LIMIT_WITH_UNIT_S,
     NUMBER,
     WAIT_S,
     Duration,
@@ -102,22 +102,27 @@ def test_lists_and_cut_names_fit(width: int) -> None:
         (DURATION_S, "2min", 120.0),
         (DURATION_S, "0.5h", 1800.0),
         (WAIT_S, "0s", 0.0),
-        (LATENCY_LIMIT_MS, "20", 20.0),
-        (LATENCY_LIMIT_MS, "20ms", 20.0),
-        (LATENCY_LIMIT_MS, "1.5s", 1500.0),
-        (LATENCY_LIMIT_MS, "250us", 0.25),
-        (LATENCY_LIMIT_MS, "250\u00b5s", 0.25),  # as labels have it
-        (LATENCY_LIMIT_MS, "250\u03bcs", 0.25),
+        (DURATION_S, "5m", 300.0),
+        (LATENCY_LIMIT_WITH_UNIT_S, "20ms", 0.02),
+        (LATENCY_LIMIT_WITH_UNIT_S, "1.5s", 1.5),
+        (LATENCY_LIMIT_WITH_UNIT_S, "250us", 0.00025),
+        (LATENCY_LIMIT_WITH_UNIT_S, "250\u00b5s", 0.00025),  # as labels have it
+        (LATENCY_LIMIT_WITH_UNIT_S, "250\u03bcs", 0.00025),
     ],
 )
 def test_a_duration_is_read(quantity: Duration, word: str, value: float) -> None:
     assert quantity.of_word(word) == value
 
 
-@pytest.mark.parametrize("word", ["2m", "s", "-5s", "5 days", "1e3s", "0ms", "9999999h", "5ss"])
+@pytest.mark.parametrize("word", ["s", "-5s", "5 days", "1e3s", "0ms", "9999999h", "5ss"])
 def test_an_invalid_duration_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match=r"or with its unit \(500ms, 5s, 2min, 1h\), found"):
         DURATION_S.of_word(word)
+
+
+def test_a_limit_of_latency_has_its_unit_on_the_command_line() -> None:
+    with pytest.raises(ValueError, match="expected a time with its unit, 20ms or 20s, found '20'"):
+        LATENCY_LIMIT_WITH_UNIT_S.of_word("20")
 
 
 def test_in_a_file(tmp_path: Path) -> None:

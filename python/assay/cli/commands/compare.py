@@ -26,7 +26,7 @@ _MOST_REASONS = 3
 
 
 @click.command("compare")
-@click.argument("a", metavar="A")
+@click.argument("a", metavar="[A]", required=False)
 @click.argument("b", metavar="[B]", required=False)
 @click.option(
     "--between",
@@ -63,7 +63,7 @@ _MOST_REASONS = 3
 @format_option((*COMPARISON_FORMS, "html"))
 @records_option
 def command(
-    a: str,
+    a: str | None,
     b: str | None,
     between: str,
     metric: str | None,
@@ -80,6 +80,8 @@ def command(
     experiment, or `FILE:3`). Cells that both sides have are compared; for the
     others the report lists what differs. With --between, A alone is enough:
     its two levels of a factor are compared, and interleaved repetitions are pairs.
+    Without A, the last two experiments of one workload are compared; with
+    --between, levels of the last experiment.
     The format html is a page, which is written to a file and not to a terminal.
 
     Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
@@ -88,6 +90,7 @@ def command(
 
     \b
     Example:
+      assay compare
       assay compare latest --between system
       assay compare 3 latest --fail-if 'throughput_per_s < 0.95x'
       assay compare baseline.sqlite latest --format markdown
@@ -101,6 +104,8 @@ def command(
     if form not in ("json", "csv"):
         insist_on_readable(form, hint=f"assay compare … --format {form} > comparison.{form}")
     asked = [conditions.condition(text) for text in fail_if]
+    if a is None:
+        a, b = ("latest", None) if between else experiment_references.last_two(records)
     sides = []
     for name, word in (("A", a), ("B", b)):
         if word is not None:

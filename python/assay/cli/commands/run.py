@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from assay import registry
 from assay.cli.options.shared_options import (
@@ -41,7 +44,42 @@ if TYPE_CHECKING:
     from assay.workload.values import Workload
 
 
-@click.command("run", cls=Grouped)
+_EVERYDAY = (
+    *("on", "storage", "set", "clients", "duration_s", "transactions", "warm_up_s"),
+    *("offered_rate_per_s", "goal", "repetitions", "quick", "form"),
+)
+"""Options of ``-h``."""
+_FIRST = re.compile(r"[^.;,(]*[^.;,( ]")
+"""What is said of an option first."""
+_EXAMPLES = """\
+  assay run tpcb --on sqlite
+  assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
+  assay run tpcb --on postgresql,mariadb --clients 1,8,32 --repetitions 5
+  assay run tpcb --on postgresql --set postgresql.shared_buffers=1GB,4GB
+"""
+
+
+class _Run(Grouped):
+    """Its ``-h`` is one screen, its ``--help`` has all options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "-h" in list(itertools.takewhile(lambda word: word != "--", args)):
+            click.echo(self._everyday(ctx))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def _everyday(self, ctx: click.Context) -> str:
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write(f"\n{self.get_short_help_str(80)}\n\n{_EXAMPLES}\n")
+        by_name = {param.name: param for param in self.params if isinstance(param, click.Option)}
+        records = filter(None, (by_name[name].get_help_record(ctx) for name in _EVERYDAY))
+        formatter.write_dl([(words, _FIRST.findall(said)[0]) for words, said in records])
+        formatter.write(f"\nAll {len(by_name)} options: assay run --help\n")
+        return formatter.getvalue().rstrip("\n")
+
+
+@click.command("run", cls=_Run)
 @run_options
 @report_format_option
 @detail_option
@@ -95,11 +133,16 @@ def command(
       assay run experiment.toml
       assay run experiment.toml --only 'postgresql*' --only tmpfs
     """
+    from assay.experiment import from_command_line
     from assay.lab.continuation import Request
+
+    if sys.stdin.isatty() and (proposed := from_command_line.proposed_system(words)) is not None:
+        words = structs.replace(words, on=(_asked_system(proposed),))
 
     def insist(experiment: Experiment, _workload: Workload) -> None:
         from assay.cli.output.report_output import insist_on_readable
 
+        from_command_line.insist_on_systems(words)
         insist_on_readable(form)
         if experiment.is_confined:
             _insist_on_reach(experiment, words)
@@ -108,6 +151,14 @@ def command(
     result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
     print_result(result, result.rescue or records, form, detail)
     return result.exit_code
+
+
+def _asked_system(proposed: str) -> str:
+    """At a terminal, of a user who named none."""
+    click.echo(
+        f"systems: {', '.join(sorted(registry.systems()))}, or the URL of a server", err=True
+    )
+    return str(click.prompt("Which system (--on)", default=proposed or None, err=True))
 
 
 def measured(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from assay.cli.output.rows import local_time
@@ -29,6 +30,22 @@ def experiments(word: str, records: Path) -> list[ExperimentRecord]:
     if len(set(numbers)) < len(numbers):
         raise ArgumentError(f"{word!r} names an experiment twice")
     return found
+
+
+def last_two(records: Path) -> tuple[str, str]:
+    """The last experiment, behind the one of its workload before it. Raises `ArgumentError` where
+    there is none."""
+    with Store(records, must_exist=True) as store:
+        last = store.latest()
+        for number in range(last.id - 1, 0, -1):
+            with suppress(ArgumentError):
+                if store.experiment(number).workload.name == last.workload.name:
+                    return str(number), str(last.id)
+    raise ArgumentError(
+        f"expected two experiments of one workload, found {last.workload.name} once, as "
+        f"experiment {last.id}",
+        hint="name two sides: assay compare 3 5, or compare two levels of a factor: --between",
+    )
 
 
 def in_one_report(words: Sequence[str], records: Path) -> ExperimentRecord:

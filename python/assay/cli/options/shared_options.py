@@ -44,7 +44,7 @@ from assay.experiment.settings_catalogue import (
 )
 from assay.experiment.settings_validation import as_written
 from assay.load.dataset import Loading
-from assay.probe.measure import DEFAULT_S, FirstUse
+from assay.probe.measure import FirstUse
 from assay.text import quantities
 from assay.text.quantities import Quantity, shown
 
@@ -182,11 +182,8 @@ def setting_option(setting: Setting, /, **further: Any) -> Decorator:
 
 def _of_kind(setting: Setting) -> dict[str, Any]:
     match setting.kind:
-        case NumberOf(quantity=quantity, of_option=None):
-            return {"type": NumberType(quantity)}
-        case NumberOf(of_option=of_option):
-            assert of_option is not None
-            return {"type": NumberType(of_option), "callback": _in_unit(of_option.per_second)}
+        case NumberOf(quantity=quantity, of_option=of_option):
+            return {"type": NumberType(of_option or quantity)}
         case Choice(levels=levels):
             return {"type": click.Choice(levels)}
         case Flag(destroys=True):
@@ -198,17 +195,6 @@ def _of_kind(setting: Setting) -> dict[str, Any]:
         case NameList() | FileNames() | Assignments():
             return {"multiple": True}
     return {}
-
-
-def _in_unit(per_second: int) -> Callable[..., float | None]:
-    """In seconds, as all others."""
-
-    def in_seconds(
-        _context: click.Context, _parameter: click.Parameter, value: float | None
-    ) -> float | None:
-        return None if value is None else value / per_second
-
-    return in_seconds
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg]  # older releases take none
@@ -341,9 +327,7 @@ def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
 
 
 _PROBING_OPTIONS = (
-    setting_option(
-        PROBE_S, default=DEFAULT_S, envvar=env_vars.PROBE_SECONDS.name, show_default=True
-    ),
+    setting_option(PROBE_S, envvar=env_vars.PROBE_SECONDS.name),
     click.option(
         "--no-probe",
         cls=Headed,
@@ -366,7 +350,9 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The command gets ``first_use: FirstUse``."""
 
     @wraps(function)
-    def with_seconds(*, probe_s: float, no_probe: bool, no_durability: bool, **given: Any) -> Any:
+    def with_seconds(
+        *, probe_s: float | None, no_probe: bool, no_durability: bool, **given: Any
+    ) -> Any:
         if no_probe and is_typed("probe_s") and probe_s:
             raise ArgumentError(
                 "--no-probe and --probe-seconds exclude each other", hint="leave one out"

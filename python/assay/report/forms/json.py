@@ -9,9 +9,9 @@ import json
 import math
 from typing import Any, TextIO
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
-from assay.comparison import sentences
+from assay.comparison import may_say, sentences
 from assay.comparison.effects import SettingEffects
 from assay.comparison.sentences import TOGETHER
 from assay.report.tidy.schema import VERSION
@@ -27,6 +27,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "experiment": report.tidy["experiment"],
         "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
         "effects": [_of_grid(grid) for grid in report.effects],
+        **to_builtins(may_say.of_report(report.questions, report.tidy["tables"]["cells"])),
         "warnings": [
             {**structs.asdict(warning), "details": list(warning.details)}
             for warning in report.warnings

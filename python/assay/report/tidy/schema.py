@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from assay.comparison.may_say import MAY_NOT_SAY, MAY_SAY
 from assay.contracts.metric import ReportColumn
 from assay.report.program_tables import PARAMETER, JsonSchema, ProgramTable
 from assay.report.tidy.tables import DETAILS, TABLES
@@ -213,6 +214,10 @@ def schema() -> JsonSchema:
                     }
                 ),
             ),
+            "may_say": _said("array", MAY_SAY, items=_TEXT),
+            "may_not_say": _said(
+                "array", MAY_NOT_SAY, items=_object({"claim": _TEXT, "reason": _TEXT})
+            ),
             "warnings": _list(
                 _object({"name": _TEXT, "cause": _TEXT, "details": _list(_TEXT), "fix": _TEXT})
             ),
@@ -223,7 +228,10 @@ def schema() -> JsonSchema:
                 "additionalProperties": False,
             },
         },
-        "required": ["version", "experiment", "answers", "effects", "warnings", "tables"],
+        "required": [
+            *("version", "experiment", "answers", "effects", "may_say", "may_not_say"),
+            *("warnings", "tables"),
+        ],
         "additionalProperties": False,
     }
 
