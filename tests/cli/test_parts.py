@@ -102,7 +102,7 @@ def test_all_parts_are_together_one_run(
     kept: Path, copies: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, said = printed(capsys, *reversed(copies))
-    parts, whole = found["merge", "--parts"], found["together"]
+    parts, whole = found["parts"], found["together"]
     assert (found["run"], found["in_record"], found["missing_generators"]) == (1, False, [])
     assert [one["generator"] for one in parts] == ["1 of 3", "2 of 3", "3 of 3"]
     for name in ("clients", "throughput_per_s", *OUTCOMES):
