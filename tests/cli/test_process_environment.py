@@ -27,6 +27,7 @@ from assay.provision.undo.resources import TaggedProcesses
 from assay.systems.mariadb.system import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
+from commands import run_in
 
 BIN = Path(sys.executable).parent
 
@@ -71,7 +72,7 @@ def test_a_umask_that_denies_the_owner_is_overridden(tmp_path: Path, script: Pat
 def test_limits_of_the_process_are_named_with_the_fix(
     tmp_path: Path, script: Path, prepared: str, words: str, status: int, message: str
 ) -> None:
-    run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
+    run_in(tmp_path, "run", str(script), "--on", "null", "-t", "1", "--records", "r.sqlite")
     ended = subprocess.run(
         ["/bin/sh", "-c", f"{prepared} && exec {BIN}/assay {words}"],
         cwd=tmp_path, capture_output=True, text=True,
@@ -149,11 +150,12 @@ def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for records, why in (("n" * 300, "the name is too long"), ("a/x", "in a loop of links")):
-        ended = run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", records)
+        words = ("run", str(script), "--on", "null", "-t", "1", "--records", records)
+        ended = run_in(tmp_path, *words)
         assert (ended.returncode, why in ended.stderr) == (2, True), ended.stderr
-    run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
+    run_in(tmp_path, *words[:-1], "r.sqlite")
     for number in ("9" * 20, "run:" + "9" * 30):
-        ended = run(tmp_path, "report", f"run:{number}", "--records", "r.sqlite")
+        ended = run_in(tmp_path, "report", f"run:{number}", "--records", "r.sqlite")
         assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,7 @@ from assay.contracts.events import (
 )
 from assay.contracts.observation import Interval
 from assay.errors import SystemUnderTestError
+from commands import run_in
 
 RUN = RunBegun(
     position=4,
@@ -363,12 +362,9 @@ def test_no_output_replaces_a_record_file(
     assert record.read_bytes() == before == (here / "other").read_bytes()
 
 
-@pytest.mark.usefixtures("here")
-def test_a_hyphen_and_a_pipe_are_standard_output() -> None:
-    assay = [str(Path(sys.executable).with_name("assay"))]
+def test_a_hyphen_and_a_pipe_are_standard_output(here: Path) -> None:
     for file in ("-", "/dev/stdout"):
-        words = [*assay, "report", "--format", "json", "--output", file]
-        found = subprocess.run(words, capture_output=True, text=True, check=False)
+        found = run_in(here, "report", "--format", "json", "--output", file)
         assert found.returncode == 0, found.stderr
         assert json.loads(found.stdout)["version"]
         assert not Path("-").exists()
