@@ -70,7 +70,8 @@ pub fn rows_kept_going(text: &[u8]) -> (Vec<Cells>, Problems) {
 /// The keys of the entries among `rows`.
 pub fn keys(rows: &[Cells]) -> Vec<&str> {
     let entries = rows.iter().filter(|(table, _)| *table == 0);
-    let labels = entries.map(|(_, cells)| cells[place("label")].as_deref());
+    let place = place("label");
+    let labels = entries.map(|(_, cells)| cells[place].as_deref());
     labels
         .map(|label| label.expect("every entry has a key"))
         .collect()
