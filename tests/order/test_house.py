@@ -7,16 +7,16 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 1951,
-    "lines": 325_800,
+    "tracked files": 1943,
+    "lines": 320_700,
     "lines of README.md": 90,
-    "Python modules": 449,
+    "Python modules": 443,
     "pairs of classes that share their fields": 3,
     "classes that are a run": 4,
     "kinds of column": 1,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
-LEAST_MEDIAN_LINES = 235
+LEAST_MEDIAN_LINES = 240
 
 
 @pytest.mark.slow

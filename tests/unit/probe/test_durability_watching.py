@@ -161,7 +161,8 @@ def test_a_flush_within_the_limit_of_every_commit_that_is_followed_is_d2() -> No
 
 
 def test_a_flush_of_the_first_rows_is_not_that_of_the_commit() -> None:
-    """As of a log that is flushed in the middle of a long transaction, and 100 ms after its end."""
+    """As of a log that is flushed in the middle of a long transaction, and 500 ms after its end: on a
+    busy machine less of that is left when the commit is answered."""
     device = Device()
 
     def rest() -> None:
@@ -171,11 +172,11 @@ def test_a_flush_of_the_first_rows_is_not_that_of_the_commit() -> None:
     def commit() -> None:
         device.write()
         device.flush()
-        threading.Timer(0.1, rest).start()
+        threading.Timer(0.5, rest).start()
 
-    watched = follow(lambda: None, commit, device.read, PAGE // 2, 1.0, waits=False)
+    watched = follow(lambda: None, commit, device.read, PAGE // 2, 60.0, waits=False)
     assert len(watched) == 3
-    assert all(one.delay_ns is not None and one.delay_ns >= 90_000_000 for one in watched)
+    assert all(one.delay_ns is not None and one.delay_ns >= 20_000_000 for one in watched), watched
 
 
 def test_flushes_without_commits_leave_d2_open_but_not_d3_and_d1() -> None:

@@ -63,13 +63,12 @@ fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
             .map(|end| end.elapsed_ns / 10_000_000)
             .collect::<Vec<_>>()
     };
-    // Other processes may delay a client: one of several attempts must succeed.
-    let is_alike = (0..5).any(|_| {
+    on_a_quiet_machine(|| {
         let (first, again) = (elapsed(5), elapsed(5));
         assert_ne!(first[0], first[1]);
-        first.iter().zip(&again).all(|(a, b)| a.abs_diff(*b) <= 3)
+        let is_alike = first.iter().zip(&again).all(|(a, b)| a.abs_diff(*b) <= 3);
+        assert!(is_alike, "{first:?}, {again:?}");
     });
-    assert!(is_alike);
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
                 // The protocol has no room for it.
                 Err(error) => assert!(error.to_string().contains("takes at most"), "{error}"),
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "{protocol}");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{protocol}");
             // Session and server still work, and have released the memory.
             assert_eq!(session.execute("SELECT 1").unwrap().rows, 1, "{protocol}");
         });
