@@ -239,7 +239,7 @@ def test_the_record_and_the_report_name_it_and_its_reason(
     assert "SQLite has no such words" in " ".join(ended.out.split())
 
 
-SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20 -s 9 -f one.pgbench@2"
+SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20ms -s 9 -f one.pgbench@2"
 LONG = (
     "--clients 2,4 --threads 1 --duration 300 --transactions 7 --set x=3 --protocol extended "
     "--offered-rate 10 --latency-limit 20ms --scale 9 --script one.pgbench@2"

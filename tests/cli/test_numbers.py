@@ -11,7 +11,7 @@ import pytest
 
 from assay import registry
 from assay.cli.options.shared_options import NumberType
-from assay.cli.program import COMMANDS, group, run_program
+from assay.cli.program import COMMANDS, command_of, run_program
 from assay.contracts import driving
 from assay.text import quantities
 from assay.workload import reader
@@ -32,11 +32,8 @@ systems = ["null"]
 
 
 def options() -> Iterator[tuple[str, click.Option]]:
-    context = click.Context(group)
     for name in COMMANDS:
-        command = group.get_command(context, name)
-        assert command is not None
-        for one in command.params:
+        for one in command_of(name).params:
             if isinstance(one, click.Option):
                 yield name, one
 

@@ -154,7 +154,7 @@ def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script
         ended = run_in(tmp_path, *words)
         assert (ended.returncode, why in ended.stderr) == (2, True), ended.stderr
     run_in(tmp_path, *words[:-1], "r.sqlite")
-    for number in ("9" * 20, "run:" + "9" * 30):
+    for number in ("9" * 20, "9" * 30):
         ended = run_in(tmp_path, "report", f"run:{number}", "--records", "r.sqlite")
         assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
 

@@ -36,12 +36,12 @@ def written(
 def test_limits_begin_with_what_cannot_be_made_or_searched(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run_program(["limits", "--format", "table"]) == 0
+    assert run_program(["list", "limits", "--format", "table"]) == 0
     text = capsys.readouterr().out
     assert "yes" in text and "True" not in text and "False" not in text
     lines = {}
     for detail in ("", "--detail"):
-        assert run_program(["limits", "bibsql", *filter(None, [detail])]) == 0
+        assert run_program(["list", "limits", "bibsql", *filter(None, [detail])]) == 0
         lines[detail] = capsys.readouterr().out.splitlines()
     assert len(lines[""]) < 12 < len(lines["--detail"])
     assert "author, booktitle, title and " in lines[""][1]

@@ -96,7 +96,12 @@ def test_every_command_has_a_page_that_is_formatted_without_a_warning(tmp_path: 
     need_program(GROFF)
     subprocess.run([sys.executable, WRITE, tmp_path], check=True)
     pages = {page.stem: " ".join(_formatted(page).split()) for page in tmp_path.glob("*.1")}
-    assert pages.keys() == {"assay", "bibtosql", "bibsql", *(f"assay-{one}" for one in COMMANDS)}
+    assert pages.keys() == {
+        "assay",
+        "bibtosql",
+        "bibsql",
+        *(f"assay-{one.replace(' ', '-')}" for one in COMMANDS),
+    }
     for name, text in pages.items():
         assert all(heading in text for heading in ("NAME", "SYNOPSIS", "OPTIONS", "SEE ALSO")), name
     assert "--repetitions N" in pages["assay-run"]

@@ -89,6 +89,11 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def is_at_terminal() -> bool:
+    """Whether a user can be asked. A caller may have closed standard input."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def raise_all(errors: Sequence[YouError]) -> None:
     """Raises the first one, with the others beside it; nothing where there is none."""
     for error in errors:

@@ -371,8 +371,8 @@ PROBE_S = Setting(
     NumberOf(quantities.PROBE_OR_NONE_S), Heading.STORAGES, name="probe_s",
     option_word="probe_seconds",
     metavar="S", key=IN_NO_FILE,
-    help="About how long to measure reads, writes and flushes of each storage before its first "
-    "use, with fio. [default: 2 where storages are compared, else 0]",
+    help="About how long to measure each storage before its first use, with fio. [default: 2 where "
+    "storages are compared, else 0]",
 )  # fmt: skip
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 RECORDS = Setting(

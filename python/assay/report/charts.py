@@ -74,8 +74,8 @@ def _quoted_variable(match: re.Match[str]) -> str:
 
 
 def _on_white(figure: Figure) -> Spec:
-    config: Spec = {**_style(_step(figure)), "background": "white"}
-    return {**specification(figure), "config": config}
+    style: Spec = {**_style(_step(figure)), "background": "white"}
+    return {**specification(figure), "config": style}
 
 
 def _variable(match: re.Match[str]) -> str:

@@ -161,8 +161,8 @@ def test_a_flush_within_the_limit_of_every_commit_that_is_followed_is_d2() -> No
 
 
 def test_a_flush_of_the_first_rows_is_not_that_of_the_commit() -> None:
-    """As of a log that is flushed in the middle of a long transaction, and 500 ms after its end: on a
-    busy machine less of that is left when the commit is answered."""
+    """As of a log that is flushed in the middle of a long transaction, and 500 ms after its end: on
+    a busy machine less of that is left when the commit is answered."""
     device = Device()
 
     def rest() -> None:

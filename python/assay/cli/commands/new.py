@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from assay import registry
 from assay.cli.commands import plan
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.output.inventory import storage_rows, system_rows
-from assay.cli.process import say, say_error
+from assay.cli.process import is_at_terminal, say, say_error
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import from_command_line
 from assay.experiment.choices import checked_choices, identity, written_systems
@@ -92,7 +91,7 @@ def command(file: Path, force: bool, **given: str | None) -> None:
         raise ArgumentError(
             f"the file {file} exists", hint="name another one, or --force to replace it"
         )
-    answers = _Answers(given, is_asked=sys.stdin.isatty())
+    answers = _Answers(given, is_asked=is_at_terminal())
     words = answers.all()
     with _written(file, experiment_text_of_words(words, file.parent)) as not_yet:
         context = plan.command.make_context("plan", [str(not_yet)], click.get_current_context())

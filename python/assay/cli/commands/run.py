@@ -25,7 +25,7 @@ from assay.cli.options.shared_options import (
     run_options,
 )
 from assay.cli.options.usage_errors import Grouped, Headed
-from assay.cli.process import say, status_at_least
+from assay.cli.process import is_at_terminal, say, status_at_least
 from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
@@ -136,7 +136,7 @@ def command(
     from assay.experiment import from_command_line
     from assay.lab.continuation import Request
 
-    if sys.stdin.isatty() and (proposed := from_command_line.proposed_system(words)) is not None:
+    if is_at_terminal() and (proposed := from_command_line.proposed_system(words)) is not None:
         words = structs.replace(words, on=(_asked_system(proposed),))
 
     def insist(experiment: Experiment, _workload: Workload) -> None:
