@@ -62,7 +62,7 @@ def test_an_option(command: str, option: click.Option, capsys: pytest.CaptureFix
     assert isinstance(option.type, NumberType)
     for value in NEVER:
         # A short name comes before the long one.
-        message = expected([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)
+        message = expected([*command.split(), "tpcb", f"{option.opts[-1]}={value}"], capsys)
         assert f"{option.opts[-1]}: expected {option.type.quantity.expected}, found" in message
 
 
