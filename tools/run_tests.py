@@ -26,11 +26,12 @@ CARGO = ["cargo", "test", "--workspace", "--tests", "--release"]
 SYSTEMS_OF_RUST = {"mysql": "ASSAY_TEST_MYSQLD", "duckdb": "ASSAY_TEST_DUCKDB"}
 """The variable by which tests in Rust find the programs of a system."""
 PYTEST = {
-    "beside one another": [
-        "-m", "not alone", "--numprocesses", "6", "--dist", "loadfile", "--no-loadscope-reorder",
-    ],
+    "beside one another": ["-m", "not alone", "--dist", "loadfile", "--no-loadscope-reorder"],
     "alone": ["-m", "alone"],
-}  # fmt: skip
+}
+MOST_PROCESSES = 6
+BYTES_OF_A_PROCESS = 800 << 20
+"""That a process of the tests takes, with the servers that it starts."""
 
 
 @dataclass
@@ -55,8 +56,9 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     totals = Totals()
     is_broken = rust(totals)
+    number = ["--numprocesses", str(processes(Path("/proc/meminfo").read_text("ascii")))]
     for stage, words in PYTEST.items():
-        is_broken |= python(stage, words, totals)
+        is_broken |= python(stage, words if stage == "alone" else [*words, *number], totals)
     for command in totals.repeated_by:
         print(f"failed; alone: {command}")
     print(totals.line((time.monotonic() - begun_s) / 60))
@@ -114,6 +116,12 @@ def read_rust(lines: Iterable[str], totals: Totals) -> None:
             totals.repeated_by += [
                 f"cargo test --release {found[1]} -- --exact {x}" for x in failed
             ]
+
+
+def processes(meminfo: str) -> int:
+    """As many as the free memory has room for, 2 at least."""
+    (free_kib,) = re.findall(r"MemAvailable: +(\d+) kB", meminfo)
+    return max(2, min(MOST_PROCESSES, (int(free_kib) << 10) // BYTES_OF_A_PROCESS))
 
 
 def python(stage: str, words: Sequence[str], totals: Totals) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.run_tests import Totals, read_junit, read_rust
+from tools.run_tests import Totals, processes, read_junit, read_rust
 
 RUST = """
      Running tests/engine.rs (target/release/deps/engine-296fb368ecfef3b2)
@@ -46,6 +46,11 @@ JUNIT = """<testsuites><testsuite name="pytest">
 <skipped type="pytest.skip" message="the machine was busy (73 %)">E</skipped></testcase>
 <testcase classname="tests.cli.test_a" file="tests/cli/test_a.py" name="test_f" />
 </testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(("free_gib", "number"), [(1, 2), (3, 3), (24, 6)])
+def test_as_many_processes_run_as_the_free_memory_has_room_for(free_gib: int, number: int) -> None:
+    assert processes(f"MemTotal: 1 kB\nMemAvailable: {free_gib << 20} kB\n") == number
 
 
 def test_all_stages_are_in_one_line_and_a_failure_has_its_command(tmp_path: Path) -> None:
