@@ -96,7 +96,9 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
 
 
 def test_durability_is_not_measured_where_nothing_is_committed(folder: Path, assay: Assay) -> None:
-    ended = assay("run", "bibsql", "--storage", f"loop[size=64M]:{folder}", "--no-probe")
+    ended = assay(
+        "run", "bibsql", "--on", "sqlite", "--storage", f"loop[size=64M]:{folder}", "--no-probe"
+    )
     assert ended.status == 0, ended.err
     (run,) = ended.runs
     assert run.deployment is not None and run.deployment.durability is not None
