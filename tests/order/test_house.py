@@ -8,7 +8,7 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 1943,
-    "lines": 320_700,
+    "lines": 320_800,
     "lines of README.md": 90,
     "Python modules": 443,
     "pairs of classes that share their fields": 3,

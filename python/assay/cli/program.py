@@ -81,7 +81,7 @@ RENAMED = {
     "limits": "list limits",
     "parts": "merge --parts",
 }
-"""An earlier name → what is typed today in its place. RUN stands for the word that follows."""
+"""An earlier name → what is typed today in its place. RUN stands for its number."""
 FIRST_SCREEN = """\
 Assay measures databases: which one, on which storage, with which settings, is fast enough
 for your work, and whether its answers are right.
@@ -188,8 +188,11 @@ class Commands(click.Group):
 def _today(old: str, words: Sequence[str]) -> str:
     """What is typed in place of an earlier name and the words behind it."""
     new, rest = RENAMED[old], words
-    if new.endswith("RUN") and words and not words[0].startswith("-"):
-        new, rest = new.replace("RUN", words[0].removeprefix("run:")), words[1:]
+    if new.endswith("RUN"):
+        # The first word that may be the number of a run; a name of several words is none.
+        number = next((one for one in words if one.removeprefix("run:").isdecimal()), "latest")
+        new = new.replace("RUN", number.removeprefix("run:"))
+        rest = [one for one in words if one not in (number, "--")]
     return " ".join(["assay", new, *map(shlex.quote, rest)])
 
 

@@ -128,7 +128,8 @@ class Duration(Real, frozen=True):
 
     @property
     def expected(self) -> str:
-        return f"{super().expected}, or with its unit (500ms, 5s, 2min, 1h)"
+        unit = "its unit (500ms, 5s, 2min, 1h)"
+        return f"a time with {unit}" if self.needs_unit else f"{super().expected}, or with {unit}"
 
     @property
     def pattern(self) -> str:

@@ -15,7 +15,7 @@ from assay.cli.commands.capsule_rerun import _verdicts
 from assay.cli.commands.completion import suggestions
 from assay.cli.commands.plan import said_once
 from assay.cli.options.experiment_references import last_two
-from assay.cli.program import group, run_program
+from assay.cli.program import COMMANDS, group, run_program
 from assay.comparison.sides import Comparison, Difference, Direction
 from assay.errors import ArgumentError
 
@@ -184,6 +184,13 @@ def test_a_run_names_its_system_and_its_short_help_is_one_screen(
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) <= 24 and max(map(len, shown)) <= 80
     assert shown[-1].endswith("options: assay run --help")
+
+
+def test_the_first_word_of_every_command_is_completed(capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("bash", "fish"):
+        for name in COMMANDS:
+            assert run_program(["completion", shell, "--line", f"assay {name} "]) == 0, name
+            assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -79,7 +80,7 @@ def command(
                 packed.copy(descriptor)
     say(
         f"experiment {record.id} is packed in {target}, {size(packed.size_bytes)}; "
-        f"`assay capsule rerun {target}` runs it again"
+        f"`assay capsule rerun {shlex.quote(str(target))}` runs it again"
     )
 
 

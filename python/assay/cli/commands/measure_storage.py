@@ -57,7 +57,8 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
     measures it with fio in the way databases use it, and removes it again: random
     reads of 8 KiB, 1 to 32 at once; sequential reads and writes; and flushes,
     each a write of 8 KiB followed by fdatasync. `assay run` does the same before
-    the first use of a storage and keeps it in the record.
+    the first use of each storage where it compares storages (or with
+    --probe-seconds), and keeps it in the record.
 
     \b
     Example:

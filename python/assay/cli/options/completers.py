@@ -70,7 +70,10 @@ def system(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 
 def installable(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
     """A system, or a data set."""
-    return [*system(ctx, parameter, typed), *_beginning(typed, data_sets())]
+    return [
+        *system(ctx, parameter, typed),
+        *_beginning(typed, {name: one.help for name, one in data_sets().items()}),
+    ]
 
 
 def storage(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:

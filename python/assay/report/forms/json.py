@@ -14,6 +14,7 @@ from msgspec import structs, to_builtins
 from assay.comparison import may_say, sentences
 from assay.comparison.effects import SettingEffects
 from assay.comparison.sentences import TOGETHER
+from assay.report.program_tables import FACTORS
 from assay.report.tidy.schema import VERSION
 from assay.report.tidy.tables import DETAILS
 from assay.report.values import Report
@@ -27,7 +28,14 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "experiment": report.tidy["experiment"],
         "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
         "effects": [_of_grid(grid) for grid in report.effects],
-        **to_builtins(may_say.of_report(report.questions, report.tidy["tables"]["cells"])),
+        **to_builtins(
+            may_say.of_report(
+                report.questions,
+                report.tidy["tables"]["cells"],
+                report.tidy["tables"].get("goals", ()),
+                [factor.name for factor in FACTORS],
+            )
+        ),
         "warnings": [
             {**structs.asdict(warning), "details": list(warning.details)}
             for warning in report.warnings

@@ -4,6 +4,7 @@ readers of its capsule, its report as a page, and the page that lists many capsu
 from __future__ import annotations
 
 import io
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -175,7 +176,7 @@ def _row(entry: ListedCapsule) -> str:
     cells = "".join(
         f'<td data-label="{name}">{html_escaped(of(facts))}</td>' for name, of in _COLUMNS.items()
     )
-    command = f"assay capsule rerun {entry.capsule}"
+    command = f"assay capsule rerun {shlex.quote(str(entry.capsule))}"
     return (
         f'<tr{chosen}><th scope="row"><a href="{quote(entry.report)}">{html_escaped(title)}</a>'
         f"{version}</th>{cells}"
