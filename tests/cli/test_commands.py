@@ -59,7 +59,8 @@ def test_a_group_alone_says_what_its_commands_do(
 @pytest.mark.parametrize(
     ("words", "now"),
     [
-        *((old, f"assay {new}") for old, new in RENAMED.items()),
+        *((old, f"assay {new.replace('RUN', 'latest')}") for old, new in RENAMED.items()),
+        ("show --records r.sqlite run:3", "assay report run:3 --records r.sqlite"),
         ("probe here --format json", "assay measure storage here --format json"),
         ("show 42 --detail", "assay report run:42 --detail"),
         ("capsule verify-capsule 'a b.assay'", "assay capsule verify 'a b.assay'"),

@@ -101,7 +101,7 @@ def _sayings(sentences_and_claims: Iterable[str | Refused]) -> Sayings:
 
 
 def _placed(row: Row, shown: Iterable[str]) -> str:
-    """``tpcb.strict: system sqlite, storage here, clients 8``."""
+    """``tpcb.strict: system NAME, storage here, clients 8``."""
     words = [
         f"{name.removeprefix('parameter_')} {row[name]}"
         for name in shown
