@@ -1,22 +1,19 @@
-"""Takes the questions of a report, its cells, or a comparison; gives the sentences that its numbers
-carry, and those that they do not carry, each with the reason: for programs and agents, so that
-nobody says more than the verdict does.
+"""Takes the questions of a report, its cells, or a comparison; gives the sentences that the numbers
+support, and the claims that they do not support, each with the reason: for programs and agents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.comparison import sentences
-from assay.comparison.conclusions import Conclusion, Question
+from assay.comparison.conclusions import Question
 from assay.comparison.ratios import NO_DIFFERENCE
 from assay.comparison.sides import ComparedCell, Comparison, Direction
-from assay.experiment import Scalar
-from assay.workload import ad_hoc_script
 
 Row = Mapping[str, Any]
 
@@ -28,17 +25,15 @@ class Refused(Struct, frozen=True):
     reason: str
 
 
-MAY_SAY = "sentences that the numbers carry, with their limits"
-MAY_NOT_SAY = "claims that the numbers do not carry, each with the reason"
+MAY_SAY = "sentences that the numbers support, with their limits"
+MAY_NOT_SAY = "claims that the numbers do not support, each with the reason"
 
 
 class Sayings(Struct, frozen=True):
-    may_say: Annotated[list[str], Meta(description=MAY_SAY)]
-    may_not_say: Annotated[list[Refused], Meta(description=MAY_NOT_SAY)]
+    may_say: list[str]
+    may_not_say: list[Refused]
 
 
-_NAMED = ("system", "storage", "clients", "offered_rate_per_s")
-"""Levels of a cell that each sentence about it names, where it has them."""
 _UNRELIABLE = "the runs are unreliable"
 _ELSEWHERE = Refused(
     "a result that holds on another machine, with other data, settings or numbers of clients",
@@ -48,33 +43,19 @@ _ELSEWHERE = Refused(
 
 
 def of_report(
-    questions: Sequence[Question],
-    cells: Sequence[Row],
-    goals: Iterable[Row],
-    levels: Iterable[str],
+    questions: Iterable[Question],
+    cells: Iterable[tuple[str, Row]],
+    goals: Iterable[tuple[str, Row]],
 ) -> Sayings:
-    """``cells`` and ``goals``: rows of these tables of tidy output; ``levels``: the columns that
-    say which cell one is, beside its parameters."""
-    shown = _shown_levels(cells, levels)
-    found = [
-        *(_of_cell(cell, shown) for cell in cells),
-        *(_of_goal(goal, shown) for goal in goals),
-        *(said for question in questions for said in _of_question(question)),
-    ]
-    return _sayings(found)
-
-
-def _shown_levels(cells: Sequence[Row], levels: Iterable[str]) -> list[str]:
-    """Those that all sentences name, and those in which the cells differ."""
-    names = dict.fromkeys([*levels, *(name for cell in cells for name in cell)])
-    known = set(levels) - {"experiment", "workload", "test"}  # said apart
-    return [
-        name
-        for name in names
-        if name in _NAMED
-        or name.startswith("parameter_")
-        or (name in known and len({cell.get(name) for cell in cells}) > 1)
-    ]
+    """``cells``: each with its name, as a row of that table of tidy output; ``goals``: each with
+    the name of its test."""
+    return _sayings(
+        [
+            *(_of_cell(name, cell) for name, cell in cells),
+            *(_of_goal(test, goal) for test, goal in goals),
+            *(said for question in questions for said in _of_question(question)),
+        ]
+    )
 
 
 def of_comparison(comparison: Comparison) -> Sayings:
@@ -100,30 +81,14 @@ def _sayings(sentences_and_claims: Iterable[str | Refused]) -> Sayings:
     )
 
 
-def _placed(row: Row, shown: Iterable[str]) -> str:
-    """``tpcb.strict: system NAME, storage here, clients 8``."""
-    words = [
-        f"{name.removeprefix('parameter_')} {row[name]}"
-        for name in shown
-        if row.get(name) is not None
-    ]
-    workload, test = row["workload"], row["test"]
-    if test == ad_hoc_script.TEST:  # its scripts are its name
-        name = workload
-    else:
-        name = test if test in workload.split(" + ") else f"{workload}.{test}"
-    return f"{name}: {', '.join(words)}"
-
-
-def _of_cell(cell: Row, shown: Iterable[str]) -> str | Refused:
+def _of_cell(name: str, cell: Row) -> str | Refused:
     """The throughput of a cell; that of an invalid or unreliable one is no property of the
     system."""
-    of_cell = _placed(cell, shown)
     rate = cell.get("throughput_per_s")
     word, reason = cell.get("verdict"), cell.get("verdict_reason")
     if rate is None:
-        return Refused(f"{of_cell}: any throughput", reason or "it has no number")
-    said = f"{of_cell}: {rate:.6g} transactions per second"
+        return Refused(f"{name}: any throughput", reason or "it has no number")
+    said = f"{name}: {rate:.6g} transactions per second"
     if word != "valid":
         return Refused(said, f"{word}: {reason}")
     if cell["measured"] < 2:
@@ -132,9 +97,11 @@ def _of_cell(cell: Row, shown: Iterable[str]) -> str | Refused:
     return f"{said}, the median of {cell['measured']} repetitions ({least:.6g} to {most:.6g})"
 
 
-def _of_goal(goal: Row, shown: Iterable[str]) -> str | Refused:
-    place = _placed({**goal, "offered_rate_per_s": None}, shown)
-    said = f"{place}: {goal['goal']}"
+def _of_goal(test: str, goal: Row) -> str | Refused:
+    place = ", ".join(
+        f"{name} {goal[name]}" for name in ("system", "storage", "clients") if goal[name]
+    )
+    said = f"{test}: {place}: {goal['goal']}"
     if goal["not_decided"]:
         return Refused(f"{said} is met up to some rate", f"not decided: {goal['not_decided']}")
     met, not_met = goal["met_at_per_s"], goal["not_met_at_per_s"]
@@ -147,8 +114,10 @@ def _of_goal(goal: Row, shown: Iterable[str]) -> str | Refused:
 def _of_question(question: Question) -> Iterator[str | Refused]:
     for one in question.conclusions:
         (answer,) = sentences.answers((replace(question, conclusions=(one,), knees=()),))
-        names = [sentences.level_name(question.factor, level) for level in _levels(one)]
-        level, other = (name.replace(sentences.TOGETHER, " ") for name in names)
+        level, other = (
+            sentences.level_name(question.factor, level).replace(sentences.TOGETHER, " ")
+            for level in (one.level, one.compared_with)
+        )
         place = sentences.where(one.at).replace(sentences.TOGETHER, " ")
         better = (
             f"{question.test}: the {one.metric.label} of {level} is better or worse than that of "
@@ -166,10 +135,6 @@ def _of_question(question: Question) -> Iterator[str | Refused]:
         else:
             yield f"{question.test}: {answer.sentence}"
             yield Refused(f"{better}, or equal to it", _interval_words(one.low, one.high))
-
-
-def _levels(conclusion: Conclusion) -> tuple[Scalar, Scalar]:
-    return conclusion.level, conclusion.compared_with
 
 
 def _interval_words(low: float | None, high: float | None) -> str:
@@ -203,8 +168,8 @@ def _of_compared(comparison: Comparison, cell: ComparedCell) -> Iterator[str | R
     else:
         reason = primary.verdict
         if primary.verdict == NO_DIFFERENCE:
-            seen = f"{NO_DIFFERENCE} in the {metric}"
-            yield f"{cell.name}: {seen}; that of {b} was {times} that of {a}"
+            seen = f"; that of {b} was {times} that of {a}" if times else ""
+            yield f"{cell.name}: {NO_DIFFERENCE} in the {metric}{seen}"
             reason = _interval_words(*(found or (None, None)))
         yield Refused(f"{of_b} is better or worse than that of {a}, or equal to it", reason)
     if is_decided and comparison.is_other_machine:

@@ -17,6 +17,7 @@ from assay.cli.bibsql import options
 from assay.cli.bibsql import options as servers
 from assay.cli.bibsql.options import Parsed
 from assay.cli.bibsql.updating import FileUpdate, rule_of
+from assay.cli.process import is_at_terminal
 from assay.contracts.dialects import Dialect, HasUsers, Table
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
@@ -241,7 +242,7 @@ def new_password(name: str) -> str:
     """Raises `ArgumentError` where it is neither in the variable nor typed."""
     if given := env_vars.READER_PASSWORD.get():
         return given
-    has_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    has_terminal = is_at_terminal() and sys.stderr.isatty()
     if has_terminal and (typed := getpass.getpass(f"Password for the new user {name}: ")):
         return typed
     raise ArgumentError(

@@ -14,10 +14,10 @@ from msgspec import structs, to_builtins
 from assay.comparison import may_say, sentences
 from assay.comparison.effects import SettingEffects
 from assay.comparison.sentences import TOGETHER
-from assay.report.program_tables import FACTORS
+from assay.record.runs.run_names import machine_shown
 from assay.report.tidy.schema import VERSION
 from assay.report.tidy.tables import DETAILS
-from assay.report.values import Report
+from assay.report.values import Report, TidyValue
 from assay.text.terminal import visible_lines
 
 
@@ -28,14 +28,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "experiment": report.tidy["experiment"],
         "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
         "effects": [_of_grid(grid) for grid in report.effects],
-        **to_builtins(
-            may_say.of_report(
-                report.questions,
-                report.tidy["tables"]["cells"],
-                report.tidy["tables"].get("goals", ()),
-                [factor.name for factor in FACTORS],
-            )
-        ),
+        **to_builtins(_sayings(report)),
         "warnings": [
             {**structs.asdict(warning), "details": list(warning.details)}
             for warning in report.warnings
@@ -47,6 +40,22 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         },
     }
     write_document(document, stream)
+
+
+def _sayings(report: Report) -> may_say.Sayings:
+    tables = report.tidy["tables"]
+    runs = [one.run for one in report.runs]
+    tests: dict[tuple[TidyValue, TidyValue], str] = {
+        (run.workload, run.test_name): run.full_test_name for run in runs
+    }
+    names: dict[tuple[TidyValue, TidyValue], str] = {
+        (one.run.cell_fingerprint, machine_shown(one.run)): one.name for one in report.runs
+    }
+    return may_say.of_report(
+        report.questions,
+        [(names[row["cell"], row["machine"]], row) for row in tables["cells"]],
+        [(tests[row["workload"], row["test"]], row) for row in tables["goals"]],
+    )
 
 
 def _answer(answer: sentences.Answer) -> dict[str, Any]:
