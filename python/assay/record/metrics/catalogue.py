@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import registry
-from assay.contracts.metric import GREATNESS, DifferenceWords, ReportColumn, Value
+from assay.contracts.metric import GREATNESS, DifferenceWords, Read, ReportColumn, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.run import Run
@@ -166,35 +166,26 @@ OF_RUN = ""
 
 def kept_values(run: Run) -> Mapping[str, Mapping[str, Value]]:
     """Transaction type → name of a metric → value, of those that the run has."""
-    found = {OF_RUN: _known(METRICS.values(), run)}
+    found = {OF_RUN: _known(((one.name, one.value) for one in METRICS.values()), run)}
     for report in run.driven.transactions if run.driven else ():
-        found[report.name] = _known(_kept_of_type(report.name), run)
+        work = clients.work_of_type(run.driven, report.name) if run.driven else None
+        found[report.name] = _known(_OF_WORK, work) if work else {}
     return found
 
 
-def _kept_of_type(transaction: str) -> Iterator[ReportColumn]:
-    for metric in METRICS.values():
-        if metric.of_work is not None:
-            yield _one_of_type(metric, transaction)
+_OF_WORK = tuple((one.name, one.of_work) for one in METRICS.values() if one.of_work is not None)
 
 
-@lru_cache(maxsize=1024)
-def _one_of_type(metric: ReportColumn, transaction: str) -> ReportColumn:
-    """Kept, as each run of an experiment has the same types."""
-    assert metric.of_work is not None
-    return metric.of_type(transaction, clients.read_type(metric.of_work, transaction))
-
-
-def _known(metrics: Iterable[ReportColumn], run: Run) -> dict[str, Value]:
+def _known(metrics: Iterable[tuple[str, Read]], source: Run | clients.Work) -> dict[str, Value]:
     found: dict[str, Value] = {}
-    for metric in metrics:
+    for name, read in metrics:
         value = None
         # One of another package may fail at any run, which is to end in the record all the same;
         # a report calls it again, and says so.
         with suppress(Exception):
-            value = metric.value(run)
+            value = read(source)
         if value is not None and value != UNREACHED:
-            found[metric.name.partition("[")[0]] = value
+            found[name] = value
     return found
 
 
