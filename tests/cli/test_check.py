@@ -37,11 +37,24 @@ def line_of(file: Path, text: str) -> int:
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_right_workload_is_summed_up(assay: Assay) -> None:
-    done = assay("check", "shop")
+@pytest.mark.parametrize("named", ["shop", "shop/workload.toml"])
+def test_a_right_workload_is_summed_up(assay: Assay, named: str) -> None:
+    done = assay("check", named)
     assert done.status == 0, done.err
     assert "customers, orders, shelf_{instance}" in done.out
     assert "no mistake found" in done.err
+
+
+def test_an_experiment_file_is_checked_as_a_run_would_read_it(assay: Assay, shop: Path) -> None:
+    file = shop.parent / "choice.toml"
+    file.write_text('workload = "tpcb"\ntests = ["select-only"]\nsystems = ["sqlite"]\n')
+    right = assay("check", file.name)
+    assert (right.status, right.out.splitlines()[0]) == (0, "tests       tpcb.select-only")
+    file.write_text('workload = "tpcb"\ntests = ["selct-only"]\nsystems = ["sqlit"]\n')
+    wrong = assay("check", file.name)
+    assert (wrong.status, wrong.out) == (2, "")
+    assert "choice.toml:2: unknown test" in wrong.err
+    assert "choice.toml:3: unknown system" in wrong.err
 
 
 @pytest.mark.parametrize("name", registry.workloads())

@@ -23,7 +23,7 @@ GROUPS = {
         "run": "Run a workload on systems and storages, and print the report.",
         "new": "Write an experiment file by answering five questions.",
         "plan": "Print the runs of an experiment in order, without starting them.",
-        "check": "Check a workload or script without running it: mistakes with line and fix.",
+        "check": "Check a workload, script or experiment file: mistakes with line and fix.",
         "watch": "Follow a running experiment in the browser of this machine.",
     },
     "Results": {

@@ -122,19 +122,20 @@ impl TextStyle {
                 at += 1;
             }
         }
-        let (what, quote) = match quote {
-            b'\'' => ("literal", '\''),
-            other => ("quoted identifier", char::from(other)),
-        };
-        let hint = if self.backslash_escapes {
-            ""
+        let what = if quote == b'\'' {
+            "literal"
         } else {
-            ", a backslash escapes nothing"
+            "quoted identifier"
         };
-        Err(
-            Defect::new(open, format!("this {what} is not closed: expected {quote}"))
-                .hint(format!("a {quote} inside is written twice{hint}")),
-        )
+        let quote = char::from(quote);
+        let hint = if bytes[open] == b'[' {
+            "a ] cannot stand inside: write such a name in double quotes".to_owned()
+        } else if self.backslash_escapes {
+            format!("a {quote} inside is written twice")
+        } else {
+            format!("a {quote} inside is written twice, a backslash escapes nothing")
+        };
+        Err(Defect::new(open, format!("this {what} is not closed: expected {quote}")).hint(hint))
     }
 
     fn block_comment(self, bytes: &[u8], open: usize) -> Result<usize, Defect> {

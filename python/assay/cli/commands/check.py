@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TypedDict
 
 import click
@@ -58,9 +59,10 @@ _COLUMNS = ("system", "script", "path", "text")
 )
 @format_option((*rows.FORMS, "sql"))
 def command(words: Words, explain: bool, form: str) -> int:
-    """Check a workload or script without running it: mistakes with line and fix.
+    """Check a workload, script or experiment file: mistakes with line and fix.
 
-    Reads the whole folder and compiles every script, check and override. Names all
+    Runs nothing. Of an experiment file also names the tests and systems. Of a
+    workload reads the whole folder and compiles every script, check and override. Names all
     mistakes at once; without one, lists tables, tests, scripts, checks and
     parameters. With --on, also starts each system, creates empty tables there and
     has every statement prepared that reads or changes rows or has values; the
@@ -87,7 +89,11 @@ def command(words: Words, explain: bool, form: str) -> int:
         _explain(words, form)
         return 0
     _refuse_what_only_explains()
-    return _check(words.target, words.on, words.set)
+    path = Path(words.target)
+    if path.suffix == ".toml" and path.name != registry.WORKLOAD_FILE:
+        return _check_experiment(words)
+    target = str(path.parent) if path.name == registry.WORKLOAD_FILE else words.target
+    return _check(target, words.on, words.set)
 
 
 def _refuse_what_only_explains() -> None:
@@ -99,6 +105,22 @@ def _refuse_what_only_explains() -> None:
                 f"{name} does not apply to a check",
                 hint=f"add --explain to print the statements with it, or leave {name} out",
             )
+
+
+def _check_experiment(words: Words) -> int:
+    experiment, workload = from_command_line.experiment(words)
+    planned = plan(experiment, workload)
+    for run in _first_runs(planned):
+        _instructions(workload, run)
+    lines = {
+        "tests": dict.fromkeys(workload.full_name(run.cell.test) for run in planned.runs),
+        "systems": dict.fromkeys(run.cell.system.label for run in planned.runs),
+        "runs": (str(len(planned.runs)),),
+    }
+    for name, found in lines.items():
+        click.echo(f"{name:<10}  {', '.join(found)}")
+    say(f"{words.target}: no mistake found")
+    return 0
 
 
 def _check(workload: str, systems: tuple[str, ...], variables: tuple[str, ...]) -> int:
