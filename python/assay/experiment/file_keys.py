@@ -14,7 +14,7 @@ from assay.contracts.setting import Choice, Flag, Levels, NumberOf, Setting, Tex
 from assay.errors import ArgumentError
 from assay.experiment import setting_values, settings_validation
 from assay.experiment.choices import checked_choices
-from assay.experiment.settings_catalogue import SETTINGS
+from assay.experiment.settings_catalogue import OPTIONS, SETTINGS
 from assay.experiment.settings_validation import spelled_in_file
 from assay.text import keys, quantities
 from assay.text.keys import (
@@ -129,8 +129,17 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
 def _driving(section: TomlTable) -> DrivingChanges:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
     given = driving.read(section, None, passed_over=("offered_rate_per_s",))
-    section.done()
+    section.done(_AT_THE_TOP)
     return given
+
+
+_AT_THE_TOP = {
+    word: f"{option.path} = … above the first heading"
+    for option in OPTIONS.values()
+    if option.path and "." not in option.path
+    for word in (option.word, option.argument)
+}
+"""Keys of the file that people write below ``[drive]``."""
 
 
 class ErrorPlace:

@@ -504,6 +504,9 @@ class TomlTable:
         self, item: Any, fits: Callable[[Any], bool], expected: str, key: str, *at: int
     ) -> Any:
         if not fits(item):
+            if isinstance(item, dict):
+                said = f"{key}: found a table, expected {expected} or a list of such"
+                raise self.error(said, key, *at, hint=f"write {key} = […] above the first heading")
             said = f"{key}: {self._shown(item, key, *at)}: expected {expected}"
             raise self.error(said, key, *at)
         return item
