@@ -74,7 +74,9 @@ from assay.workload.values import Workload
 if TYPE_CHECKING:
     from assay.comparison.conditions import Condition
     from assay.comparison.goals import Excess, Trial
+    from assay.contracts.systems.protocol import ServerDirectory
     from assay.lab.goal_search import GoalSearch
+    from assay.probe.measure import Probe
 
 BEGINS_ANEW = Request()
 NOT_PROBED = FirstUse(probe_s=0.0)
@@ -184,6 +186,7 @@ def run(
                     is_measured=first_use.measures_durability,
                     may_commit=prepared.may_commit,
                     session_settings=found.compiled.session_settings,
+                    again=first_use.again,
                 ),
                 events,
                 stop,
@@ -191,6 +194,7 @@ def run(
                 probe_s=first_use.chosen_probe_s(
                     compares_storages=_has_several_storages(prepared.plan)
                 ),
+                again=first_use.again,
                 excess=_excess(experiment),
                 log=log,
             )
@@ -565,11 +569,22 @@ def probe_storage(state: RunState) -> None:
             name = directory.storage.name
             if name in context.known.probes:
                 continue
-            from assay.probe.measure import probe
-
-            context.events.stage(f"probe {name}")
-            context.known.probes[name] = probed = probe(directory, context.probe_s)
+            context.known.probes[name] = probed = _probed(context, directory)
             context.store.probed(probed)
+
+
+def _probed(context: Context, directory: ServerDirectory) -> Probe:
+    from assay.probe import kept
+    from assay.probe.measure import Probe, probe
+
+    name = directory.storage.name
+    depends_on = kept.of_probe(directory.storage, context.probe_s)
+    found = None if context.again else kept.find(Probe, *depends_on)
+    if found is not None:
+        context.events.stage(f"probe {name}: {kept.in_a_stage(found)}")
+        return replace(found, storage=name)
+    context.events.stage(f"probe {name}")
+    return probe(directory, context.probe_s)
 
 
 def start_system(state: RunState) -> None:

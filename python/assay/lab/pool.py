@@ -560,10 +560,12 @@ class CommitDurability:
         is_measured: bool,
         may_commit: Callable[[PlannedRun], bool],
         session_settings: Callable[[PlannedRun], SessionSettings],
+        again: bool = False,
     ) -> None:
         """``may_commit``: whether a run may commit anything. ``session_settings``: what its
-        sessions set."""
+        sessions set. ``again``: measures what the user's cache has."""
         self.is_measured = is_measured
+        self._again = again
         self._may_commit = may_commit
         self._session_settings = session_settings
         self._known: dict[tuple[str, SessionSettings], Durability] = {}
@@ -587,9 +589,26 @@ class CommitDurability:
             if (place, settings) in self._known:
                 continue
             if deployment.commit_storage.is_own_device:
-                stage("measure the durability of its commits")
-            self._known[place, settings] = measure_durability(deployment, pooled.system, settings)
+                self._known[place, settings] = self._found(pooled, settings, stage)
+            else:
+                self._known[place, settings] = measure_durability(
+                    deployment, pooled.system, settings
+                )
         self._complete.update(map(place_of, runs))
+
+    def _found(
+        self, pooled: PooledSystem, settings: SessionSettings, stage: Callable[[str], None]
+    ) -> Durability:
+        from assay.probe import kept
+
+        what = "measure the durability of its commits"
+        depends_on = kept.of_durability(pooled.deployment, settings)
+        found = None if self._again else kept.find(Durability, *depends_on)
+        if found is not None:
+            stage(f"{what}: {kept.in_a_stage(found)}")
+            return found
+        stage(what)
+        return measure_durability(pooled.deployment, pooled.system, settings)
 
     def of(self, run: PlannedRun, deployment: Deployment) -> Durability:
         """That of the commits of its sessions."""

@@ -22,6 +22,7 @@ from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings,
 from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.protocol import System
 from assay.errors import Bug, RunFailed, SystemRefused, SystemUnderTestError
+from assay.probe import kept
 from assay.probe.flushes import (
     FOLLOWED,
     IDLE_S,
@@ -62,11 +63,15 @@ def measure_durability(
         return not_measured(f"{directory} is not on the storage's own device")
     if (reason := why_flushes_are_not_counted(devices)) is not None:
         return not_measured(reason)
+    begun_unix_ns = time.time_ns()
     try:
         found = _measured(deployment, system, directory, devices, settings)
     except (RunFailed, SystemRefused) as error:
         return not_measured(f"the system refused to commit a row: {error.message}")
-    return replace(found, session_statements=settings.statements)
+    found = replace(found, session_statements=settings.statements, begun_unix_ns=begun_unix_ns)
+    if found.durability_class is not None:
+        kept.keep(found, *kept.of_durability(deployment, settings))
+    return found
 
 
 def _why_not(deployment: Deployment, system: System, settings: SessionSettings) -> str | None:

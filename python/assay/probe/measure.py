@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from assay.contracts.documents import Shape
+from assay.contracts.durability import Durability
 from assay.contracts.observation import DeviceCounts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
@@ -26,7 +27,7 @@ from assay.provision.machine.program import Program
 from assay.storages.device_counters import devices_of_storage
 from assay.text.phrases import reason_sentence
 from assay.text.quantities import PROBE_DEFAULT_S
-from assay.text.units import size
+from assay.text.units import duration, size
 
 FIO = Program("fio", "fio")
 _STREAM_BYTES = 1 << 20
@@ -228,12 +229,21 @@ def _p99(times: _Times, count: int) -> int | None:
     return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None
 
 
+def age(found: Probe | Durability) -> str:
+    """At the time when it was taken from the cache; empty: it was measured for this experiment."""
+    if found.taken_unix_ns is None:
+        return ""
+    return duration((found.taken_unix_ns - found.begun_unix_ns) // 10**9)
+
+
 class FirstUse(Struct, frozen=True):
     probe_s: float | None = None
     """How long to probe each storage; 0: not at all; None: `PROBE_DEFAULT_S` where the experiment
     compares storages, else not at all."""
     measures_durability: bool = True
     """Whether to measure that commits are flushed before they are answered."""
+    again: bool = False
+    """Whether to measure what the user's cache has."""
 
     def chosen_probe_s(self, *, compares_storages: bool) -> float:
         if self.probe_s is None:
@@ -280,7 +290,12 @@ def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe
         if device is None:
             file.unlink(missing_ok=True)
     flushed = _flushes_since(before, devices.counts() if devices else None)
-    return structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
+    measured = structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
+    if not (measured.flushes and measured.flushes.is_uneven):
+        from assay.probe import kept
+
+        kept.keep(measured, *kept.of_probe(directory.storage, seconds))
+    return measured
 
 
 def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:
@@ -384,6 +399,13 @@ class Probe(Shape, frozen=True, kw_only=True):
     """Each with the write of a page before it; one after the other."""
     device_flushes: int | None = None
     """Ended by the device under it meanwhile, for any program; None: not counted."""
+    taken_unix_ns: int | None = None
+    """When it was taken from the user's cache; None: it was measured for this experiment."""
+
+    @property
+    def known_unix_ns(self) -> int:
+        """From when on runs of the experiment use it."""
+        return self.taken_unix_ns or self.begun_unix_ns
 
     @property
     def passes_flushes_on(self) -> bool:
