@@ -91,6 +91,8 @@ _OF_EXPERIMENT = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.
 _OF_THE_LAST = """
 WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
 """
+_WORKLOAD = "iif(json_valid(workload_facts), json_extract(workload_facts, '$.name'), '')"
+"""Of `experiments`: its name."""
 
 
 def runs(
@@ -359,6 +361,19 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     if (parts[1] or "").lower() != "run":
         return experiment(connection, path, number)
     return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
+
+
+def last_two(connection: sqlite3.Connection, path: Path) -> tuple[str, int, int | None]:
+    """The workload of the last experiment, this, and the one of that workload before it; None:
+    there is none. No experiment is read whole."""
+    last = _from_the_end(connection, path, 0)
+    workload = f"SELECT {_WORKLOAD} FROM experiments WHERE id = ?"
+    name = str(record_file.value(connection, workload, last))
+    before = connection.execute(
+        f"SELECT id FROM experiments WHERE id < ? AND {_WORKLOAD} = ? ORDER BY id DESC LIMIT 1",
+        (last, name),
+    ).fetchone()
+    return name, last, None if before is None else int(before[0])
 
 
 def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> int:
