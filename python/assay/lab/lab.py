@@ -174,6 +174,7 @@ def run(
             loading,
             begun.runs,
             warning=events.warning,
+            stage=events.stage,
         )
         with made as pool:
             context = Context(
@@ -550,12 +551,6 @@ _SLOW_CPUS = 0.5
 
 
 def make_storage(state: RunState) -> None:
-    choice = state.planned.cell.system
-    cpus = choice.machine.cpus
-    slow = ""
-    if cpus is not None and cpus < _SLOW_CPUS:
-        slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
     state.pooled = state.context.pool.made(state.planned)
 
 
@@ -589,6 +584,12 @@ def _probed(context: Context, directory: ServerDirectory) -> Probe:
 
 def start_system(state: RunState) -> None:
     """Of a server by URL: reads its version and settings again."""
+    choice = state.planned.cell.system
+    cpus = choice.machine.cpus
+    slow = ""
+    if cpus is not None and cpus < _SLOW_CPUS:
+        slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
+    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
     state.context.pool.start(state.planned)
 
 
