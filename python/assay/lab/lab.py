@@ -74,9 +74,7 @@ from assay.workload.values import Workload
 if TYPE_CHECKING:
     from assay.comparison.conditions import Condition
     from assay.comparison.goals import Excess, Trial
-    from assay.contracts.systems.protocol import ServerDirectory
     from assay.lab.goal_search import GoalSearch
-    from assay.probe.measure import Probe
 
 BEGINS_ANEW = Request()
 NOT_PROBED = FirstUse(probe_s=0.0)
@@ -564,22 +562,12 @@ def probe_storage(state: RunState) -> None:
             name = directory.storage.name
             if name in context.known.probes:
                 continue
-            context.known.probes[name] = probed = _probed(context, directory)
+            from assay.probe.measure import probe
+
+            seconds, say = context.probe_s, context.events.stage
+            probed = probe(directory, seconds, again=context.again, say=say)
+            context.known.probes[name] = probed
             context.store.probed(probed)
-
-
-def _probed(context: Context, directory: ServerDirectory) -> Probe:
-    from assay.probe import kept
-    from assay.probe.measure import Probe, probe
-
-    name = directory.storage.name
-    depends_on = kept.of_probe(directory.storage, context.probe_s)
-    found = None if context.again else kept.find(Probe, *depends_on)
-    if found is not None:
-        context.events.stage(f"probe {name}: {kept.in_a_stage(found)}")
-        return replace(found, storage=name)
-    context.events.stage(f"probe {name}")
-    return probe(directory, context.probe_s)
 
 
 def start_system(state: RunState) -> None:

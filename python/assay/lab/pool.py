@@ -596,27 +596,10 @@ class CommitDurability:
             settings = self._settings_of(run, deployment)
             if (place, settings) in self._known:
                 continue
-            if deployment.commit_storage.is_own_device:
-                self._known[place, settings] = self._found(pooled, settings, stage)
-            else:
-                self._known[place, settings] = measure_durability(
-                    deployment, pooled.system, settings
-                )
+            self._known[place, settings] = measure_durability(
+                deployment, pooled.system, settings, again=self._again, say=stage
+            )
         self._complete.update(map(place_of, runs))
-
-    def _found(
-        self, pooled: PooledSystem, settings: SessionSettings, stage: Callable[[str], None]
-    ) -> Durability:
-        from assay.probe import kept
-
-        what = "measure the durability of its commits"
-        depends_on = kept.of_durability(pooled.deployment, settings)
-        found = None if self._again else kept.find(Durability, *depends_on)
-        if found is not None:
-            stage(f"{what}: {kept.in_a_stage(found)}")
-            return found
-        stage(what)
-        return measure_durability(pooled.deployment, pooled.system, settings)
 
     def of(self, run: PlannedRun, deployment: Deployment) -> Durability:
         """That of the commits of its sessions."""

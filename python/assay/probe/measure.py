@@ -7,25 +7,32 @@ reads and writes, and small writes that are each flushed, as at a commit.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
 
+from assay import __version__
 from assay.contracts.documents import Shape
 from assay.contracts.durability import Durability
 from assay.contracts.observation import DeviceCounts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
-from assay.errors import SystemRefused, says_disk_is_full
+from assay.errors import AssayError, SystemRefused, says_disk_is_full
+from assay.provision.machine.mounts import mount_of
+from assay.provision.machine.process_table import boot_id
 from assay.provision.machine.program import Program
 from assay.storages.device_counters import devices_of_storage
-from assay.text.phrases import reason_sentence
+from assay.text.output_file import write_file
+from assay.text.phrases import phrase, reason_sentence
 from assay.text.quantities import PROBE_DEFAULT_S
 from assay.text.units import duration, size
 
@@ -229,13 +236,6 @@ def _p99(times: _Times, count: int) -> int | None:
     return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None
 
 
-def age(found: Probe | Durability) -> str:
-    """At the time when it was taken from the cache; empty: it was measured for this experiment."""
-    if found.taken_unix_ns is None:
-        return ""
-    return duration((found.taken_unix_ns - found.begun_unix_ns) // 10**9)
-
-
 class FirstUse(Struct, frozen=True):
     probe_s: float | None = None
     """How long to probe each storage; 0: not at all; None: `PROBE_DEFAULT_S` where the experiment
@@ -261,11 +261,26 @@ _SHARE_OF_FREE = 4
 _LEAST_FREE_BYTES = 16 << 20
 
 
-def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe:
+def _say_nothing(_sentence: str) -> None:
+    pass
+
+
+def probe(
+    directory: ServerDirectory,
+    seconds: float = PROBE_DEFAULT_S,
+    *,
+    again: bool = True,
+    say: Callable[[str], None] = _say_nothing,
+) -> Probe:
     """Measures in about so many seconds, as the user and in the place of the server whose directory
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe
-    has a reason and no figures."""
-    found = Probe(storage=directory.storage.name, begun_unix_ns=time.time_ns(), seconds=seconds)
+    has a reason and no figures. Without ``again`` the result of the last day will do."""
+    name, depends_on = directory.storage.name, (place(directory.storage), seconds)
+    if not again and (known := kept(Probe, depends_on)) is not None:
+        say(f"probe {name}{said_age(known)}")
+        return structs.replace(known, storage=name)
+    say(f"probe {name}")
+    found = Probe(storage=name, begun_unix_ns=time.time_ns(), seconds=seconds)
     if not is_installed():
         return structs.replace(found, reason=f"{NOT_INSTALLED}: {HOW_TO_INSTALL}")
     if (device := directory.raw_device) is not None:
@@ -292,9 +307,7 @@ def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe
     flushed = _flushes_since(before, devices.counts() if devices else None)
     measured = structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
     if not (measured.flushes and measured.flushes.is_uneven):
-        from assay.probe import kept
-
-        kept.keep(measured, *kept.of_probe(directory.storage, seconds))
+        keep(measured, depends_on)
     return measured
 
 
@@ -422,3 +435,60 @@ class Probe(Shape, frozen=True, kw_only=True):
             self.random_reads, key=lambda reads: (abs(reads.depth - clients), reads.depth)
         )
         return near[0] if near else None
+
+
+# Takes what a measurement depends on; returns its result of the last 24 hours from the user's
+# cache, and keeps new ones there, a file each, which appears whole or not at all. What cannot be
+# read or written is passed over.
+
+_KEPT_NS = 24 * 3600 * 1_000_000_000
+Kept = TypeVar("Kept", Probe, Durability)
+
+
+def place(storage: StorageFacts) -> tuple[object, ...]:
+    """By what a storage is known again until the next boot. A loop device has another number each
+    time: the device below its image stands for it."""
+    image_in = storage.facts.get("image_in")
+    device = mount_of(Path(image_in)).source if image_in else storage.device
+    options, limits = storage.mount_options, sorted(storage.in_force.items())
+    return storage.kind, device, storage.file_system, options, storage.size_bytes, limits, boot_id()
+
+
+def kept(kind: type[Kept], depends_on: object) -> Kept | None:
+    """None where nothing is kept, or what is there is too old, or no such file."""
+    now_ns = time.time_ns()
+    with suppress(OSError, AssayError, msgspec.MsgspecError, ValueError):
+        found = msgspec.json.decode(_kept_in(kind, depends_on).read_bytes(), type=kind)
+        if 0 <= now_ns - found.begun_unix_ns < _KEPT_NS:
+            return structs.replace(found, taken_unix_ns=now_ns)
+    return None
+
+
+def keep(result: Kept, depends_on: object) -> None:
+    """Removes those that are too old."""
+    from assay.provision.install.cache import make_folder
+
+    file = _kept_in(type(result), depends_on)
+    with suppress(OSError, AssayError):
+        make_folder(file.parent)
+        write_file(file, msgspec.json.encode(result), force=True)
+        for one in file.parent.iterdir():
+            if time.time_ns() - one.stat().st_mtime_ns >= _KEPT_NS:
+                one.unlink()
+
+
+def _kept_in(kind: type[Kept], depends_on: object) -> Path:
+    from assay.provision.install.cache import cache_folder
+
+    digest = hashlib.sha256(repr((__version__, depends_on)).encode()).hexdigest()
+    return cache_folder() / "measured" / f"{kind.__name__.lower()}-{digest}.json"
+
+
+def age(known: Probe | Durability) -> str:
+    """When it was taken from the cache; empty: it was measured for this experiment."""
+    taken_ns = known.taken_unix_ns
+    return "" if taken_ns is None else duration((taken_ns - known.begun_unix_ns) // 10**9)
+
+
+def said_age(known: Probe | Durability) -> str:
+    return phrase(": measured {} ago; {--again} measures anew", age(known))

@@ -214,7 +214,7 @@ def probes_of_experiment(connection: sqlite3.Connection, experiment_id: int) -> 
     probes = [
         documents.read_shape(Probe, json.loads(text), f"run {one}: probe") for one, text in found
     ]
-    return sorted(probes, key=lambda one: one.known_unix_ns, reverse=True)
+    return sorted(probes, key=lambda probe: probe.known_unix_ns, reverse=True)
 
 
 def probe_of_run(probes: Iterable[Probe], storage: str, ended_unix_ns: int | None) -> Probe | None:
