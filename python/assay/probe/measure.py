@@ -261,16 +261,12 @@ _SHARE_OF_FREE = 4
 _LEAST_FREE_BYTES = 16 << 20
 
 
-def _say_nothing(_sentence: str) -> None:
-    pass
-
-
 def probe(
     directory: ServerDirectory,
     seconds: float = PROBE_DEFAULT_S,
     *,
     again: bool = True,
-    say: Callable[[str], None] = _say_nothing,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Probe:
     """Measures in about so many seconds, as the user and in the place of the server whose directory
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe

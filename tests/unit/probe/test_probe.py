@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -17,7 +18,7 @@ from msgspec import structs
 import invented_records as invented
 from assay import registry
 from assay.contracts import documents
-from assay.contracts.durability import NO_SETTINGS, Durability
+from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Inspectable
@@ -235,17 +236,16 @@ def test_a_probe_is_kept_for_a_day_and_shown_with_its_age() -> None:
 def test_a_place_is_a_device_a_file_system_its_options_and_a_boot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert measure.place(structs.replace(DISK, directory="/srv/other")) == PLACE
-    image = structs.replace(DISK, device="/dev/loop1", facts={"image_in": str(tmp_path)})
-    others = [
-        structs.replace(DISK, device="/dev/sdb1"), structs.replace(DISK, file_system="xfs"),
-        structs.replace(DISK, mount_options="rw"), image,
-        structs.replace(DISK, facts={"limits": {"write_iops": 100}}),
-    ]  # fmt: skip
-    assert PLACE not in list(map(measure.place, others))
-    assert measure.place(image) == measure.place(structs.replace(image, device="/dev/loop2"))
+    def of(**changes: Any) -> object:
+        return measure.place(structs.replace(DISK, **changes))
+
+    image = {"image_in": str(tmp_path)}
+    others = [of(device="/dev/sdb1"), of(file_system="xfs"), of(mount_options="rw")]
+    others += [of(facts={"limits": {"write_iops": 100}}), of(facts=image)]
+    assert of(directory="/srv/other") == PLACE not in others
+    assert of(facts=image, device="/dev/loop1") == of(facts=image, device="/dev/loop2")
     monkeypatch.setattr(measure, "boot_id", lambda: "another")
-    assert measure.place(DISK) != PLACE
+    assert of() != PLACE
 
 
 @pytest.mark.parametrize(
@@ -276,11 +276,13 @@ def test_several_that_keep_a_probe_at_once_leave_one_whole_file(cache: Path) -> 
 
 def test_a_durability_class_is_that_of_a_version_and_its_settings() -> None:
     known = invented.deployment(invented.plan([invented.SQLITE]).runs[0].cell)
-    session = structs.replace(NO_SETTINGS, before_begin=("SET synchronous_commit = off",))
-    lowered = {"durability_lowered_by": ("fsync = off",)}
+
+    def of(settings: SessionSettings = NO_SETTINGS, **changes: Any) -> object:
+        return durability._depends_on(replace(known, **changes), settings)
+
     others = [
-        durability._depends_on(replace(known, **changes), NO_SETTINGS)
-        for changes in ({"version": "99"}, {"settings_asked": {"fsync": "off"}}, lowered)
+        of(version="99"),
+        of(settings_asked={"fsync": "off"}),
+        of(SessionSettings(("SET x",))),
     ]
-    assert durability._depends_on(known, NO_SETTINGS) not in others
-    assert durability._depends_on(known, session) != durability._depends_on(known, NO_SETTINGS)
+    assert of() not in [*others, of(durability_lowered_by=("fsync = off",))]

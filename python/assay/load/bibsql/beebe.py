@@ -106,8 +106,8 @@ def remove(to: Path | None = None) -> str:
     the default one, only those that nobody has changed. Raises `ArgumentError` where there are
     none."""
     folder, known = to or default_folder(), manifest().files
-    found = [folder / name for name in known if (folder / name).is_file()]
-    found = [file for file in found if to is None or _sha256(file) == known[file.name][1]]
+    there = [folder / name for name in known if (folder / name).is_file()]
+    found = [file for file in there if to is None or _sha256(file) == known[file.name][1]]
     if not found:
         raise ArgumentError(f"beebe was not installed by Assay in {folder}")
     for file in found:

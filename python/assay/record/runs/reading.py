@@ -91,8 +91,10 @@ _OF_EXPERIMENT = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.
 _OF_THE_LAST = """
 WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
 """
-_WORKLOAD = "iif(json_valid(workload_facts), json_extract(workload_facts, '$.name'), '')"
-"""Of `experiments`: its name."""
+_LAST_WORKLOADS = """
+SELECT id, iif(json_valid(workload_facts), json_extract(workload_facts, '$.name'), '')
+FROM experiments WHERE id <= ? ORDER BY id DESC
+"""
 
 
 def runs(
@@ -366,14 +368,9 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
 def last_two(connection: sqlite3.Connection, path: Path) -> tuple[str, int, int | None]:
     """The workload of the last experiment, this, and the one of that workload before it; None:
     there is none. No experiment is read whole."""
-    last = _from_the_end(connection, path, 0)
-    workload = f"SELECT {_WORKLOAD} FROM experiments WHERE id = ?"
-    name = str(record_file.value(connection, workload, last))
-    before = connection.execute(
-        f"SELECT id FROM experiments WHERE id < ? AND {_WORKLOAD} = ? ORDER BY id DESC LIMIT 1",
-        (last, name),
-    ).fetchone()
-    return name, last, None if before is None else int(before[0])
+    found = connection.execute(_LAST_WORKLOADS, (_from_the_end(connection, path, 0),))
+    last, name = next(found)
+    return str(name), last, next((number for number, other in found if other == name), None)
 
 
 def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> int:
