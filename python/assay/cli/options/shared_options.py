@@ -308,18 +308,17 @@ def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
-    """Raises `ArgumentError` for a typed length of the probe where nothing is probed. Options that
-    leave measurements out are obeyed in any case."""
-    if (
-        first_use.probe_s
-        and is_typed("probe_s")
-        and all(system.url is not None for system in experiment.systems)
-    ):
-        raise ArgumentError(
-            "--probe-seconds does not apply: only the storages of systems that Assay starts are "
-            "probed, and all systems are reached by URL",
-            hint="leave --probe-seconds out",
-        )
+    """Raises `ArgumentError` for a typed length of the probe, or another measurement, where nothing
+    is probed. Options that leave measurements out are obeyed in any case."""
+    if not all(system.url is not None for system in experiment.systems):
+        return
+    for setting, is_given in ((PROBE_S, first_use.probe_s), (AGAIN, first_use.again)):
+        if is_given and is_typed(setting.name):
+            raise ArgumentError(
+                f"{setting.option} does not apply: only the storages of systems that Assay starts "
+                "are probed, and all systems are reached by URL",
+                hint=f"leave {setting.option} out",
+            )
 
 
 _PROBING_OPTIONS = (
