@@ -233,6 +233,8 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
     [
         (("capsule", "pack", "9"), "there is no experiment 9"),
         (("capsule", "pack", "run:2"), "found a single run"),
+        (("capsule", "pack", "run:latest"), "found a single run"),
+        (("capsule pack", "latest"), "it is: assay capsule pack latest"),
         (("capsule", "pack", "1,2"), "expected one experiment, found 2"),
         (("capsule", "pack", "none.sqlite:1"), "there are no records at none.sqlite"),
         (("capsule", "pack", "first"), "expected an experiment or a record file, found 'first'"),

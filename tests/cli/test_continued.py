@@ -222,7 +222,7 @@ def test_a_signal_ends_a_run_in_each_stage(
 ) -> None:
     need(system)
     words = [str(workload(working_folder, stage)), "--on", system, "--clients", "2"]
-    words += ["--probe-seconds", "600"] if stage == "probe" else ["--no-probe"]
+    words += ["--probe-seconds", "600", "--again"] if stage == "probe" else ["--no-probe"]
     words += ["--duration", "600", "--think-time", "constant:5ms"] if stage == "drive" else []
     with started(working_folder, "run", *words) as running:
         assert running.stderr is not None

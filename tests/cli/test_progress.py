@@ -12,7 +12,6 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from assay.cli.options import shared_options
 from assay.cli.output import report_output
 from assay.cli.output.progress import Lines, Live, progress
 from assay.cli.program import run_program
@@ -30,6 +29,7 @@ from assay.contracts.events import (
 )
 from assay.contracts.observation import Interval
 from assay.errors import SystemUnderTestError
+from assay.experiment import settings_catalogue
 from commands import run_in
 
 RUN = RunBegun(
@@ -243,6 +243,9 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
         shown(StageBegun("copy the data"))
         now_s += 12
         shown(FilesCopied(5_000_000, 20_000_000))
+        for _ in range(130):  # nothing is reported, as by a probe or a check
+            now_s += 1
+            shown.still()
         return stream.getvalue().splitlines()
 
     assert lines(10) == [
@@ -251,6 +254,8 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
         "  20 s: 800 rows, 80 %, in t",
         "  copy the data",
         "  12 s: 5 MB of 20 MB copied",
+        "  72 s: copy the data",
+        "  132 s: copy the data",
     ]
     assert lines(0) == ["  load", "  copy the data"]
 
@@ -291,7 +296,7 @@ def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_command_that_is_printed_can_be_typed_with_any_path() -> None:
-    assert shared_options.of_records(Path("my records/r")) == " --records 'my records/r'"
+    assert settings_catalogue.of_records(Path("my records/r")) == " --records 'my records/r'"
 
 
 def test_a_page_is_written_to_a_file_that_is_replaced_only_with_force(

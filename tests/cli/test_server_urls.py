@@ -395,6 +395,7 @@ def test_a_report_of_both_has_the_machine_as_a_factor(assay: Assay, record: Path
         (("1", "1"), "experiment 1 is named twice"),
         (("=1",), "expected the name of a machine"),
         (("1", "9"), "there is no experiment 9"),
+        (("x=run:1",), "a run alone names no machine, found 'x=run:1'"),
         (("a=b=1",), "expected an experiment or a record file"),
         (("1", "{folder}/there.sqlite:1"), "expected experiments of one record file"),
     ],

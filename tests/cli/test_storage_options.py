@@ -410,5 +410,6 @@ def test_probing_options_without_effect_or_against_each_other_are_refused(assay:
     by_url = assay(*words, "--probe-seconds", "1")
     assert by_url.status == 2
     assert "--probe-seconds does not apply" in by_url.err
+    assert "--again does not apply" in assay(*words, "--again").err
     for without in (("--no-durability", "--no-probe"), ("--probe-seconds", "0")):
         assert "does not apply" not in assay(*words, *without).err, "to leave it out is no mistake"

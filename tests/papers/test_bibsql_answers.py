@@ -361,7 +361,7 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
     ended = assay(
         "run", "bibsql.sequential", "--on", ",".join(systems), "--storage",
         ",".join(STORAGES.values()), "--set", "copies=1", "--bib", beebe / "texbook1.bib",
-        "--probe-seconds", "1",
+        "--probe-seconds", "1", "--again",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     report = build(ended.experiment)

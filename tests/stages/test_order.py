@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import doubles
 from assay import registry
@@ -18,9 +19,12 @@ from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.probe.measure import FirstUse
+from assay.probe import measure
+from assay.probe.measure import FirstUse, Flushes
 from assay.provision.undo import ledger
 from assay.record import Store
+from assay.report.build import build
+from shown_report import table_of
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +53,7 @@ def run(
     events: Any,
     records: Path,
     on: tuple[str, ...] = ("traced",),
-    probe_s: float = 0.0,
+    first_use: FirstUse = lab.NOT_PROBED,
     **words: Any,
 ) -> list[str]:
     """The states of the runs, in their order; raises what ends the experiment."""
@@ -58,7 +62,7 @@ def run(
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
         sinks = [logged_in(events)]
-        lab.run(asked, records=records, sinks=sinks, first_use=FirstUse(probe_s))
+        lab.run(asked, records=records, sinks=sinks, first_use=first_use)
     finally:
         with Store(records, must_exist=True) as store:
             states = [one.state for one in store.latest().runs]
@@ -128,13 +132,33 @@ def test_runs_of_one_system_share_it_and_load_again_what_was_changed(
 def test_a_storage_is_probed_once_before_its_first_use(events: Any, tmp_path: Path) -> None:
     records = tmp_path / "r.sqlite"
     events.fails_in = "load"  # so that its system is brought up again
-    states = run(events, records, probe_s=0.1, repetitions=2)
+    states = run(events, records, first_use=FirstUse(0.1, again=True), repetitions=2)
     failed = "storage+ probe system+ load! system- storage-"
     assert (str(events), states) == (f"{failed} {WHOLE}", ["failed", "done"])
     with Store(records, must_exist=True) as store:
         first, second = (one.probe for one in store.latest().runs)
     assert first is not None and first == second
     assert first.storage == "traced" and first.seconds == 0.1
+
+
+@pytest.mark.skipif(not measure.is_installed(), reason="fio is not installed")
+def test_another_experiment_takes_its_probe_from_the_cache_and_its_record_says_so(
+    events: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(Flushes, "is_uneven", False)
+    for again in (False, False, True):
+        run(events, tmp_path / "r.sqlite", first_use=FirstUse(0.1, again=again))
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        runs = [store.experiment(number).runs[0] for number in (1, 2, 3)]
+        shown = build(store.experiment(2))
+    first, second, third = (one.probe for one in runs)
+    assert first and second and third and second.taken_unix_ns
+    assert second == structs.replace(first, taken_unix_ns=second.taken_unix_ns)
+    assert third.begun_unix_ns > first.begun_unix_ns and third.taken_unix_ns is None
+    assert len({one.cell_fingerprint for one in runs}) == 1
+    notes = table_of(shown, "storage_probes").notes
+    assert any(note.startswith("traced: taken from the user's cache, measured ") for note in notes)
 
 
 @pytest.mark.parametrize(

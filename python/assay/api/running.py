@@ -92,6 +92,7 @@ def run(
     datasets: Path | None = None,
     probe_s: Seconds | None = None,
     durability: bool = True,
+    again: bool = False,
     records: Path = DEFAULT_FILE_NAME,
     show_progress: bool = False,
     **unknown: Never,
@@ -112,6 +113,8 @@ def run(
     True
 
     Without ``durability``, it is not measured whether commits are flushed before they are answered.
+    With ``again``, it is measured even if the user's cache has its result of the last 24 hours, as
+    is what storages do (``probe_s``).
 
     An experiment file continues where its last experiment was interrupted, as with ``assay run``;
     with ``new`` another one begins.
@@ -131,7 +134,9 @@ def run(
     )
     record = FilePath(asked.path("records", records))
     request = Request(command_of(words), asked.flag("new", new), patterns(words))
-    first_use = FirstUse(_probe_s(probe_s), asked.flag("durability", durability))
+    first_use = FirstUse(
+        _probe_s(probe_s), asked.flag("durability", durability), asked.flag("again", again)
+    )
     with as_written(words, in_python=True):
         return _result(words, loading, record, show_progress, request, first_use)
 

@@ -41,7 +41,7 @@ GROUPS = {
         "capsule site": "Make a static site of a folder of capsules.",
     },
     "Systems": {
-        "install": "Download the programs of a system or a data set, or remove a system again.",
+        "install": "Download the programs of a system or a data set, or remove them again.",
         "verify": "Test a system against the requirements of its capabilities.",
     },
     "Machine": {
@@ -177,7 +177,7 @@ class Commands(click.Group):
         known, name = names_in(self.path), f"{self.path}{word}"
         if name in known:
             return
-        if word in RENAMED:
+        if word in RENAMED or (" " in word and word in COMMANDS):
             raise ArgumentError(f"there is no command {name!r}; it is: {_today(word, words)}")
         others = {} if self.path else {**{name: name for name in COMMANDS}, **RENAMED}
         raise click.UsageError(
@@ -186,8 +186,8 @@ class Commands(click.Group):
 
 
 def _today(old: str, words: Sequence[str]) -> str:
-    """What is typed in place of an earlier name and the words behind it."""
-    new, rest = RENAMED[old], words
+    """What is typed in place of an earlier name, or of two words as one, and what is behind it."""
+    new, rest = RENAMED.get(old, old), words
     if new.endswith("RUN"):
         # The first word that may be the number of a run; a name of several words is none.
         number = next((one for one in words if one.removeprefix("run:").isdecimal()), "latest")

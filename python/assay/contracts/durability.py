@@ -77,6 +77,10 @@ class Durability(Struct, frozen=True):
     """What its sessions executed besides, as those of the run do: `SessionSettings`."""
     is_contradicted: bool = False
     """It was measured, and then a run flushed too seldom for it: there is no class."""
+    begun_unix_ns: int = 0
+    """When it was measured; 0: an earlier Assay did not say."""
+    taken_unix_ns: int | None = None
+    """When it was taken from the user's cache; None: it was measured for this experiment."""
 
     @property
     def meaning(self) -> str:

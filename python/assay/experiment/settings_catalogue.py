@@ -8,7 +8,9 @@ The options of the command line (`assay.cli.options.shared_options`), the argume
 unused settings and the spelling of errors come from here. One list, so the file is long.
 """
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
 
 from msgspec import Struct, defstruct, structs
@@ -374,17 +376,28 @@ PROBE_S = Setting(
     help="About how long to measure each storage before its first use, with fio. [default: 2 where "
     "storages are compared, else 0]",
 )  # fmt: skip
+AGAIN = Setting(
+    Flag(), Heading.STORAGES, name="again", key=IN_NO_FILE,
+    help="Measure storages and durability even if the cache has their results of the last 24 h, "
+    "since the machine was started.",
+)  # fmt: skip
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 RECORDS = Setting(
     FileName(), Heading.OUTPUT, name="records", metavar="PATH", key=IN_NO_FILE,
     help="Record file in which all runs are kept.",
 )  # fmt: skip
 
+
+def of_records(records: Path) -> str:
+    """`` --records FILE``, as a command says it; empty for the default."""
+    return "" if str(records) == DEFAULT_FILE_NAME else f" --records {shlex.quote(str(records))}"
+
+
 OPTIONS: Final[Mapping[str, Setting]] = {
     setting.word: setting
     for setting in (
         *(setting for setting in SETTINGS.values() if not setting.is_short_for),
-        NEW, LOAD_SESSIONS, VERIFY, DATASETS, PROBE_S, RECORDS,
+        NEW, LOAD_SESSIONS, VERIFY, DATASETS, PROBE_S, AGAIN, RECORDS,
     )
 }  # fmt: skip
 """By the names of the options: those that `assay run` and `assay.run` both have."""

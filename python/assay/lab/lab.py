@@ -172,6 +172,7 @@ def run(
             loading,
             begun.runs,
             warning=events.warning,
+            stage=events.stage,
         )
         with made as pool:
             context = Context(
@@ -184,6 +185,7 @@ def run(
                     is_measured=first_use.measures_durability,
                     may_commit=prepared.may_commit,
                     session_settings=found.compiled.session_settings,
+                    again=first_use.again,
                 ),
                 events,
                 stop,
@@ -191,6 +193,7 @@ def run(
                 probe_s=first_use.chosen_probe_s(
                     compares_storages=_has_several_storages(prepared.plan)
                 ),
+                again=first_use.again,
                 excess=_excess(experiment),
                 log=log,
             )
@@ -546,12 +549,6 @@ _SLOW_CPUS = 0.5
 
 
 def make_storage(state: RunState) -> None:
-    choice = state.planned.cell.system
-    cpus = choice.machine.cpus
-    slow = ""
-    if cpus is not None and cpus < _SLOW_CPUS:
-        slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
     state.pooled = state.context.pool.made(state.planned)
 
 
@@ -567,13 +564,20 @@ def probe_storage(state: RunState) -> None:
                 continue
             from assay.probe.measure import probe
 
-            context.events.stage(f"probe {name}")
-            context.known.probes[name] = probed = probe(directory, context.probe_s)
+            seconds, say = context.probe_s, context.events.stage
+            probed = probe(directory, seconds, again=context.again, say=say)
+            context.known.probes[name] = probed
             context.store.probed(probed)
 
 
 def start_system(state: RunState) -> None:
     """Of a server by URL: reads its version and settings again."""
+    choice = state.planned.cell.system
+    cpus = choice.machine.cpus
+    slow = ""
+    if cpus is not None and cpus < _SLOW_CPUS:
+        slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
+    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
     state.context.pool.start(state.planned)
 
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec import structs
 
+from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Table
 from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings, not_measured
 from assay.contracts.events import Events, FilesCopied
-from assay.contracts.storages.abilities import AccountedSecond
+from assay.contracts.experiment import brief
+from assay.contracts.storages.abilities import AccountedSecond, OwnDevice
 from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import ArgumentError, NotRemoved, SystemUnderTestError
@@ -67,11 +69,12 @@ class Pool:
         runs: Iterable[PlannedRun] | None = None,
         *,
         warning: Callable[[str], None] = lambda _: None,
+        stage: Callable[[str], None] = lambda _: None,
     ) -> None:
         """``runs``: those of the plan that are executed; None: all. A server is started for the
         clients of the whole plan, so that it is the same whichever of them are executed now.
         ``warning`` gets a sentence where something of a deployment cannot be removed; the next
-        command tries again."""
+        command tries again. ``stage`` gets the name of what takes time."""
         self._plan = plan
         self._left: dict[str, dict[int, PlannedRun]] = {}
         """Place of a deployment → its runs that have not ended, by position; each place is asked
@@ -84,6 +87,7 @@ class Pool:
         self._made: dict[str, PooledSystem] = {}
         """Whose storage is there, and which were not started yet."""
         self._warning = warning
+        self._stage = stage
 
     def __enter__(self) -> Self:
         return self
@@ -101,6 +105,8 @@ class Pool:
         if place in self._up:
             return self._up[place]
         cell = planned.cell
+        if isinstance(registry.storage(cell.storage.kind), OwnDevice):
+            self._stage(f"make the storage {cell.storage.name}")
         with ExitStack() as stack:
             connections = self._plan.connections_needed(cell.system)
             on_its_storage = on_storage(cell.system, cell.storage, connections=connections)
@@ -182,6 +188,8 @@ class Pool:
                 self._close(pooled)
 
     def _close(self, pooled: PooledSystem) -> None:
+        if pooled.is_up and pooled.deployment.is_private and not pooled.deployment.is_embedded:
+            self._stage(f"stop {brief(pooled.deployment.label)}")
         try:
             pooled.close()
         except NotRemoved as error:
@@ -560,10 +568,12 @@ class CommitDurability:
         is_measured: bool,
         may_commit: Callable[[PlannedRun], bool],
         session_settings: Callable[[PlannedRun], SessionSettings],
+        again: bool = False,
     ) -> None:
         """``may_commit``: whether a run may commit anything. ``session_settings``: what its
-        sessions set."""
+        sessions set. ``again``: measures what the user's cache has."""
         self.is_measured = is_measured
+        self._again = again
         self._may_commit = may_commit
         self._session_settings = session_settings
         self._known: dict[tuple[str, SessionSettings], Durability] = {}
@@ -586,9 +596,9 @@ class CommitDurability:
             settings = self._settings_of(run, deployment)
             if (place, settings) in self._known:
                 continue
-            if deployment.commit_storage.is_own_device:
-                stage("measure the durability of its commits")
-            self._known[place, settings] = measure_durability(deployment, pooled.system, settings)
+            self._known[place, settings] = measure_durability(
+                deployment, pooled.system, settings, again=self._again, say=stage
+            )
         self._complete.update(map(place_of, runs))
 
     def of(self, run: PlannedRun, deployment: Deployment) -> Durability:

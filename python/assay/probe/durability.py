@@ -37,6 +37,7 @@ from assay.probe.flushes import (
     watch,
     why_flushes_are_not_counted,
 )
+from assay.probe.measure import keep, kept, place, said_age
 from assay.provision.engine.engine_calls import Session, session
 from assay.provision.machine.mounts import MountLine, mount_of
 from assay.provision.undo.resources import MOUNT
@@ -46,11 +47,17 @@ from assay.text.output_file import sync_file_system
 
 
 def measure_durability(
-    deployment: Deployment, system: System, settings: SessionSettings = NO_SETTINGS
+    deployment: Deployment,
+    system: System,
+    settings: SessionSettings = NO_SETTINGS,
+    *,
+    again: bool = True,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Durability:
     """Takes some 2 seconds where commits are flushed before they are answered, 5 where they are
     flushed soon after, 15 where they are not, and three times the period where a system flushes
-    periodically. Makes a table and drops it. ``settings``: of the session that commits.
+    periodically. Makes a table and drops it. ``settings``: of the session that commits. Without
+    ``again`` the result of the last day will do.
 
     Raises `SystemUnderTestError` where the system is lost.
     """
@@ -62,11 +69,30 @@ def measure_durability(
         return not_measured(f"{directory} is not on the storage's own device")
     if (reason := why_flushes_are_not_counted(devices)) is not None:
         return not_measured(reason)
+    what, depends_on = "measure the durability of its commits", _depends_on(deployment, settings)
+    if not again and (known := kept(Durability, depends_on)) is not None:
+        say(what + said_age(known))
+        return known
+    say(what)
+    begun_unix_ns = time.time_ns()
     try:
         found = _measured(deployment, system, directory, devices, settings)
     except (RunFailed, SystemRefused) as error:
         return not_measured(f"the system refused to commit a row: {error.message}")
-    return replace(found, session_statements=settings.statements)
+    found = replace(found, session_statements=settings.statements, begun_unix_ns=begun_unix_ns)
+    if found.durability_class is not None:
+        keep(found, depends_on)
+    return found
+
+
+def _depends_on(deployment: Deployment, settings: SessionSettings) -> object:
+    """The settings in effect have directories and ports: those that were asked for stand for them,
+    and what the system says that they lower and safeguard."""
+    own = deployment
+    places = place(own.storage), place(own.commit_storage)
+    asked = sorted(own.options.items()), sorted(own.settings_asked.items())
+    in_effect = own.durability_lowered_by, own.safeguards
+    return places, own.system, own.label, own.version, asked, in_effect, settings
 
 
 def _why_not(deployment: Deployment, system: System, settings: SessionSettings) -> str | None:

@@ -7,26 +7,34 @@ reads and writes, and small writes that are each flushed, as at a commit.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
 
+from assay import __version__
 from assay.contracts.documents import Shape
+from assay.contracts.durability import Durability
 from assay.contracts.observation import DeviceCounts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
-from assay.errors import SystemRefused, says_disk_is_full
+from assay.errors import AssayError, SystemRefused, says_disk_is_full
+from assay.provision.machine.mounts import mount_of
+from assay.provision.machine.process_table import boot_id
 from assay.provision.machine.program import Program
 from assay.storages.device_counters import devices_of_storage
-from assay.text.phrases import reason_sentence
+from assay.text.output_file import write_file
+from assay.text.phrases import phrase, reason_sentence
 from assay.text.quantities import PROBE_DEFAULT_S
-from assay.text.units import size
+from assay.text.units import duration, size
 
 FIO = Program("fio", "fio")
 _STREAM_BYTES = 1 << 20
@@ -234,6 +242,8 @@ class FirstUse(Struct, frozen=True):
     compares storages, else not at all."""
     measures_durability: bool = True
     """Whether to measure that commits are flushed before they are answered."""
+    again: bool = False
+    """Whether to measure what the user's cache has."""
 
     def chosen_probe_s(self, *, compares_storages: bool) -> float:
         if self.probe_s is None:
@@ -251,11 +261,22 @@ _SHARE_OF_FREE = 4
 _LEAST_FREE_BYTES = 16 << 20
 
 
-def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe:
+def probe(
+    directory: ServerDirectory,
+    seconds: float = PROBE_DEFAULT_S,
+    *,
+    again: bool = True,
+    say: Callable[[str], None] = lambda _: None,
+) -> Probe:
     """Measures in about so many seconds, as the user and in the place of the server whose directory
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe
-    has a reason and no figures."""
-    found = Probe(storage=directory.storage.name, begun_unix_ns=time.time_ns(), seconds=seconds)
+    has a reason and no figures. Without ``again`` the result of the last day will do."""
+    name, depends_on = directory.storage.name, (place(directory.storage), seconds)
+    if not again and (known := kept(Probe, depends_on)) is not None:
+        say(f"probe {name}{said_age(known)}")
+        return structs.replace(known, storage=name)
+    say(f"probe {name}")
+    found = Probe(storage=name, begun_unix_ns=time.time_ns(), seconds=seconds)
     if not is_installed():
         return structs.replace(found, reason=f"{NOT_INSTALLED}: {HOW_TO_INSTALL}")
     if (device := directory.raw_device) is not None:
@@ -280,7 +301,10 @@ def probe(directory: ServerDirectory, seconds: float = PROBE_DEFAULT_S) -> Probe
         if device is None:
             file.unlink(missing_ok=True)
     flushed = _flushes_since(before, devices.counts() if devices else None)
-    return structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
+    measured = structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
+    if not (measured.flushes and measured.flushes.is_uneven):
+        keep(measured, depends_on)
+    return measured
 
 
 def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:
@@ -384,6 +408,13 @@ class Probe(Shape, frozen=True, kw_only=True):
     """Each with the write of a page before it; one after the other."""
     device_flushes: int | None = None
     """Ended by the device under it meanwhile, for any program; None: not counted."""
+    taken_unix_ns: int | None = None
+    """When it was taken from the user's cache; None: it was measured for this experiment."""
+
+    @property
+    def known_unix_ns(self) -> int:
+        """From when on runs of the experiment use it."""
+        return self.taken_unix_ns or self.begun_unix_ns
 
     @property
     def passes_flushes_on(self) -> bool:
@@ -400,3 +431,60 @@ class Probe(Shape, frozen=True, kw_only=True):
             self.random_reads, key=lambda reads: (abs(reads.depth - clients), reads.depth)
         )
         return near[0] if near else None
+
+
+# Takes what a measurement depends on; returns its result of the last 24 hours from the user's
+# cache, and keeps new ones there, a file each, which appears whole or not at all. What cannot be
+# read or written is passed over.
+
+_KEPT_NS = 24 * 3600 * 1_000_000_000
+Kept = TypeVar("Kept", Probe, Durability)
+
+
+def place(storage: StorageFacts) -> tuple[object, ...]:
+    """By what a storage is known again until the next boot. A loop device has another number each
+    time: the device below its image stands for it."""
+    image_in = storage.facts.get("image_in")
+    device = mount_of(Path(image_in)).source if image_in else storage.device
+    options, limits = storage.mount_options, sorted(storage.in_force.items())
+    return storage.kind, device, storage.file_system, options, storage.size_bytes, limits, boot_id()
+
+
+def kept(kind: type[Kept], depends_on: object) -> Kept | None:
+    """None where nothing is kept, or what is there is too old, or no such file."""
+    now_ns = time.time_ns()
+    with suppress(OSError, AssayError, msgspec.MsgspecError, ValueError):
+        found = msgspec.json.decode(_kept_in(kind, depends_on).read_bytes(), type=kind)
+        if 0 <= now_ns - found.begun_unix_ns < _KEPT_NS:
+            return structs.replace(found, taken_unix_ns=now_ns)
+    return None
+
+
+def keep(result: Kept, depends_on: object) -> None:
+    """Removes those that are too old."""
+    from assay.provision.install.cache import make_folder
+
+    file = _kept_in(type(result), depends_on)
+    with suppress(OSError, AssayError):
+        make_folder(file.parent)
+        write_file(file, msgspec.json.encode(result), force=True)
+        for one in file.parent.iterdir():
+            if time.time_ns() - one.stat().st_mtime_ns >= _KEPT_NS:
+                one.unlink()
+
+
+def _kept_in(kind: type[Kept], depends_on: object) -> Path:
+    from assay.provision.install.cache import cache_folder
+
+    digest = hashlib.sha256(repr((__version__, depends_on)).encode()).hexdigest()
+    return cache_folder() / "measured" / f"{kind.__name__.lower()}-{digest}.json"
+
+
+def age(known: Probe | Durability) -> str:
+    """When it was taken from the cache; empty: it was measured for this experiment."""
+    taken_ns = known.taken_unix_ns
+    return "" if taken_ns is None else duration((taken_ns - known.begun_unix_ns) // 10**9)
+
+
+def said_age(known: Probe | Durability) -> str:
+    return phrase(": measured {} ago; {--again} measures anew", age(known))

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from assay.contracts.recorded import Command, Machine
 from assay.errors import ArgumentError, YouError
 from assay.experiment import Experiment
+from assay.experiment.settings_catalogue import of_records
 from assay.judge import CellVerdict
 from assay.judge.run import CellKey, Run, RunSummary
 from assay.plan import Plan, PlannedRun
@@ -73,6 +74,10 @@ class RecordQuestions(ABC):
     def latest(self) -> ExperimentRecord:
         """The experiment that was begun last."""
         return self.find("latest")
+
+    def last_two(self) -> tuple[str, int, int | None]:
+        """The workload of the last experiment, this, and the one of that workload before it."""
+        return self._read(lambda connection: reading.last_two(connection, self.path))
 
     def find(self, reference: str) -> ExperimentRecord:
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run:17``: with that run only."""
@@ -202,7 +207,7 @@ def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
         raise ArgumentError(
             f"expected experiments of one workload, found {what} (experiments {first.id} and "
             f"{other.id})",
-            hint=f"assay compare {first.id} {other.id}",
+            hint=f"assay compare {first.id} {other.id}{of_records(first.path)}",
         )
 
 

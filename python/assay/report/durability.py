@@ -20,6 +20,7 @@ from assay.judge.storage_checks import (
     durability_fix,
     is_in_memory,
 )
+from assay.probe.measure import age
 from assay.record import Run
 from assay.report import columns
 from assay.report.cell_runs import DURABILITY, CellRuns
@@ -75,6 +76,11 @@ def table(runs: Iterable[Run]) -> ReportTable | None:
             "a commit is not flushed within 10 s",
             *([_SESSIONS] if has_settings else []),
             "write amplification: bytes that the device wrote, divided by those of the rows",
+            *(
+                f"{system} on {storage}: taken from the user's cache, measured {old} before"
+                for (system, storage, *_), (_, found) in measured.items()
+                if (old := age(found))
+            ),
             *dict.fromkeys(
                 found.file_system_flushes
                 for _, found in measured.values()

@@ -41,8 +41,9 @@ ERROR = {
 UNSAFE = SystemChoice("postgresql", settings={"fsync": "off"})
 SLOW, FAST = StorageChoice("slow", "loop"), StorageChoice("fast", "tmpfs")
 FLUSHED = Durability(
-    "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192
-)
+    "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192,
+    begun_unix_ns=S, taken_unix_ns=7201 * S,
+)  # fmt: skip
 WRITTEN = Durability("D1", commits=48, payload_bytes=48 * 1024, written_bytes=48 * 4096)
 
 

@@ -184,7 +184,7 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
         ({"clients": {"readers": 1}}, "has no groups of clients\nclients=8, or a test with"),
         ({"arrival": "constant"}, "no rate is given\noffered_rate_per_s=1000"),
         ({"set": {"scale": ""}}, 'set={"scale": VALUE}'),
-        ({"unknown": 5}, "there is no argument 'unknown'\nknown: allow_shell"),
+        ({"unknown": 5}, "there is no argument 'unknown'\nknown: again, allow_shell"),
         ({"memory": "8 gigs"}, 'found \'8 gigs\'\nmemory=["8GB", "1GB"]'),
         ({"memory": [None, None]}, "memory: none is given twice"),
         ({"cpus": []}, "cpus: expected one value or several, found []\nleave cpus out"),

@@ -18,6 +18,7 @@ from assay.cli.options.experiment_references import last_two
 from assay.cli.program import COMMANDS, group, run_program
 from assay.comparison.sides import Comparison, Difference, Direction
 from assay.errors import ArgumentError
+from assay.record.runs import reading
 
 SEED = Difference("seed", "seed", "1", "2")
 VERSION = Difference("system", "version of the system", "1.0", "1.1")
@@ -204,3 +205,17 @@ def test_the_last_two_experiments_of_one_workload_are_compared(tmp_path: Path) -
         last_two(records)
     assert run_program([*run_of, "--records", str(records)]) == 0
     assert last_two(records) == ("2", "3")
+
+
+def test_of_many_experiments_none_is_read_to_find_the_last_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, planned = tmp_path / "r.sqlite", invented.plan([invented.SQLITE])
+    with invented.at_once(path) as store:
+        for number in range(1, 60):
+            name = "rare" if number in (4, 59) else "often"
+            invented.begin(store, planned, workload={"name": name})
+    read: list[int] = []
+    monkeypatch.setattr(reading, "experiment", lambda *given, **_: read.append(given[-1]))
+    assert last_two(path) == ("4", "59")
+    assert read == []

@@ -540,8 +540,9 @@ def test_the_error_names_the_command_that_sets_one_factor_aside() -> None:
     ):
         made = compared(measured("a", **of_a), measured("b", **of_b))
         with pytest.raises(ArgumentError) as raised:
-            _insist_on_cells(made, ("1", "old.sqlite"))
-        assert raised.value.hint == f"assay compare 1 old.sqlite {words} compares them"
+            _insist_on_cells(made, ("1", "3"), " --records r.sqlite")
+        command = f"assay compare 1 3 {words} --records r.sqlite"
+        assert raised.value.hint == f"{command} compares them"
 
 
 def test_settings_are_compared_by_their_meaning() -> None:

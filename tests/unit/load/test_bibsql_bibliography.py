@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.events import Event, Events, Warned
-from assay.errors import InputError
+from assay.errors import ArgumentError, InputError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe
 from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
@@ -160,6 +160,13 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     assert (folder / "type.bib").read_text() == "% short\n"
     beebe.get(folder, force=True)
     assert (folder / "epodd.bib").read_text() == "% short\n"
+    with pytest.raises(ArgumentError, match="not installed by Assay"):
+        beebe.remove(folder)  # somebody's, as their text is not that of the manifest
+    monkeypatch.setenv("ASSAY_INPUT_DIRECTORY", str(bare_machine / "input"))
+    own = beebe.get()
+    (own / "mine.bib").touch()
+    assert beebe.remove() == f"removed 13 files from {own}"
+    assert [file.name for file in own.iterdir()] == ["mine.bib"]
 
 
 def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:

@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
+import invented_records as invented
 from assay import registry
 from assay.contracts import documents
+from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.choices.storage_words import storage_choices
-from assay.probe import measure
+from assay.probe import durability, measure
 from assay.probe.measure import DEPTHS, FirstUse, Probe, probe
 from assay.provision import processes
 from assay.provision.directory import server_directory
@@ -196,3 +204,85 @@ def test_a_storage_that_is_compared_with_none_is_probed_only_where_that_was_aske
 ) -> None:
     found = FirstUse(asked_s).chosen_probe_s(compares_storages=compares_storages)
     assert found == seconds
+
+
+DISK = StorageFacts("here", "here", "/srv/data", "ext4", "/dev/sda1", "rw,noatime")
+HOUR_NS = 3600 * 1_000_000_000
+PLACE = measure.place(DISK)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    return tmp_path / "measured"
+
+
+def probed_before(hours: float = 2) -> Probe:
+    begun_unix_ns = time.time_ns() - int(hours * HOUR_NS)
+    return structs.replace(invented.probe("here", 100.0), begun_unix_ns=begun_unix_ns)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_probe_is_kept_for_a_day_and_shown_with_its_age() -> None:
+    for hours, is_found in ((23.9, True), (24, False), (-1, False), (2, True)):
+        measure.keep(probed_before(hours), PLACE)
+        assert (measure.kept(Probe, PLACE) is not None) == is_found
+    found = measure.kept(Probe, PLACE)
+    assert found is not None and found.taken_unix_ns
+    assert measure.said_age(found) == ": measured 2 h ago; --again measures anew"
+    assert measure.age(probed_before()) == "" and measure.kept(Durability, PLACE) is None
+
+
+def test_a_place_is_a_device_a_file_system_its_options_and_a_boot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of(**changes: Any) -> object:
+        return measure.place(structs.replace(DISK, **changes))
+
+    image = {"image_in": str(tmp_path)}
+    others = [of(device="/dev/sdb1"), of(file_system="xfs"), of(mount_options="rw")]
+    others += [of(facts={"limits": {"write_iops": 100}}), of(facts=image)]
+    assert of(directory="/srv/other") == PLACE not in others
+    assert of(facts=image, device="/dev/loop1") == of(facts=image, device="/dev/loop2")
+    monkeypatch.setattr(measure, "boot_id", lambda: "another")
+    assert of() != PLACE
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b'{"storage":"here",', b'{"begun_unix_ns":"yesterday"}', None]
+)
+def test_a_torn_or_foreign_file_is_passed_over(cache: Path, content: bytes | None) -> None:
+    measure.keep(probed_before(), PLACE)
+    (file,) = cache.iterdir()
+    file.unlink()
+    file.mkdir() if content is None else file.write_bytes(content)
+    assert measure.kept(Probe, PLACE) is None
+    measure.keep(probed_before(), PLACE)
+    assert (measure.kept(Probe, PLACE) is None) == (content is None)
+
+
+def test_several_that_keep_a_probe_at_once_leave_one_whole_file(cache: Path) -> None:
+    def keep_and_find(_: int) -> bool:
+        measure.keep(probed_before(), PLACE)
+        return measure.kept(Probe, PLACE) is not None
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(keep_and_find, range(100)))
+    (file,) = cache.iterdir()
+    os.utime(file, (0, 0))
+    measure.keep(probed_before(), "another")
+    assert file not in cache.iterdir()
+
+
+def test_a_durability_class_is_that_of_a_version_and_its_settings() -> None:
+    known = invented.deployment(invented.plan([invented.SQLITE]).runs[0].cell)
+
+    def of(settings: SessionSettings = NO_SETTINGS, **changes: Any) -> object:
+        return durability._depends_on(replace(known, **changes), settings)
+
+    others = [
+        of(version="99"),
+        of(settings_asked={"fsync": "off"}),
+        of(SessionSettings(("SET x",))),
+    ]
+    assert of() not in [*others, of(durability_lowered_by=("fsync = off",))]

@@ -118,8 +118,9 @@ def test_only_experiments_of_one_record_and_workload_are_reported_together(path:
     with pytest.raises(ArgumentError, match="of one record file"):
         joined_experiments([here, measured(path.with_name("other.sqlite"), OTHER)])
     edited = measured(path, OTHER, workload={"fingerprint": "e" * 64})
-    with pytest.raises(ArgumentError, match="two texts of"):
+    with pytest.raises(ArgumentError, match="two texts of") as raised:
         joined_experiments([here, edited])
+    assert raised.value.hint == f"assay compare 1 2 --records {path}"
 
 
 def test_a_machine_is_a_factor_of_compare(path: Path) -> None:

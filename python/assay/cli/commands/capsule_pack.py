@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.options.shared_options import of_records, records_option
+from assay.cli.options.shared_options import records_option
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.process import say
 from assay.errors import ArgumentError, YouError
+from assay.experiment.settings_catalogue import of_records
 from assay.text.units import size
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def command(
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
             found = experiment_references.experiments(reference, records)
-        record = _insist_on_one(found, reference)
+            is_run = experiment_references.run_of([reference], records) is not None
+        record = _insist_on_one(found, reference, is_run=is_run)
         target = output or Path(f"experiment-{record.id}{capsule_file.ENDING}")
         with said_meanwhile("packing …"), packing.temporary_folder() as folder:
             members = _members(record, folder, with_input=not without_input)
@@ -84,14 +86,16 @@ def command(
     )
 
 
-def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> ExperimentRecord:
+def _insist_on_one(
+    experiments: list[ExperimentRecord], reference: str, *, is_run: bool
+) -> ExperimentRecord:
     if len(experiments) > 1:
         raise ArgumentError(
             f"expected one experiment, found {len(experiments)}: {reference!r}",
             hint="a capsule holds one; pack each into a file of its own",
         )
     (record,) = experiments
-    if len(record.runs) < record.runs_planned:
+    if is_run:
         raise ArgumentError(
             f"expected an experiment, found a single run: {reference!r}",
             hint=f"pack its experiment: assay capsule pack {record.id}{of_records(record.path)}",

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.options import completers
-from assay.cli.options.shared_options import COMPARISON_FORMS, format_option, records_option
+from assay.cli.options.shared_options import (
+    COMPARISON_FORMS,
+    format_option,
+    records_option,
+)
 from assay.cli.process import say
 from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
+from assay.experiment.settings_catalogue import of_records
 
 if TYPE_CHECKING:
     from assay.comparison.conditions import ConditionResult
@@ -115,7 +120,8 @@ def command(
     made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
     judged = conditions.judge_conditions(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
-    _insist_on_cells(made, (a, b) if b is not None and not between else None)
+    two = (a, b) if b is not None and not between else None
+    _insist_on_cells(made, two, of_records(records))
     for one in asked:
         if conditions.may_mean_ratio(one, judged):
             say(
@@ -141,9 +147,11 @@ def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, de
     sys.stdout.flush()
 
 
-def _insist_on_cells(made: Comparison, words: tuple[str, str] | None = None) -> None:
+def _insist_on_cells(
+    made: Comparison, words: tuple[str, str] | None = None, records: str = ""
+) -> None:
     """Raises `ArgumentError` where nothing could be compared. ``words``: the sides as they were
-    named, where equal cells of two are compared."""
+    named, where equal cells of two are compared; ``records``: what names their file."""
     from assay.comparison import sides
     from assay.comparison.factors import factor_of
 
@@ -152,7 +160,7 @@ def _insist_on_cells(made: Comparison, words: tuple[str, str] | None = None) -> 
             command = shlex.join(["assay", "compare", *words, "--between", apart])
             raise ArgumentError(
                 f"A and B have no cell in common: each differs in {apart.partition('=')[0]}",
-                hint=f"{command} compares them",
+                hint=f"{command}{records} compares them",
             )
         fields = dict.fromkeys(one.name for cell in made.unequal for one in cell.differences)
         found = list(dict.fromkeys(factor_of(name) or name for name in fields))

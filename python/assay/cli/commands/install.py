@@ -1,5 +1,5 @@
 """``assay install``: brings the programs of a system, or a data set, into the user's folders, and
-removes programs again."""
+removes them again."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import Findable, Installable, SeveralVersions
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.load.row_sources.protocol import input_folder
 from assay.provision.install import cache, install
 from assay.provision.undo.ledger import clear_leftovers
 from assay.text.phrases import nearest
 from assay.text.versions import version_numbers
 
-_HELP = """Download the programs of a system or a data set, or remove a system again.
+_HELP = """Download the programs of a system or a data set, or remove them again.
 
 Programs come through this machine's package clients. Nothing outside the cache
 folder ($ASSAY_CACHE) is changed, and root is not needed. `assay list systems`
@@ -41,6 +40,7 @@ Example:
   assay install postgresql@17
   assay install mysql --remove
   assay install beebe --to folder
+  assay install beebe --remove
 """
 
 
@@ -54,7 +54,7 @@ def _data_sets() -> str:
 @click.option(
     "--remove",
     is_flag=True,
-    help="Remove what was installed of the system: this version, or all of them.",
+    help="Remove what was installed: of a system this version, or all; of a data set its files.",
 )
 @click.option(
     "--to",
@@ -74,8 +74,11 @@ def command(name: str, remove: bool, to: Path | None, force: bool) -> None:
     if download is not None:
         if version is not None:
             raise ArgumentError(f"{name} is a data set, which has no versions", hint="leave @ out")
-        _refuse_typed("remove", f"the data set {name}", f"delete its folder in {input_folder()}")
-        click.echo(download.get(to, say, force))
+        if remove:
+            _refuse_typed("force", "--remove", "leave --force out")
+            say(download.remove(to))
+        else:
+            click.echo(download.get(to, say, force))
         return
     for option in ("to", "force"):
         _refuse_typed(option, f"{name}: it is no data set", f"leave --{option} out")

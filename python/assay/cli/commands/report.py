@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from assay.cli.options.shared_options import (
     detail_option,
-    of_records,
     records_option,
     report_format_option,
 )
@@ -23,6 +22,7 @@ from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.output import rows
 from assay.cli.process import say
 from assay.errors import ArgumentError
+from assay.experiment.settings_catalogue import of_records
 from assay.text import units
 from assay.text.secrets import without_secrets
 from assay.text.units import counted

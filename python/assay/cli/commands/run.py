@@ -16,7 +16,6 @@ from assay import registry
 from assay.cli.options.shared_options import (
     detail_option,
     is_typed,
-    of_records,
     progress_option,
     records_option,
     refuse_unused_loading,
@@ -30,6 +29,7 @@ from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment.origin import command_of, patterns
+from assay.experiment.settings_catalogue import of_records
 from assay.text import units
 
 if TYPE_CHECKING:

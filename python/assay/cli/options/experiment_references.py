@@ -8,7 +8,6 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from assay.cli.output.rows import local_time
@@ -37,14 +36,11 @@ def last_two(records: Path) -> tuple[str, str]:
     """The last experiment, behind the one of its workload before it. Raises `ArgumentError` where
     there is none."""
     with Store(records, must_exist=True) as store:
-        last = store.latest()
-        for number in range(last.id - 1, 0, -1):
-            with suppress(ArgumentError):
-                if store.experiment(number).workload.name == last.workload.name:
-                    return str(number), str(last.id)
+        workload, last, before = store.last_two()
+    if before is not None:
+        return str(before), str(last)
     raise ArgumentError(
-        f"expected two experiments of one workload, found {last.workload.name} once, as "
-        f"experiment {last.id}",
+        f"expected two experiments of one workload, found {workload} once, as experiment {last}",
         hint="name two sides: assay compare 3 5, or compare two levels of a factor: --between",
     )
 
@@ -68,8 +64,13 @@ def run_of(words: Sequence[str], records: Path) -> tuple[Path, str] | None:
     """The record file and the reference where the words are for one run; None: they are not."""
     if len(joined := _with_their_kind(words)) != 1:
         return None
-    path, reference = _place(_name(joined[0])[1], records)
-    return (path, reference) if _RUN.fullmatch(reference) else None
+    name, word = _name(joined[0])
+    path, reference = _place(word, records)
+    if not _RUN.fullmatch(reference):
+        return None
+    if name:
+        raise ArgumentError(f"a run alone names no machine, found {joined[0]!r}", hint=word)
+    return path, reference
 
 
 def _with_their_kind(words: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@ commands have in common that plan, run, load, probe or report."""
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterable
 from functools import reduce, wraps
@@ -28,6 +27,7 @@ from assay.contracts.setting import (
 )
 from assay.errors import ArgumentError
 from assay.experiment.settings_catalogue import (
+    AGAIN,
     DATASETS,
     DEFAULT_FILE_NAME,
     LOAD_SESSIONS,
@@ -109,11 +109,6 @@ def _with_its_encoding(_context: click.Context, _parameter: click.Parameter, for
 def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--format NAME``: the formats of a report."""
     return format_option(registry.report_forms())(function)
-
-
-def of_records(records: Path) -> str:
-    """`` --records FILE``, as a command says it; empty for the default."""
-    return "" if str(records) == DEFAULT_FILE_NAME else f" --records {shlex.quote(str(records))}"
 
 
 def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -313,18 +308,17 @@ def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
-    """Raises `ArgumentError` for a typed length of the probe where nothing is probed. Options that
-    leave measurements out are obeyed in any case."""
-    if (
-        first_use.probe_s
-        and is_typed("probe_s")
-        and all(system.url is not None for system in experiment.systems)
-    ):
-        raise ArgumentError(
-            "--probe-seconds does not apply: only the storages of systems that Assay starts are "
-            "probed, and all systems are reached by URL",
-            hint="leave --probe-seconds out",
-        )
+    """Raises `ArgumentError` for a typed length of the probe, or another measurement, where nothing
+    is probed. Options that leave measurements out are obeyed in any case."""
+    if not all(system.url is not None for system in experiment.systems):
+        return
+    for setting, is_given in ((PROBE_S, first_use.probe_s), (AGAIN, first_use.again)):
+        if is_given and is_typed(setting.name):
+            raise ArgumentError(
+                f"{setting.option} does not apply: only the storages of systems that Assay starts "
+                "are probed, and all systems are reached by URL",
+                hint=f"leave {setting.option} out",
+            )
 
 
 _PROBING_OPTIONS = (
@@ -344,6 +338,7 @@ _PROBING_OPTIONS = (
         help="Do not measure whether commits are flushed before they are answered (2 to 15 s, once "
         "per system and storage with its own device).",
     ),
+    setting_option(AGAIN),
 )
 
 
@@ -352,7 +347,7 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def with_seconds(
-        *, probe_s: float | None, no_probe: bool, no_durability: bool, **given: Any
+        *, probe_s: float | None, no_probe: bool, no_durability: bool, again: bool, **given: Any
     ) -> Any:
         if no_probe and is_typed("probe_s") and probe_s:
             raise ArgumentError(
@@ -360,7 +355,7 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
             )
         from assay.probe.measure import FirstUse
 
-        first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability)
+        first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability, again)
         return function(first_use=first_use, **given)
 
     return _with_all(_PROBING_OPTIONS, with_seconds)

@@ -100,7 +100,7 @@ def sentence(error: click.UsageError) -> str:
     if extra:
         found = f"expected no further argument, found {extra[1]}"
         options = [one for param in _context(error).command.params for one in param.opts]
-        if "--input" in options and (joined := _how_several(extra[1])):
+        if "--input" in options and (joined := _how_several(extra[1], _context(error))):
             found += f"; {joined}"
         elif "--records" in options and paths.exists(Path(extra[1])):
             found += f"; a record file is named with --records {shlex.quote(extra[1])}"
@@ -132,9 +132,13 @@ def _parameter(option: str, context: click.Context) -> str:
     return ""
 
 
-def _how_several(words: str) -> str:
-    """How several workloads or scripts are measured; empty: the first of the words is neither."""
+def _how_several(words: str, context: click.Context) -> str:
+    """How several workloads or scripts are measured or checked; empty: the first of the words is
+    neither."""
     word = words if paths.exists(Path(words)) else words.partition(" ")[0]
+    is_check = context.info_name == "check" and "--explain" not in typed_words(context)
+    if is_check and (registry.is_workload(word) or paths.is_file(Path(word))):
+        return f"check each by itself: assay check {shlex.quote(word)}"
     if registry.is_workload(word):
         return registry.ONE_WORKLOAD
     from assay.workload import ad_hoc_script

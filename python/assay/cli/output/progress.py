@@ -4,9 +4,10 @@ left, or lines if it is not a terminal."""
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
@@ -154,6 +155,9 @@ class Live:
         return self._rate_per_s
 
 
+_SILENT_S = 60.0
+"""So long a log may be silent; a stage that reports nothing is named again."""
+_LOOK_EVERY_S = 1.0
 _SAY_AFTER_S = 1.0
 """After the end of the measurement: most transactions have ended by then."""
 
@@ -166,7 +170,14 @@ def progress(
     removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
     stream = stream or sys.stderr
     if not stream.isatty():
-        yield Lines(stream, every_s)
+        lines, ended = Lines(stream, every_s), threading.Event()
+        watching = threading.Thread(target=lines.watch, args=(ended,), daemon=True)
+        watching.start()
+        try:
+            yield lines
+        finally:
+            ended.set()
+            watching.join()
         return
     # Here: a log does without what a terminal needs.
     from rich.console import Console
@@ -190,6 +201,7 @@ class Lines:
         self._clock = clock
         self._live = Live()
         self._drained = False
+        self._stage = ""
         self._stage_began_s = clock()
         self._said_s = 0.0
         """When the last line was written, on the clock of the stage."""
@@ -202,7 +214,7 @@ class Lines:
                 self._live.run(event)
                 self._say(self._names.line(event))
             case StageBegun(name):
-                self._drained, self._said_s = False, 0.0
+                self._drained, self._said_s, self._stage = False, 0.0, name
                 self._stage_began_s = self._clock()
                 planned_s = self._live.stage(name)
                 self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
@@ -212,6 +224,18 @@ class Lines:
                 self._at_interval(self._clock() - self._stage_began_s, _loaded(event))
             case _ if (line := self._once.line(event)) is not None:
                 self._say(line)
+
+    def watch(self, ended: threading.Event) -> None:
+        """Until then, in a thread of its own."""
+        while not ended.wait(_LOOK_EVERY_S):
+            with suppress(OSError, ValueError):  # the stream is closed
+                self.still()
+
+    def still(self) -> None:
+        """Names the stage if nothing was said for long."""
+        elapsed_s = self._clock() - self._stage_began_s
+        if self._stage and elapsed_s - self._said_s >= max(_SILENT_S, self._every_s):
+            self._at_interval(elapsed_s, self._stage)
 
     def _at_interval(self, elapsed_s: float, words: str) -> None:
         if self._every_s and elapsed_s - self._said_s >= self._every_s:

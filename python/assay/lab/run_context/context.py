@@ -69,6 +69,8 @@ class Context(Struct, frozen=True):
     known: EarlierFindings = field(default_factory=EarlierFindings)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""
+    again: bool = False
+    """Whether to measure what the user's cache has."""
     excess: Excess | None = None
     """From where on a run is too far beyond the goal; None: none is ended for that."""
     log: TransactionLog | None = None

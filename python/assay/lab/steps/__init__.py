@@ -57,6 +57,7 @@ def check(state: RunState) -> None:
     """The consistency checks after the last step; answers are compared by the steps that get
     them."""
     if outcome.has_rules(state):
+        state.context.events.stage("check")
         state.context.store.begin_step(state.steps_taken, "check")
         checks = len(state.checks)
         outcome.ask_rules(state)

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from assay.errors import InputError
+from assay.errors import ArgumentError, InputError
 from assay.load.row_sources.protocol import PLACE_HINT, input_folder
 from assay.provision.install.debian_prefix import APT_GET, DPKG_DEB
 from assay.provision.machine.program import Program
@@ -29,6 +29,7 @@ from assay.provision.undo.resources import UnfinishedPackage
 from assay.text import toml_file
 from assay.text.phrases import phrase
 from assay.text.quantities import COUNT
+from assay.text.units import counted
 
 OnProgress = Callable[[str], None]
 """Takes one line for the person at the terminal."""
@@ -98,6 +99,22 @@ def get(
     for line in differences(expected, folder):
         on_progress(f"differs: {line}")
     return folder
+
+
+def remove(to: Path | None = None) -> str:
+    """Removes the files, and the folder if nothing else is in it; says so. Of another folder than
+    the default one, only those that nobody has changed. Raises `ArgumentError` where there are
+    none."""
+    folder, known = to or default_folder(), manifest().files
+    there = [folder / name for name in known if (folder / name).is_file()]
+    found = [file for file in there if to is None or _sha256(file) == known[file.name][1]]
+    if not found:
+        raise ArgumentError(f"beebe was not installed by Assay in {folder}")
+    for file in found:
+        file.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
+    return f"removed {counted(len(found), 'file')} from {folder}"
 
 
 def _bring(expected: CompleteCopy, folder: Path, on_progress: OnProgress, force: bool) -> None:

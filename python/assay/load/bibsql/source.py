@@ -195,6 +195,7 @@ They are copied from a TeX tree on this machine, or else extracted from the
 Debian package that holds them, which is downloaded but not installed. Files
 that already exist are kept. The last line of standard output is the folder.""",
     lambda to, on_progress, force: beebe.get(to, on_progress=on_progress, force=force),
+    beebe.remove,
 )
 
 

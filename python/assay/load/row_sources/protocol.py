@@ -114,6 +114,8 @@ class Download(Struct, frozen=True):
     get: Callable[[Path | None, Callable[[str], None], bool], Path]
     """Brings it to a folder (None: the user's data folder), says what is being done, replaces files
     that exist where asked to; returns the folder."""
+    remove: Callable[[Path | None], str]
+    """Removes it from there again, and says so. Raises `ArgumentError` where it is not there."""
 
 
 class RowSource(ABC):

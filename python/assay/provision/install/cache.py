@@ -125,7 +125,7 @@ def _lock(shelf: Path, report: ReportInstalling) -> int:
     is_reported = False
     while True:
         try:
-            _make(shelf)
+            make_folder(shelf)
             lock = os.open(shelf, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
             continue  # another process has just removed the empty folder
@@ -149,8 +149,8 @@ def _lock(shelf: Path, report: ReportInstalling) -> int:
         os.close(lock)
 
 
-def _make(shelf: Path) -> None:
-    """Folders that the servers' user may enter, whatever our umask is."""
+def make_folder(shelf: Path) -> None:
+    """In the cache, with those above it; the servers' user may enter, whatever our umask is."""
     missing = [path for path in (shelf, *shelf.parents) if not path.exists()]
     try:
         for path in reversed(missing):

@@ -91,6 +91,10 @@ _OF_EXPERIMENT = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.
 _OF_THE_LAST = """
 WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
 """
+_LAST_WORKLOADS = """
+SELECT id, iif(json_valid(workload_facts), json_extract(workload_facts, '$.name'), '')
+FROM experiments WHERE id <= ? ORDER BY id DESC
+"""
 
 
 def runs(
@@ -359,6 +363,14 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     if (parts[1] or "").lower() != "run":
         return experiment(connection, path, number)
     return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
+
+
+def last_two(connection: sqlite3.Connection, path: Path) -> tuple[str, int, int | None]:
+    """The workload of the last experiment, this, and the one of that workload before it; None:
+    there is none. No experiment is read whole."""
+    found = connection.execute(_LAST_WORKLOADS, (_from_the_end(connection, path, 0),))
+    last, name = next(found)
+    return str(name), last, next((number for number, other in found if other == name), None)
 
 
 def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> int:

@@ -208,24 +208,24 @@ def probes_of_experiment(connection: sqlite3.Connection, experiment_id: int) -> 
         """
         SELECT run_id, document FROM probes
         WHERE run_id IN (SELECT id FROM runs WHERE experiment_id = ?)
-        ORDER BY begun_unix_ns DESC
         """,
         (experiment_id,),
     )
-    return [
+    probes = [
         documents.read_shape(Probe, json.loads(text), f"run {one}: probe") for one, text in found
     ]
+    return sorted(probes, key=lambda probe: probe.known_unix_ns, reverse=True)
 
 
 def probe_of_run(probes: Iterable[Probe], storage: str, ended_unix_ns: int | None) -> Probe | None:
-    """The last probe of the run's storage that was made before the run ended: an experiment that
+    """The last probe of the run's storage that was known before the run ended: an experiment that
     was resumed has made its storages, and probed them, again. ``found``: see `of_experiment`."""
     return next(
         (
             one
             for one in probes
             if one.storage == storage
-            and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
+            and (ended_unix_ns is None or one.known_unix_ns <= ended_unix_ns)
         ),
         None,
     )

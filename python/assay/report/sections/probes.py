@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.judge import RunWarning
 from assay.judge.warning_kinds import WarningKind
-from assay.probe.measure import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
+from assay.probe.measure import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe, age
 from assay.record import Run
 from assay.record.metrics import resources
 from assay.record.runs.run_names import machine_shown
@@ -240,6 +240,7 @@ MEASURED = [
     never_null("is_direct", "boolean", "reads and writes went past the page cache"),
     never_null("seconds", "number", "how long it was to take"),
     never_null("program", "string", "with its version"),
+    integer("taken_unix_ns", "when it was taken from the user's cache; null: measured then"),
     string("reason", "why nothing was measured; null: it was"),
 ]  # fmt: skip
 """Of one probe."""
@@ -268,6 +269,11 @@ def _notes(probes: Sequence[UsedProbe]) -> list[str]:
         "needs"
         for probe in measured
         if not probe.is_direct
+    )
+    notes += dict.fromkeys(
+        f"{one.storage}: taken from the user's cache, measured {old} before"
+        for one in measured
+        if (old := age(one))
     )
     reasons = _reasons(one.probe for one in probes if one.probe.reason)
     notes += [f"{names} {_NOT_PROBED}: {reason}" for names, reason in reasons]
