@@ -34,6 +34,8 @@ from programs import StartedPrograms, brought, undeclared
 from servers import SERVERS, directory_for_servers, place_of_folders, shared
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
+# What a test measures is not what another one, or an earlier Assay, has measured.
+os.environ[env_vars.AGAIN.name] = "yes"
 # Other tests disturb every run; those of this ability set it to "yes".
 os.environ[env_vars.REPEAT_DISTURBED.name] = "no"
 """Here and in every program that a test starts: storages are probed only by tests that ask for

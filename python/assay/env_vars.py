@@ -77,6 +77,11 @@ PROBE_SECONDS = EnvVar(
     "How many seconds `assay run` probes each storage before its first use (default: 2 where "
     "storages are compared, else 0: not at all); --probe-seconds and --no-probe win.",
 )
+AGAIN = EnvVar(
+    "ASSAY_AGAIN",
+    "`yes`: `assay run` measures storages and the durability of commits even if the user's cache has "
+    "their results of the last 24 hours (default: no).",
+)
 REPEAT_DISTURBED = EnvVar(
     "ASSAY_REPEAT_DISTURBED",
     "Whether `assay run` measures repetitions and trials again that other programs disturbed: `no` "

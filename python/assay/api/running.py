@@ -135,7 +135,9 @@ def run(
     record = FilePath(asked.path("records", records))
     request = Request(command_of(words), asked.flag("new", new), patterns(words))
     first_use = FirstUse(
-        _probe_s(probe_s), asked.flag("durability", durability), asked.flag("again", again)
+        _probe_s(probe_s),
+        asked.flag("durability", durability),
+        asked.flag("again", again) or env_vars.AGAIN.get() == "yes",
     )
     with as_written(words, in_python=True):
         return _result(words, loading, record, show_progress, request, first_use)

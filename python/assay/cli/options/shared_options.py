@@ -338,7 +338,7 @@ _PROBING_OPTIONS = (
         help="Do not measure whether commits are flushed before they are answered (2 to 15 s, once "
         "per system and storage with its own device).",
     ),
-    setting_option(AGAIN),
+    setting_option(AGAIN, envvar=env_vars.AGAIN.name),
 )
 
 
