@@ -100,7 +100,7 @@ def sentence(error: click.UsageError) -> str:
     if extra:
         found = f"expected no further argument, found {extra[1]}"
         options = [one for param in _context(error).command.params for one in param.opts]
-        if "--input" in options and (joined := _how_several(extra[1])):
+        if "--input" in options and (joined := _how_several(extra[1], _context(error))):
             found += f"; {joined}"
         elif "--records" in options and paths.exists(Path(extra[1])):
             found += f"; a record file is named with --records {shlex.quote(extra[1])}"
@@ -132,7 +132,7 @@ def _parameter(option: str, context: click.Context) -> str:
     return ""
 
 
-def _how_several(words: str) -> str:
+def _how_several(words: str, context: click.Context) -> str:
     """How several workloads or scripts are measured; empty: the first of the words is neither."""
     word = words if paths.exists(Path(words)) else words.partition(" ")[0]
     if registry.is_workload(word):
@@ -140,7 +140,9 @@ def _how_several(words: str) -> str:
     from assay.workload import ad_hoc_script
 
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
-        return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
+        others = (one for one in typed_words(context) if one != word and ad_hoc_script.is_script(one))
+        first = next(others, "FIRST")
+        return f"{first},{word} measures each script, -f {first} -f {word} a mix of them"
     return ""
 
 
