@@ -1,9 +1,9 @@
-"""People who come from another tool, or from none, have a first own answer in at most three commands
-and two minutes: from a clean home directory, with what they have, each command as they type it.
+"""People who come from another tool, or from none, have a first own answer in at most three
+commands and two minutes: from a clean home directory, with what they have, as they type it.
 
 The people are those of `proofs/walkthroughs.toml`; what each types is on the page
-[From pgbench and other tools](../guides/from-pgbench.md). The addresses `postgresql://me@db/shop` and
-`mariadb://me@db/shop` stand for servers that the proof starts, each with a table of 1,000 rows.
+[From pgbench and other tools](../guides/from-pgbench.md). The addresses `postgresql://me@db/shop`
+and `mariadb://me@db/shop` stand for servers that the proof starts, each with a table of 1,000 rows.
 """
 
 from __future__ import annotations
@@ -137,5 +137,5 @@ def _make(statements: str, home: Path) -> None:
     assert isinstance(found, Findable)
     library = Path(found.find().place).parent
     program = "import sys, _duckdb; _duckdb.connect().execute(sys.argv[1])"
-    environment = {"PYTHONPATH": str(library), "HOME": str(home)}
-    subprocess.run([sys.executable, "-c", program, statements], cwd=home, env=environment, check=True)
+    command = [sys.executable, "-c", program, statements]
+    subprocess.run(command, cwd=home, env={"PYTHONPATH": str(library)}, check=True)

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from glossary import ROOT
+
 import golden_record
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
-from glossary import ROOT
 from shown_report import kept_record
 
 PAGE = ROOT / "docs" / "guides" / "reading-a-result.md"

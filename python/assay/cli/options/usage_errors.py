@@ -140,8 +140,8 @@ def _how_several(words: str, context: click.Context) -> str:
     from assay.workload import ad_hoc_script
 
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
-        others = (one for one in typed_words(context) if one != word and ad_hoc_script.is_script(one))
-        first = next(others, "FIRST")
+        scripts = filter(ad_hoc_script.is_script, typed_words(context))
+        first = next((one for one in scripts if one != word), "FIRST")
         return f"{first},{word} measures each script, -f {first} -f {word} a mix of them"
     return ""
 
