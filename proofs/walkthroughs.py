@@ -31,17 +31,12 @@ from assay.provision.directory import server_directory
 from assay.provision.engine.engine_calls import session
 from proofs._proof import Found
 
-ROOT = Path(__file__).parents[1]
-SHORT = 1
 _MOST_COMMANDS = 3
 _MOST_S = 120.0
 _LINES = 3
-"""Of the output of the last command, on the page."""
+"""Of the end of the last command's output, on the page."""
 _ADDRESS = re.compile(r"(\w+)://me@db/shop")
-_ROWS = (
-    "CREATE TABLE product (id int PRIMARY KEY, name text, price int)",
-    "INSERT INTO product VALUES " + ", ".join(f"({n}, 'a', {n % 97})" for n in range(1, 1001)),
-)
+_ROWS = ", ".join(f"({number}, 'a', {number % 97})" for number in range(1, 1001))
 
 
 class Person(Struct, rename={"comes_from": "from"}, forbid_unknown_fields=True):
@@ -52,14 +47,13 @@ class Person(Struct, rename={"comes_from": "from"}, forbid_unknown_fields=True):
     """A regular expression of the line in which the answer is."""
     files: dict[str, str] = {}
     made: str = ""
-    """Statements of DuckDB, by which a file of theirs is made."""
+    """Statements of DuckDB, by which a file of theirs is made, as their shell did before."""
 
 
-PEOPLE = convert(
-    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["people"],
-    list[Person],
-)
+_DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PEOPLE = convert(_DECLARED["people"], list[Person])
 CASES = len(PEOPLE)
+SHORT = 1
 
 
 def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
@@ -67,17 +61,15 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     del seed, timeout_s  # nothing is drawn, and two minutes are the limit
     outcomes: Counter[str] = Counter()
     faults, sections = [], []
+    servers: dict[str, str] = {}
     with ExitStack() as stack:
-        servers: dict[str, str] = {}
         for person in PEOPLE[first : first + cases]:
-            for command in person.commands:
-                for system in _ADDRESS.findall(command):
-                    if system not in servers:
-                        servers[system] = stack.enter_context(_server(system))
+            for system in {*_ADDRESS.findall(" ".join(person.commands))} - {*servers}:
+                servers[system] = stack.enter_context(_server(system))
             with tempfile.TemporaryDirectory(prefix="assay-home-") as home:
                 section, wrong = _walked(person, Path(home), servers)
             sections.append(section)
-            outcomes["an answer" if not wrong else "no answer"] += 1
+            outcomes["no answer" if wrong else "an answer"] += 1
             faults += [f"{person.comes_from}: {wrong}"] if wrong else []
     return Found(cases, outcomes, faults, sections)
 
@@ -85,57 +77,54 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
 def _walked(person: Person, home: Path, servers: dict[str, str]) -> tuple[str, str]:
     """(a section of the page, what was wrong)."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {"HOME": str(home), "PATH": path, "PYTHONPATH": str(ROOT / "python")}
+    python = str(Path(__file__).parents[1] / "python")
+    environment = {"HOME": str(home), "PATH": path, "PYTHONPATH": python}
     for name, text in person.files.items():
-        (home / name).write_text(text.lstrip("\n"), encoding="utf-8")
-    if person.made:
-        _make(person.made, home)
-    shown, output, took_s = [], "", 0.0
-    wrong = [] if len(person.commands) <= _MOST_COMMANDS else ["too many commands"]
+        (home / name).write_text(text, encoding="utf-8")
+    output, wrong, took_s = "", "", 0.0
     for command in person.commands:
-        typed = _ADDRESS.sub(lambda match: servers[match[1]], command)
+        if person.made and not command.startswith("assay install"):
+            _make(person.made, home)
+        words = shlex.split(_ADDRESS.sub(lambda match: servers[match[1]], command))
         began_s = time.monotonic()
-        done = subprocess.run(
-            shlex.split(typed), cwd=home, env=environment, capture_output=True, text=True
-        )
+        done = subprocess.run(words, cwd=home, env=environment, capture_output=True, text=True)
         took_s += time.monotonic() - began_s
         output = done.stdout.replace("127.0.0.1", "db")
-        shown.append(f"$ {command}")
-        wrong += [f"status {done.returncode}\n{done.stderr}"] if done.returncode else []
+        wrong += f"status {done.returncode}\n{done.stderr}" if done.returncode else ""
     lines = output.rstrip().splitlines()
     answers = [line for line in lines if re.search(person.answer, line)]
-    wrong += [] if answers else [f"no line with {person.answer!r}\n{output}"]
-    wrong += [f"{took_s:.0f} s"] if took_s > _MOST_S else []
+    wrong += "" if answers else f"no line with {person.answer!r}\n{output}"
+    if took_s > _MOST_S or len(person.commands) > _MOST_COMMANDS:
+        wrong += f"{len(person.commands)} commands, {took_s:.0f} s"
     last = [line for line in lines[-_LINES:] if line not in answers]
-    shown += ["…", *answers, "…", *last]
+    shown = [*(f"$ {command}" for command in person.commands), "…", *answers, "…", *last]
     title = f"## From {person.comes_from}: {took_s:.0f} s\n\nHas {person.has}.\n"
-    return "\n".join([title, "```console", *shown, "```\n"]), "\n".join(wrong)
+    return "\n".join([title, "```console", *shown, "```\n"]), wrong
 
 
 @contextmanager
 def _server(system_name: str) -> Iterator[str]:
     """Its URL; the server has a table and runs until the end of the block."""
     system = registry.system(system_name)
+    choice = SystemChoice(system_name, options={"transport": "tcp"})
     with tempfile.TemporaryDirectory(prefix="assay-proof-", dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)
-        storage = StorageFacts("here", "here", folder)
-        choice = SystemChoice(system_name, options={"transport": "tcp"})
         with (
-            server_directory(storage) as directory,
+            server_directory(StorageFacts("here", "here", folder)) as directory,
             system.provision(choice, directory, connections=None) as deployment,
         ):
             to = deployment.address
             with session(to) as opened:
-                for statement in _ROWS:
-                    opened.execute(statement)
+                opened.execute("CREATE TABLE product (id int PRIMARY KEY, name text, price int)")
+                opened.execute(f"INSERT INTO product VALUES {_ROWS}")
             yield f"{system_name}://{to.user}:{to.password or ''}@{to.host}:{to.port}/{to.database}"
 
 
 def _make(statements: str, home: Path) -> None:
-    """By DuckDB's own library, as that person's shell would."""
+    """By DuckDB's own library."""
     found = registry.system("duckdb")
     assert isinstance(found, Findable)
-    library = Path(found.find().place).parent
     program = "import sys, _duckdb; _duckdb.connect().execute(sys.argv[1])"
     command = [sys.executable, "-c", program, statements]
-    subprocess.run(command, cwd=home, env={"PYTHONPATH": str(library)}, check=True)
+    library = str(Path(found.find().place).parent)
+    subprocess.run(command, cwd=home, env={"PYTHONPATH": library}, check=True)

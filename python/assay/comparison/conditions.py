@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
 
@@ -27,7 +27,7 @@ _CONDITION = re.compile(
     r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>x|[a-zµμ]*|%|/s|/min)\s*"
 )
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_UNITS = {
+_UNITS: Mapping[str, Mapping[str, float]] = {
     "ns": NS_PER,
     "ratio": {"%": 0.01},
     "per_s": {"/s": 1.0},
