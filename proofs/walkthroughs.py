@@ -33,7 +33,7 @@ from proofs._proof import Found
 
 _MOST_COMMANDS = 3
 _MOST_S = 120.0
-_LINES = 3
+_LINES = 2
 """Of the end of the last command's output, on the page."""
 _ADDRESS = re.compile(r"(\w+)://me@db/shop")
 _ROWS = ", ".join(f"({number}, 'a', {number % 97})" for number in range(1, 1001))

@@ -12,7 +12,7 @@ import click
 
 from assay import _engine, env_vars, registry
 from assay.cli.options import typed_words
-from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
+from assay.cli.program import COMMANDS, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.metric import ReportColumn
@@ -70,7 +70,7 @@ def _help(path: str, command: click.Command) -> str:
         max_content_width=80,
         terminal_width=80,
         show_default=True,
-        help_option_names=HELP_NAMES,
+        help_option_names=[],  # every command has it
     ) as context:
         return f"```text\n{command.get_help(context)}\n```"
 
