@@ -79,6 +79,7 @@ def page(name: str, description: str, found: Found, *, seed: int) -> str:
             "|---|---:|",
             *outcomes,
             "",
+            *found.sections,
             *(["## Faults\n", *faults] if faults else []),
             *([f"and {left_out} more\n"] if left_out else []),
         ]

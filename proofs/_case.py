@@ -143,7 +143,7 @@ class Started:
             wrong += [f"a place that is none: {found[0]!r}" for found in _NO_PLACE.finditer(said)]
         wrong += [f"plural of one: {found[0]!r}" for found in _NO_PLURAL.finditer(said)]
         if code in (2, 3) and not re.search(
-            r"^(\w+: )?(error: |run \d+ failed: )", said, re.MULTILINE
+            r"^(\w+: )?(error: |run \d+ (failed|refused): )", said, re.MULTILINE
         ):
             wrong.append("does not say what was wrong")
         return wrong

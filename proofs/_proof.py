@@ -28,3 +28,5 @@ class Found:
     """How cases ended (``assay plan, exit status 2``) → their number."""
     faults: Sequence[str]
     """One for each failed case: how to repeat it, and what was wrong."""
+    sections: Sequence[str] = ()
+    """What else the page shows."""

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -29,7 +30,9 @@ PAGES = (
     "CHANGELOG.md",
 )  # fmt: skip
 CONTRACTS = "docs/reference/plugins.md"
-"""Made for the site alone, out of the contracts."""
+WORDS = "docs/concepts/other-words.md"
+"""Made for the site alone, out of the contracts and out of the glossary."""
+GLOSSARY = "docs/concepts/glossary.md"
 FOLDERS = {
     "Guides": "docs/guides",
     "Concepts": "docs/concepts",
@@ -102,8 +105,9 @@ def build(folder: Path) -> Path:
         copy = pages / page.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
-    contracts = pages / CONTRACTS
-    contracts.write_text(plugin_contracts.page(), encoding="utf-8")
+    (pages / CONTRACTS).write_text(plugin_contracts.page(), encoding="utf-8")
+    glossary = (pages / GLOSSARY).read_text(encoding="utf-8")
+    (pages / WORDS).write_text(other_words(glossary), encoding="utf-8")
     nav = "\n".join(navigation(pages))
     (folder / "zensical.toml").write_text(CONFIGURATION.format(nav=nav), encoding="utf-8")
     program = Path(sys.executable).parent / "zensical"
@@ -124,20 +128,39 @@ def sources() -> Iterator[Path]:
     yield from (ROOT / "docs" / "pictures").glob("*.svg")
 
 
+def other_words(glossary: str) -> str:
+    """A heading for the words that Assay replaces, by which the search finds those it uses."""
+    rows = re.findall(r"^\| \*\*(.+)\*\* \| (.+) \| .* \| (\S.*) \|$", glossary, re.M)
+    parts = ["# Words of others\n", "What other tools say, and the word of Assay.\n"]
+    for term, meaning, listed in rows:
+        words = listed.partition(";")[0]
+        plural = [f"{word}s" for word in re.findall(r"\w+", words) if word[-1] != "s"]
+        parts += [f"## {words}\n", f"Here: **{term}**: {meaning} (for {', '.join(plural)}, too).\n"]
+    return "\n".join([*parts, "All words: [glossary](glossary.md).\n"])
+
+
 def navigation(pages: Path) -> Iterator[str]:
-    """The lines of the table of contents: the order of `docs/README.md`, then that of the names."""
+    """The lines of the table of contents: the order of `docs/README.md`, then that of the names;
+    guides by reader, as its paragraphs are."""
     order = (pages / "docs" / "README.md").read_text(encoding="utf-8")
 
     def place(page: Path) -> tuple[int, str]:
         path = page.relative_to(pages).as_posix().removeprefix("docs/")
         return (order.find(path) if path in order else len(order), path)
 
+    def reader(page: Path) -> str:
+        before = re.findall(r"^- \*\*(.+?)\*\*", order[: place(page)[0]], re.M)
+        return before[-1] if before and page.parent.name == "guides" else ""
+
     yield '  { "Assay" = "README.md" },'
     for heading, folder in FOLDERS.items():
         found = sorted((pages / folder).rglob("*.md"), key=place)
         yield f'  {{ "{heading}" = ['
-        for page in found:
-            yield f'    {{ "{title(page)}" = "{page.relative_to(pages).as_posix()}" }},'
+        for name, group in groupby(found, key=reader):
+            yield f'    {{ "{name}" = [' if name else ""
+            for page in group:
+                yield f'    {{ "{title(page)}" = "{page.relative_to(pages).as_posix()}" }},'
+            yield "    ] }," if name else ""
         yield "  ] },"
     for page in PAGES[1:]:
         yield f'  {{ "{title(pages / page)}" = "{page}" }},'

@@ -12,7 +12,7 @@ import click
 
 from assay import _engine, env_vars, registry
 from assay.cli.options import typed_words
-from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
+from assay.cli.program import COMMANDS, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.metric import ReportColumn
@@ -33,7 +33,7 @@ from assay.record.metrics.clients import OF_SECONDS
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
 _FEW = 20
-"""Options that two commands may share and both print."""
+"""Options that a command names of those that it shares with `assay run`."""
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
 
 
@@ -48,15 +48,19 @@ def commands() -> str:
 
 
 def _without_those_of_a_run(command: click.Command) -> tuple[click.Command, str]:
-    """The command with the options that `assay run` does not have, and a line that says so; as it
-    is where it shares few."""
-    run = {tuple(one.opts) for one in command_of("run").params}
-    own = [one for one in command.params if tuple(one.opts) not in run]
-    if command.name == "run" or len(command.params) - len(own) < _FEW:
+    """The command without the options that it has from `assay run`, and a line that names them, or
+    says that there are many."""
+    run = {tuple(one.opts): getattr(one, "help", "") for one in command_of("run").params}
+    shared = [
+        one for one in command.params if run.get(tuple(one.opts), "") == getattr(one, "help", None)
+    ]
+    if command.name == "run" or not shared:
         return command, ""
     shorter = copy.copy(command)
-    shorter.params = own
-    return shorter, "\nIt also takes the options of [`assay run`](#assay-run).\n"
+    shorter.params = [one for one in command.params if one not in shared]
+    names = ", ".join(f"`{one.opts[0]}`" for one in shared)
+    which = f"{names} as" if len(shared) < _FEW else "the options of"
+    return shorter, f"\nIt also takes {which} [`assay run`](#assay-run).\n"
 
 
 def _help(path: str, command: click.Command) -> str:
@@ -66,7 +70,7 @@ def _help(path: str, command: click.Command) -> str:
         max_content_width=80,
         terminal_width=80,
         show_default=True,
-        help_option_names=HELP_NAMES,
+        help_option_names=[],  # every command has it
     ) as context:
         return f"```text\n{command.get_help(context)}\n```"
 

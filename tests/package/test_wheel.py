@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,16 @@ def test_the_site_has_every_page_and_no_broken_link(tmp_path: Path) -> None:
     for page in (ROOT / "docs/guides").glob("*.md"):
         assert (tmp_path / "site/docs/guides" / page.with_suffix(".html").name).is_file()
     assert (tmp_path / "site" / make_site.MADE_BY_US).is_file()
+
+
+def test_words_of_others_lead_to_ours() -> None:
+    page = make_site.other_words((ROOT / make_site.GLOSSARY).read_text(encoding="utf-8"))
+    for theirs, ours in (
+        ("response", "latency"), ("users", "client"), ("qps", "offered rate"),
+        ("target", "system under test"), ("config", "cell"), ("job", "experiment"),
+    ):  # fmt: skip
+        found = [part for part in page.split("## ")[1:] if re.search(rf"\b{theirs}\b", part)]
+        assert any(f"Here: **{ours}**" in part for part in found), theirs
 
 
 def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ def test_a_server_by_url_keeps_its_buffer_and_the_report_says_so(tmp_path: Path)
     document = json.loads(ended.stdout)
     (warning,) = (one for one in document["warnings"] if one["name"] == "buffer-not-sized")
     (detail,) = warning["details"]
-    assert "6 times the buffer asked; it has 134 MB, the data are 0.0" in detail
+    assert "6 times the buffer asked; it has 128 MiB, the data are 0.0" in detail
 
 
 def hit_ratio(run: Run) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from proofs._proof import NAMES
+from proofs.walkthroughs import PEOPLE, Person
 
 ROOT = Path(__file__).parents[2]
 NEED_VERDICTS = {"equal_sides"}
@@ -28,3 +30,10 @@ def test_no_case_of_a_short_proof_fails(name: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("person", PEOPLE, ids=lambda person: person.comes_from)
+def test_what_a_person_types_is_on_the_page_from_pgbench(person: Person) -> None:
+    page = (ROOT / "docs" / "guides" / "from-pgbench.md").read_text(encoding="utf-8")
+    typed = re.findall(r"--[a-z-]+|assay run \S+", "\n".join(person.commands))
+    assert typed and not [words for words in (person.comes_from, *typed) if words not in page]

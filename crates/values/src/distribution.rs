@@ -82,15 +82,17 @@ impl Distribution {
 /// The longest duration that is accepted, so that it can be added to any instant.
 const LONGEST_SPELLED_S: f64 = 365.0 * 86_400.0;
 
-/// Parses a duration: a number with `s`, `ms`, `us` or `ns`, a year at most.
+/// Parses a duration: a number with its unit (`500ms`, `2min`), a year at most; all units that the options take.
 pub fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
-    let unit_at = text.find(|character: char| character.is_ascii_alphabetic())?;
+    let unit_at = text.find(char::is_alphabetic)?;
     let number: f64 = text[..unit_at].trim_end().parse().ok()?;
     let unit_s = match &text[unit_at..] {
+        "h" => 3600.0,
+        "min" | "m" => 60.0,
         "s" => 1.0,
         "ms" => 1e-3,
-        "us" => 1e-6,
+        "us" | "µs" | "μs" => 1e-6,
         "ns" => 1e-9,
         _ => return None,
     };
@@ -279,6 +281,8 @@ mod tests {
     #[test]
     fn draws_have_the_given_distribution() {
         assert_eq!(shape("constant:250us"), [250.0; 4]);
+        assert_eq!(shape("constant:0.01min"), shape("constant: 600 ms"));
+        assert_eq!(shape("constant:250µs"), shape("constant:.00025s"));
         let [least, mean, median, most] = shape("uniform:1ms..3ms");
         assert!(least >= 1000.0 && most <= 3000.0 && near(mean, 2000.0) && near(median, 2000.0));
         let [_, mean, median, most] = shape("exponential:1ms");
@@ -295,7 +299,7 @@ mod tests {
         #[rustfmt::skip]
         let cases = [
             "constant:31536001s", "constant:1000000000000000000s", "", "1ms", "constant:1",
-            "constant:-1ms", "constant:1 min", "uniform:3ms..1ms", "uniform:1ms", "exponential:",
+            "constant:-1ms", "constant:1d", "uniform:3ms..1ms", "uniform:1ms", "exponential:",
             "exponential:1s,2", "lognormal:1ms", "lognormal:1ms,-1", "normal:1ms",
         ];
         for text in cases {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
 
@@ -20,14 +20,15 @@ from assay.judge.statistics.samples import NOT_REACHED, UNREACHED, half_width_of
 from assay.judge.warning_kinds import ENOUGH_REPETITIONS
 from assay.record.metrics import catalogue
 from assay.text import units
+from assay.text.quantities import NS_PER
 
 _CONDITION = re.compile(
     r"\s*(?P<metric>[A-Za-z]\w*(?:\.\d+)?(?:\[[^\[\]]+\])?)\s*(?P<sign><=|>=|<|>)\s*"
     r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>x|[a-zµμ]*|%|/s|/min)\s*"
 )
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_UNITS = {
-    "ns": {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10},
+_UNITS: Mapping[str, Mapping[str, float]] = {
+    "ns": NS_PER,
     "ratio": {"%": 0.01},
     "per_s": {"/s": 1.0},
     "per_min": {"/min": 1.0},

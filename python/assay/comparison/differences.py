@@ -384,7 +384,8 @@ def _of_machine_facts(
 def _shown(name: str, value: Any) -> str:
     if value is None:
         return ""
-    return units.size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
+    is_size = name.endswith("_bytes") and isinstance(value, int)
+    return units.binary(value) if is_size else str(value)
 
 
 def _measured(probe: Probe) -> dict[str, float]:

@@ -174,7 +174,7 @@ def pause(setting: str, word: str) -> str | None:
                 driving.NO_PAUSE,
                 shown(word),
             ),
-            hint=_meant(setting, word) + f"{driving.PAUSE_FORMS}; units: ns, us, ms, s",
+            hint=_meant(setting, word) + f"{driving.PAUSE_FORMS}; units: ns, us, ms, s, min, h",
         )
     return driving.pause(word)
 

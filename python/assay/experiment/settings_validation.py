@@ -163,7 +163,7 @@ def _meant(name: str, workload: Workload, given: Iterable[str]) -> Mention | Non
         value = said.partition("=")[2] or "N"
         return Mention(short.is_short_for, f"{size.name}={value}") if size else None
     found = setting_known_as(name) or short
-    return Mention(found.name) if found is not None else None
+    return Mention(found.word) if found is not None else None
 
 
 _Level = tuple[object, object]

@@ -175,7 +175,8 @@ def _of_dataset(run: Run) -> Iterator[tuple[WarningKind, str]]:
         return
     size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
     if size_bytes and memory_bytes and size_bytes < memory_bytes:
-        yield WarningKind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
+        of_memory = f"{units.size(size_bytes)} of {units.binary(memory_bytes)}"
+        yield WarningKind.FITS_IN_MEMORY, of_memory
     if dataset.request.origin == "synthetic":
         yield WarningKind.SYNTHETIC_DATA, dataset.request.description
     if dataset.data_to_buffer_asked is not None:
@@ -185,12 +186,12 @@ def _of_dataset(run: Run) -> Iterator[tuple[WarningKind, str]]:
 
 
 def _of_buffer(dataset: Dataset) -> str:
-    """``data 24 MB, 6 times the buffer asked; it has 128 MB, the data are 0.19 times as large``."""
+    """``data 24 MB, 6 times the buffer asked; it has 128 MiB, the data are 0.19 times that``."""
     asked = f"{dataset.data_to_buffer_asked:.12g} times the buffer asked"
     data = f"data {units.size(dataset.data_bytes)}, {asked}" if dataset.data_bytes else asked
     if dataset.buffer_bytes is None:
         return f"{data}; its buffer is not known"
-    buffer = f"{data}; it has {units.size(dataset.buffer_bytes)}"
+    buffer = f"{data}; it has {units.binary(dataset.buffer_bytes)}"
     if dataset.data_to_buffer is None:
         return buffer
     return f"{buffer}, the data are {units.digits(dataset.data_to_buffer)} times as large"

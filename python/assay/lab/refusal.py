@@ -49,7 +49,7 @@ from assay.provision import limits
 from assay.provision.install import cache
 from assay.provision.machine.ports import server_address
 from assay.text.phrases import Mention, phrase
-from assay.text.units import size
+from assay.text.units import binary
 from assay.workload.values import RunsScripts, Workload
 
 
@@ -334,7 +334,7 @@ def warn_of_small_storages(
         if isinstance(system, LeastServer):
             alone_bytes = system.least_storage_bytes(run.cell.system)
             if alone_bytes > storage_bytes:
-                needs = f"a server without any rows needs {size(alone_bytes)} or more"
+                needs = f"a server without any rows needs {binary(alone_bytes)} or more"
                 raise _too_small(workload, run, storage_bytes, needs)
         found = sizes.of(run)
         if found is None or not isinstance(system, LeastSpace):
@@ -342,9 +342,9 @@ def warn_of_small_storages(
         least_bytes = system.least_bytes(found.rows, found.text_bytes)
         if least_bytes > storage_bytes:
             rows = f"its {found.rows:,} rows need" if found.rows else "its rows need"
-            raise _too_small(workload, run, storage_bytes, f"{rows} {size(least_bytes)} or more")
+            raise _too_small(workload, run, storage_bytes, f"{rows} {binary(least_bytes)} or more")
         if found.text_bytes > storage_bytes:
-            rows_are = f"its rows are about {size(found.text_bytes)} as text"
+            rows_are = f"its rows are about {binary(found.text_bytes)} as text"
             where, what = _storage_words(run, storage_bytes), _data_words(workload, run)
             yield f"{where} may be too small for {what}: {rows_are}"
 
@@ -357,7 +357,7 @@ def refuse_smaller_than_before(
     for run, storage_bytes in _on_chosen_sizes(runs):
         took_bytes = earlier(run)
         if took_bytes is not None and took_bytes > storage_bytes:
-            took = f"the same data took {size(took_bytes)} in an earlier run"
+            took = f"the same data took {binary(took_bytes)} in an earlier run"
             raise _too_small(workload, run, storage_bytes, took)
 
 
@@ -393,7 +393,7 @@ def _too_small(workload: Workload, run: PlannedRun, storage_bytes: int, why: str
 
 
 def _storage_words(run: PlannedRun, storage_bytes: int) -> str:
-    return f"storage {run.cell.storage_name!r} of {size(storage_bytes)}"
+    return f"storage {run.cell.storage_name!r} of {binary(storage_bytes)}"
 
 
 def _data_words(workload: Workload, run: PlannedRun) -> str:

@@ -22,7 +22,7 @@ from assay.provision.machine.mounts import MOUNT_TABLE, every_mount
 from assay.provision.machine.sampling import machine_memory_bytes
 from assay.text import units
 from assay.text.phrases import Mention, phrase
-from assay.text.units import about, counted, size_word
+from assay.text.units import binary, counted, size_word
 
 if TYPE_CHECKING:
     from assay.contracts.storages.protocol import GroupLimit
@@ -214,9 +214,9 @@ def refuse_impossible_limits(machine: ServerMachine) -> None:
     if machine.memory_bytes is not None and machine.memory_bytes > memory:
         raise MachineLimit(
             phrase(
-                "{}: this machine has {}, in units of 1024",
+                "{}: this machine has {}",
                 Mention("memory", size_word(machine.memory_bytes)),
-                about(memory),
+                binary(memory),
             ),
             hint="give less, or none",
         )

@@ -30,7 +30,7 @@ from assay.errors import (
 )
 from assay.provision.directory import identity_of
 from assay.provision.machine import process_table
-from assay.text.units import size
+from assay.text.units import binary
 
 _BEGINNING = "no space left on storage"
 _SHARED_MEMORY_BEGINNING = f"no space left in {SHARED_MEMORY}"
@@ -92,13 +92,13 @@ def no_shared_memory_left(message: str) -> str:
     if not says_shared_memory_is_full(message) or message.startswith(_SHARED_MEMORY_BEGINNING):
         return message
     space = space_of(SHARED_MEMORY)
-    of_size = "" if space is None else f", which has {size(space.size_bytes)}"
+    of_size = "" if space is None else f", which has {binary(space.size_bytes)}"
     return f"{_SHARED_MEMORY_BEGINNING}{of_size}: {message}"
 
 
 def with_size(hint: str, space: Space | None) -> str:
     """The hint, with the size of the storage."""
-    return hint if space is None else hint + f" (it has {size(space.size_bytes)})"
+    return hint if space is None else hint + f" (it has {binary(space.size_bytes)})"
 
 
 def name_full_storage(

@@ -59,7 +59,7 @@ def differing_hardware(a: Machine, b: Machine) -> list[HardwareFact]:
 
 
 def machine_name(facts: Machine) -> str:
-    """Its own name, else ``AMD EPYC 9R14 2 CPUs 25.3 GB``."""
+    """Its own name, else ``AMD EPYC 9R14 2 CPUs 23.5 GiB``."""
     return str(facts.get("name") or _words(facts, _SHORT) or "unknown machine")
 
 
@@ -131,8 +131,8 @@ def _word(fact: str, value: Any) -> str:
     if fact == "processors_usable":
         return units.counted(int(value), "CPU")
     if fact == "memory_bytes":
-        return units.size(value)
-    return f"{fact} {units.size(value) if fact.endswith('_bytes') else value}"
+        return units.binary(value)
+    return f"{fact} {units.binary(value) if fact.endswith('_bytes') else value}"
 
 
 _CPU_INFO = Path("/proc/cpuinfo")

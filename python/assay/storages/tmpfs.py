@@ -25,9 +25,8 @@ from assay.provision.undo import ledger
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import MOUNT, Directory, Mount
 from assay.storages.block_devices import need_mount_programs, why_not
-from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
-from assay.text.units import option_word
+from assay.text.units import binary, option_word
 
 _MEMORY = "this machine's memory"
 _SHARE = re.compile(r"0*([1-9][0-9]?|100) *%", re.ASCII)
@@ -86,8 +85,8 @@ class Tmpfs:
         needed, room = self.size_bytes(choice), self.free_space(choice)
         if needed is not None and needed > room.free_bytes:
             raise NotOnThisMachine(
-                f"storage {choice.name!r}: it may take {units.size(needed)}, and {room.place} has "
-                f"{units.size(room.free_bytes)} free",
+                f"storage {choice.name!r}: it may take {binary(needed)}, and {room.place} has "
+                f"{binary(room.free_bytes)} free",
                 hint="choose a smaller size",
             )
         if may_mount():

@@ -22,7 +22,7 @@ _WHOLE = pattern(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = pattern(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
 _PERCENT = pattern(rf"{_PLAIN_NUMBER} ?%", re.ASCII)
 _DURATION = pattern(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|m|h)", re.ASCII)
-_UNITS: Mapping[str, tuple[int, int]] = {
+_SECONDS_PER: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
     "us": (1, 10**6),
     "µs": (1, 10**6),  # the micro sign, which labels have
@@ -33,7 +33,9 @@ _UNITS: Mapping[str, tuple[int, int]] = {
     "m": (60, 1),
     "h": (3600, 1),
 }
-"""Seconds in each unit, as a fraction."""
+"""As a fraction."""
+NS_PER = {unit: above * 10**9 // below for unit, (above, below) in _SECONDS_PER.items()}
+"""Of every unit of time that a person may give."""
 _SIZE = pattern(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
 _SIZE_UNITS: Mapping[str, int] = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LONGEST_NUMBER = 400
@@ -147,7 +149,7 @@ class Duration(Real, frozen=True):
                 )
             return value
         # Multiplied first, then divided: 300ms is 0.3 to the last digit.
-        above, below = _UNITS[found[2]]
+        above, below = _SECONDS_PER[found[2]]
         value = float(found[1]) * above / below
         if not self.holds(value):
             raise ValueError(f"expected {self.expected}, found {shown(word)}")

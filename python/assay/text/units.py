@@ -86,6 +86,14 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
+def binary(value_bytes: float) -> str:
+    """Of memory, and of what a person types in such units: ``64 MiB``, ``23.5 GiB``."""
+    for unit, factor in _UNITS:
+        if value_bytes >= factor:
+            return f"{_trimmed(value_bytes / factor, 3)} {unit[0].upper()}iB"
+    return f"{value_bytes:.0f} B"
+
+
 def mean_count(value: float) -> str:
     """A mean of whole numbers: ``534``; a small one has places, so that a little is not nothing."""
     return f"{value:.0f}" if value >= 10 or value == int(value) else digits(value, 3)
@@ -222,17 +230,6 @@ _UNITS = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 def option_word(size: int) -> str:
     """As the value of an option, with the letters that mount(8) and losetup(8) take: ``64M``."""
     return size_word(size).upper().removesuffix("B")
-
-
-def about(size: int) -> str:
-    """To three digits and never more than it is, in the largest unit of which it is one at least:
-    ``23.5GB``."""
-    for unit, factor in _UNITS:
-        if size >= factor:
-            whole = len(str(size // factor))
-            places = 10 ** max(0, 3 - whole)
-            return f"{size * places // factor / places:.12g}{unit}"
-    return f"{size}B"
 
 
 def in_largest_unit(amount: int, units: Sequence[tuple[str, int]]) -> str:

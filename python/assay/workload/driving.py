@@ -83,16 +83,20 @@ def pause(text: str) -> str | None:
     return None if text == NO_PAUSE else _LENGTH.sub(_in_largest_unit, text)
 
 
-_LENGTH = pattern(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(ns|us|ms|s)\b")
+_LENGTH = pattern(
+    r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+) ?"
+    rf"({'|'.join(sorted(quantities.NS_PER, key=len, reverse=True))})\b"
+)
 """Not the ``.3s`` of ``1s..3s``."""
-_NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_SPELLED = ("s", "ms", "us", "ns")
 
 
 def _in_largest_unit(match: re.Match[str]) -> str:
     """In the largest unit of which it is one at least."""
-    length_ns = Fraction(match[1]) * _NS[match[2]]
-    unit = next((name for name, ns in _NS.items() if length_ns >= ns), match[2])
-    return f"{float(length_ns / _NS[unit]):.15g}{unit}"
+    length_ns = Fraction(match[1]) * quantities.NS_PER[match[2]]
+    fitting = (unit for unit in _SPELLED if length_ns >= quantities.NS_PER[unit])
+    unit = next(fitting, _SPELLED[-1] if length_ns else "s")
+    return f"{float(length_ns / quantities.NS_PER[unit]):.15g}{unit}"
 
 
 def _number(

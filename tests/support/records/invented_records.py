@@ -42,7 +42,7 @@ T = TypeVar("T")
 S = 1_000_000_000
 MACHINE: Machine = {
     "cpu_model": "Invented 9000", "architecture": "x86_64", "processors": 8, "processors_usable": 8,
-    "memory_bytes": 16 * 10**9, "kernel": "6.1.0", "operating_system": "Invented Linux 12",
+    "memory_bytes": 16 << 30, "kernel": "6.1.0", "operating_system": "Invented Linux 12",
     "python": "3.11.9",
 }  # fmt: skip
 BUILD: Build = {"assay": "0.1.0", "version": "0.1.0", "profile": "release"}

@@ -52,6 +52,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_limit_has_the_unit_of_its_metric_or_its_own() -> None:
     for text, name, limit in (
         ("p99 < 5ms", "latency_p99_ns", 5e6),
+        ("p99 < 5m", "latency_p99_ns", 3e11),
         ("p99.9 < 250us", "latency_p99_9_ns", 250e3),
         ("latency_p99[insert] > 1.5s", "latency_p99_ns[insert]", 1.5e9),
         ("latency_p99_ns > 5000000", "latency_p99_ns", 5e6),

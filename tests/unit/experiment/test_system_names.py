@@ -38,7 +38,7 @@ from assay.registry import report_form
 from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.summaries import first_look
-from assay.text.units import about
+from assay.text.units import binary
 
 H = "postgresql://me@127.0.0.1"
 
@@ -336,8 +336,8 @@ def test_more_than_this_machine_has_is_refused_with_the_limit(
     said = capsys.readouterr().err
     assert ended.value.code == 3
     assert "--cpus 4000" in said
-    assert about(int(23.54 * 1024) * MB) == "23.5GB"
-    assert about(999 * MB) == "999MB"
+    assert binary(int(23.54 * 1024) * MB) == "23.5 GiB"
+    assert binary(999 * MB) == "999 MiB"
     assert "Traceback" not in said
 
 

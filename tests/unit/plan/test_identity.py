@@ -271,6 +271,9 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "pauses in two units": (
         "s.sql --on null --think-time constant:1ms", "s.sql --on null --think-time constant:1000us",
         SAME),
+    "pauses in minutes": (
+        "s.sql --on null --think-time exponential:1m,0.5h",
+        "s.sql --on null --think-time exponential:60s,1800s", SAME),
     "sizes of memory": (
         "s.sql --on postgresql --memory 1GB", "s.sql --on postgresql --memory 1024MB", SAME),
     # its last section: what held

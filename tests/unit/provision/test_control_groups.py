@@ -156,7 +156,7 @@ def test_the_lowest_limit_around_us_is_a_fact_of_the_machine(
     machine.shows(mounts, own)
     facts = facts_of_machine()
     assert (facts["processors_limit"], facts["memory_limit_bytes"]) == (0.2, 256 * MB)
-    with pytest.raises(MachineLimit, match=r"this machine has 256MB"):
+    with pytest.raises(MachineLimit, match=r"this machine has 256 MiB"):
         refuse_impossible_limits(ServerMachine(memory_bytes=512 * MB))
 
 

@@ -88,14 +88,14 @@ def test_a_full_storage_is_named(error: AssayError, space: Space | None, is_name
     assert name_full_storage(error, "small", space) is is_named
     assert error.message.startswith("no space left on storage small: ") is is_named
     if is_named and space is not None:
-        assert "it has 1.07 GB" in str(error.hint)
+        assert "it has 1 GiB" in str(error.hint)
 
 
 def test_what_to_do_depends_on_whose_storage_it_is() -> None:
     for is_by_url, hint in ((False, FULL_DISK_HINT), (True, FULL_SERVER_DISK_HINT)):
         error = SystemRefused("No space left on device")
         assert name_full_storage(error, "small", Space(GB, 0), is_by_url=is_by_url)
-        assert error.hint == f"{hint} (it has 1.07 GB)"
+        assert error.hint == f"{hint} (it has 1 GiB)"
 
 
 def test_full_shared_memory_is_not_a_full_storage() -> None:

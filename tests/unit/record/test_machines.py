@@ -24,13 +24,13 @@ IDENTITY = "b08dfa6083e7567a1921a715000001fb"
 HERE = {
     "cpu_model": "AMD EPYC 9R14 96-Core Processor",
     "processors_usable": 2,
-    "memory_bytes": 24_000_000_000,
+    "memory_bytes": 24 << 30,
 }
 LARGER = {**HERE, "processors_usable": 8}
 OTHER = {
     "cpu_model": "Intel(R) Xeon(R) CPU X5650 @ 2.67GHz",
     "processors_usable": 12,
-    "memory_bytes": 48_000_000_000,
+    "memory_bytes": 48 << 30,
 }
 EPYC, XEON = "AMD EPYC 9R14", "Intel Xeon X5650"
 FAST, SLOW = (1.00, 1.02, 0.99, 1.01, 1.00), (2.01, 1.99, 2.00, 2.02, 1.98)
@@ -40,15 +40,15 @@ FAST, SLOW = (1.00, 1.02, 0.99, 1.01, 1.00), (2.01, 1.99, 2.00, 2.02, 1.98)
     ("facts", "names"),
     [
         ([HERE, HERE], ["", ""]),
-        ([HERE, {**HERE, "kernel": "7.0", "memory_bytes": 24_300_000_000}], ["", ""]),
+        ([HERE, {**HERE, "kernel": "7.0", "memory_bytes": (24 << 30) + (300 << 20)}], ["", ""]),
         ([HERE, OTHER, HERE], [EPYC, XEON, EPYC]),
         ([HERE, LARGER], ["2 CPUs", "8 CPUs"]),
         ([HERE, LARGER, OTHER], [f"{EPYC} 2 CPUs", f"{EPYC} 8 CPUs", f"{XEON} 12 CPUs"]),
         ([{**HERE, "name": "a"}, {**HERE, "name": "b"}], ["a", "b"]),
-        ([{**HERE, "name": "a"}, HERE], ["a", f"{EPYC} 2 CPUs 24 GB"]),
+        ([{**HERE, "name": "a"}, HERE], ["a", f"{EPYC} 2 CPUs 24 GiB"]),
         (
             [{**HERE, "name": "a"}, {**LARGER, "name": "a"}],
-            [f"a {EPYC} 2 CPUs 24 GB", f"a {EPYC} 8 CPUs 24 GB"],
+            [f"a {EPYC} 2 CPUs 24 GiB", f"a {EPYC} 8 CPUs 24 GiB"],
         ),
         ([{**HERE, "affinity": "0"}, {**HERE, "affinity": "1,2"}], ["affinity 0", "affinity 1 2"]),
     ],

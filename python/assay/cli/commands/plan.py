@@ -43,7 +43,7 @@ from assay.record.file.faults import no_folder
 from assay.record.under_way import UnfinishedExperiment
 from assay.systems.urls import URL
 from assay.text import paths, rates
-from assay.text.units import counted, duration, ended_runs, percent, size
+from assay.text.units import binary, counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
 
 COLUMNS = (
@@ -382,13 +382,15 @@ def _space(sizes: Sequence[DataSize], datasets: Path | None) -> Iterator[str]:
         if crowded:
             yield (
                 f"{storage} has no room for a copy of the data of "
-                f"{', '.join(one.system for one in crowded)} and the {size(RESERVE_BYTES)} that "
+                f"{', '.join(one.system for one in crowded)} and the {binary(RESERVE_BYTES)} that "
                 "it leaves free: data that a test changes are loaded again for each run"
             )
         are_copied = are_copied or len(crowded) < len(found)
     if are_copied:
         where = (
-            f" in {datasets}" if datasets else f"; {size(RESERVE_BYTES)} of each storage stay free"
+            f" in {datasets}"
+            if datasets
+            else f"; {binary(RESERVE_BYTES)} of each storage stay free"
         )
         yield f"copies of data that a test changes take as much space again{where}"
 

@@ -144,7 +144,9 @@ def _how_several(words: str, context: click.Context) -> str:
     from assay.workload import ad_hoc_script
 
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
-        return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
+        scripts = filter(ad_hoc_script.is_script, typed_words(context))
+        first = next((one for one in scripts if one != word), "FIRST")
+        return f"{first},{word} measures each script, -f {first} -f {word} a mix of them"
     return ""
 
 

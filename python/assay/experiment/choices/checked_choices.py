@@ -26,7 +26,7 @@ from assay.experiment.choices import identity, profiles, written_systems
 from assay.experiment.choices.identity import identity_of_choice
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.written_systems import called_system, split_systems
-from assay.text import pattern
+from assay.text import paths, pattern
 from assay.text.phrases import Mention, phrase
 from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
@@ -119,6 +119,12 @@ def _system_choice(word: str, folder: Path) -> SystemChoice:
     if colon and family in registry.families():
         return _member_choice(family, member, _given(word, name, rest) if bracket else {})
     if name not in registry.systems():
+        if paths.is_file(folder / (file := member or name)):
+            known = {family, Path(file).suffix[1:]} & set(registry.systems())
+            raise ArgumentError(
+                f"{name!r} is a file: expected a system or a URL",
+                hint=f"the database in it: {', '.join(known) or 'SYSTEM'}:///{file}",
+            )
         if is_connection_string(name):
             raise ArgumentError(
                 "a system under test is a connection string: expected a name or a URL",
@@ -261,7 +267,11 @@ def system_choices(words: Iterable[str], folder: Path = CURRENT_FOLDER) -> tuple
     if not choices:
         raise ArgumentError(
             "no system under test",
-            hint=phrase("{--on NAME} with one of: {}", ", ".join(registry.systems())),
+            hint=phrase(
+                "{--on NAME} with one of: {}; a server of yours is "
+                "{--on SYSTEM://USER@HOST/DATABASE}",
+                ", ".join(registry.systems()),
+            ),
         )
     identity.insist_on_own_names(choices)
     written_systems.insist_on_one_storage(choices)

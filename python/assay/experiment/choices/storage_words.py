@@ -42,7 +42,7 @@ from assay.experiment.choices.identity import QUOTE, written_storage
 from assay.text import pattern
 from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import shown
-from assay.text.units import counted, size
+from assay.text.units import binary, counted
 
 FORM = "KIND[key=value,…]:DIRECTORY"
 _PATH_BEGINS = ("/", ".", "~")
@@ -375,8 +375,8 @@ class _Taken(Struct):
             at_once = max(needed, default=0) if self.order == "sequential" else sum(needed)
             if at_once > room.free_bytes:
                 return (
-                    f"{counted(len(needed), 'storage')} may take {size(at_once)} at the same time, "
-                    f"and {room.place} has {size(room.free_bytes)} free"
+                    f"{counted(len(needed), 'storage')} may take {binary(at_once)} at the same "
+                    f"time, and {room.place} has {binary(room.free_bytes)} free"
                 )
         return ""
 

@@ -95,11 +95,11 @@ def machines_of(experiment: ExperimentRecord) -> Mapping[str, Machine]:
 
 
 def machine(recorded: Machine) -> str:
-    """``AMD EPYC, 2 processors, 25.3 GB memory, Debian GNU/Linux 12, kernel 6.1``."""
+    """``AMD EPYC, 2 processors, 23.5 GiB memory, Debian GNU/Linux 12, kernel 6.1``."""
     return (
         f"{recorded.get('cpu_model') or 'unknown processor'}, "
         f"{_processors(recorded)}{_limit(recorded, 'processors_limit')}, "
-        f"{units.size(recorded.get('memory_bytes') or 0)} memory"
+        f"{units.binary(recorded.get('memory_bytes') or 0)} memory"
         f"{_limit(recorded, 'memory_limit_bytes')}, "
         f"{recorded.get('operating_system')}, kernel {recorded.get('kernel')}"
     )
@@ -115,7 +115,7 @@ def _limit(machine: Machine, name: Literal["processors_limit", "memory_limit_byt
     limit = machine.get(name)
     if not limit:
         return ""
-    return f" (limited to {units.size(limit) if name.endswith('_bytes') else f'{limit:g}'})"
+    return f" (limited to {units.binary(limit) if name.endswith('_bytes') else f'{limit:g}'})"
 
 
 def parameters(experiment: ExperimentRecord) -> str:

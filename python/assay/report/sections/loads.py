@@ -90,6 +90,8 @@ def _median(title: str, key: str, unit: str, shown_unit: str = "") -> ReportColu
             [value for value in values if value] if title in _EXTRA else values
         )
         made = Number(over.median, unit, over.n, over.low, over.high)
+        if key == "buffer_bytes":
+            return ReportCell(units.binary(over.median), made)
         return ReportCell(units.shown(over.median, unit), made)
 
     return numbers(title, shown, shown_unit)

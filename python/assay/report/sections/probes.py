@@ -281,8 +281,8 @@ def _notes(probes: Sequence[UsedProbe]) -> list[str]:
 
 
 def _file_sizes(measured: Sequence[Probe]) -> str:
-    """``268 MB``; ``268 MB, of 40 MB on slow``: that of most storages, and the others."""
-    sizes = dict.fromkeys((probe.storage, units.size(probe.file_bytes)) for probe in measured)
+    """``256 MiB``; ``256 MiB, of 40 MiB on slow``: that of most storages, and the others."""
+    sizes = dict.fromkeys((probe.storage, units.binary(probe.file_bytes)) for probe in measured)
     (most, _), *others = Counter(size for _, size in sizes).most_common()
     named = (
         f"of {other} on {', '.join(name for name, one in sizes if one == other)}"

@@ -273,7 +273,7 @@ CREATE TABLE probes (
 );
 
 CREATE TABLE calibrations (
-  -- One row per protocol and number of clients of each `assay calibrate`.
+  -- One row per protocol and number of clients of each `assay measure client`.
   id                      INTEGER PRIMARY KEY,
   begun_unix_ns           INTEGER NOT NULL,
   driver                  TEXT NOT NULL,     -- the engine's; a protocol has the name of its driver
