@@ -45,7 +45,13 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
 from assay.lab.refusal import plan_here, refuse_smaller_than_before
-from assay.lab.repetitions import AddedRuns, Repeating, Repetition, are_disturbed_repeated
+from assay.lab.repetitions import (
+    AddedRuns,
+    Repeating,
+    Repetition,
+    are_disturbed_repeated,
+    may_be_repeated,
+)
 from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
@@ -249,7 +255,7 @@ def _prepare(
     events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
-    repeats_disturbed = are_disturbed_repeated()
+    repeats_disturbed = are_disturbed_repeated() and request.repeats_disturbed
     workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
@@ -302,8 +308,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         return Repetition(
             number_to_be_precise(run),
             *context.store.taken(position),
-            # What has failed would fail again: a table that is not there, a wrong answer.
-            run.state != "failed" and run.is_measured and is_disturbed(run),
+            may_be_repeated(run) and is_disturbed(run),
         )
 
     choosing: GoalSearch | Repeating

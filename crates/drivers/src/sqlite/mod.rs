@@ -7,7 +7,9 @@
 mod bulk;
 mod opening;
 mod refusal;
+mod waiting;
 
+use std::cell::RefCell;
 use std::ffi::c_int;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +21,9 @@ use rusqlite::{Connection, OpenFlags, Statement, ffi};
 
 use crate::request::{ById, never_prepared};
 use crate::sqlite::bulk::Bulk;
-use crate::sqlite::opening::{BusyHandler, Options, confine};
+use crate::sqlite::opening::{Options, confine};
 use crate::sqlite::refusal::Failure;
+use crate::sqlite::waiting::{BusyHandler, Turn, WriteQueue};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, Result, SystemError,
     TransactionStatus, run_session_statements,
@@ -30,6 +33,9 @@ use crate::{
 pub struct SqliteConnection {
     connection: Connection,
     busy_handler: Arc<BusyHandler>,
+    write_queue: Option<Arc<WriteQueue>>,
+    /// While it writes.
+    turn: RefCell<Option<Turn>>,
     /// Texts of prepared statements by id; the library's handles are cached by text.
     prepared: ById<Box<str>>,
     /// How many statements the library keeps.
@@ -78,6 +84,10 @@ impl SqliteConnection {
         let mut opened = Self {
             connection,
             busy_handler,
+            write_queue: (options.has_write_queue && !options.read_only)
+                .then(|| WriteQueue::of(path))
+                .flatten(),
+            turn: RefCell::default(),
             prepared: ById::default(),
             cached: 0,
             bulk: None,
@@ -110,6 +120,40 @@ impl SqliteConnection {
     fn operation(&self, text: &str, answer: &mut Answer) -> Result<(), Failure> {
         let mut statement = self.connection.prepare_cached(text)?;
         Ok(self.step(&mut statement, answer)?)
+    }
+
+    /// Before a statement that may write: waits in the queue. One whose transaction has read already does
+    /// not: SQLite has it fail at once where another session writes, as waiting might never end.
+    fn begin_turn(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
+        let Some(queue) = &self.write_queue else {
+            return Ok(());
+        };
+        let mut turn = self.turn.borrow_mut();
+        if turn.is_some() || statement.readonly() || self.state() != ffi::SQLITE_TXN_NONE {
+            return Ok(());
+        }
+        *turn = queue.turn(&self.busy_handler);
+        match *turn {
+            Some(_) => Ok(()),
+            None => Err(rusqlite::Error::SqliteFailure(
+                ffi::Error::new(ffi::SQLITE_BUSY),
+                None,
+            )),
+        }
+    }
+
+    /// The next session may write, unless this one still does.
+    fn end_turn(&self) {
+        let mut turn = self.turn.borrow_mut();
+        if turn.is_some() && self.state() != ffi::SQLITE_TXN_WRITE {
+            *turn = None;
+        }
+    }
+
+    /// Whether a transaction is open in the file, and has written.
+    fn state(&self) -> c_int {
+        // SAFETY: the handle is that of an open connection, and the name is a C string.
+        unsafe { ffi::sqlite3_txn_state(self.connection.handle(), c"main".as_ptr()) }
     }
 
     fn transaction(&self) -> TransactionStatus {
@@ -165,6 +209,7 @@ impl Blocking for SqliteConnection {
                 ));
             }
         };
+        self.end_turn();
         answer.transaction = self.transaction();
         answer.error = match done {
             Ok(()) => return Ok(()),
@@ -274,6 +319,7 @@ impl SqliteConnection {
 
     /// Runs a statement whose parameters are bound, and reports its rows.
     fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
+        self.begin_turn(statement)?;
         let columns = statement.column_count();
         if answer.wants_columns() {
             for (index, column) in statement.columns().enumerate() {

@@ -1,5 +1,5 @@
-//! What a session is opened with: the driver's options from the deployment document; its confinement to its own file; how
-//! it waits for locks; and the function of `x REGEXP p`, for which the library has only the operator.
+//! What a session is opened with: the driver's options from the deployment document; its confinement to its own file; and
+//! the function of `x REGEXP p`, for which the library has only the operator.
 //!
 //! Patterns are those of the `sqlite3` shell and of POSIX: `.` is any character, also a newline, and
 //! `^` and `$` are the beginning and the end of the text. NULL on either side returns NULL. The function
@@ -7,7 +7,6 @@
 //! once per session.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +23,9 @@ use crate::{ErrorClass, Result, SystemError};
 pub struct Options {
     /// How long a statement waits for other sessions' locks. The library's default is not to wait.
     pub busy_timeout: Duration,
+    /// Whether the sessions of this process write in the order in which they asked; otherwise each tries
+    /// again and again, and may be passed by others as often as chance has it.
+    pub has_write_queue: bool,
     /// Whether the file is opened read-only.
     pub read_only: bool,
     /// Whether statements reach no other file than this one.
@@ -34,6 +36,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             busy_timeout: Duration::from_secs(60),
+            has_write_queue: true,
             read_only: false,
             is_confined: false,
         }
@@ -41,8 +44,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `busy_timeout_s` (seconds), `mode` (`read-write` or `read-only`) and `other_files` (`allowed` or
-    /// `refused`).
+    /// Reads `busy_timeout_s` (seconds), `write_queue` (`on` or `off`), `mode` (`read-write` or `read-only`) and
+    /// `other_files` (`allowed` or `refused`).
     ///
     /// # Errors
     /// Where a key or a value is invalid.
@@ -58,6 +61,9 @@ impl Options {
                         .filter(|timeout| i32::try_from(timeout.as_millis()).is_ok())
                         .ok_or_else(|| wrong(key, "seconds, from 0 to 2147483", value))?;
                 }
+                ("write_queue", "on") => parsed.has_write_queue = true,
+                ("write_queue", "off") => parsed.has_write_queue = false,
+                ("write_queue", _) => return Err(wrong(key, "on or off", value)),
                 ("mode", "read-write") => parsed.read_only = false,
                 ("mode", "read-only") => parsed.read_only = true,
                 ("mode", _) => return Err(wrong(key, "read-write or read-only", value)),
@@ -69,7 +75,7 @@ impl Options {
                         ErrorClass::Other,
                         "",
                         format!(
-                            "no option {key:?}; there are busy_timeout_s, mode and other_files"
+                            "no option {key:?}; there are busy_timeout_s, write_queue, mode and other_files"
                         ),
                     ));
                 }
@@ -111,64 +117,6 @@ fn is_of_directories(pragma: &str) -> bool {
     OF_DIRECTORIES
         .iter()
         .any(|name| name.eq_ignore_ascii_case(pragma))
-}
-
-/// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
-const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
-
-pub(super) struct BusyHandler {
-    limit: Duration,
-    is_cancelled: AtomicBool,
-    is_exhausted: AtomicBool,
-}
-
-impl BusyHandler {
-    pub(super) fn new(limit: Duration) -> Arc<Self> {
-        Arc::new(Self {
-            limit,
-            is_cancelled: AtomicBool::new(false),
-            is_exhausted: AtomicBool::new(false),
-        })
-    }
-
-    /// A request begins: the state of the last one is reset.
-    pub(super) fn begin(&self) {
-        self.is_cancelled.store(false, Ordering::Relaxed);
-        self.is_exhausted.store(false, Ordering::Relaxed);
-    }
-
-    /// Ends a current wait soon.
-    pub(super) fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the wait ended without the lock. SQLITE_BUSY without such a wait is a deadlock: the
-    /// library does not call the busy handler where waiting would never end.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.is_exhausted.load(Ordering::Relaxed)
-    }
-
-    /// The busy handler: waits for the `tries`-th time and returns whether to try again.
-    pub(super) fn wait(&self, tries: i32) -> bool {
-        let tries = usize::try_from(tries).unwrap_or(usize::MAX);
-        let left = self
-            .limit
-            .saturating_sub(Duration::from_millis(waited_ms(tries)));
-        if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
-            self.is_exhausted.store(true, Ordering::Relaxed);
-            return false;
-        }
-        let pause_ms = PAUSES_MS[tries.min(PAUSES_MS.len() - 1)];
-        std::thread::sleep(left.min(Duration::from_millis(pause_ms)));
-        true
-    }
-}
-
-/// The sum of the pauses before the `tries`-th try.
-fn waited_ms(tries: usize) -> u64 {
-    let listed = tries.min(PAUSES_MS.len());
-    let beyond = (tries - listed) as u64;
-    PAUSES_MS[..listed].iter().sum::<u64>() + beyond * PAUSES_MS[PAUSES_MS.len() - 1]
 }
 
 /// A workload has dozens of patterns; patterns from a column must not fill the memory.

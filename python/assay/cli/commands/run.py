@@ -23,6 +23,7 @@ from assay.cli.options.shared_options import (
     refuse_unused_probe,
     report_format_option,
     run_options,
+    setting_option,
 )
 from assay.cli.options.usage_errors import Grouped, Headed
 from assay.cli.process import is_at_terminal, say, status_at_least
@@ -30,6 +31,7 @@ from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment.origin import command_of, patterns
+from assay.experiment.settings_catalogue import NO_REPEAT
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class _Run(Grouped):
 
 @click.command("run", cls=_Run)
 @run_options
+@setting_option(NO_REPEAT)
 @report_format_option
 @detail_option
 @progress_option
@@ -90,6 +93,7 @@ def command(
     is_new: bool,
     loading: Loading,
     first_use: FirstUse,
+    no_repeat: bool,
     form: str,
     detail: bool | None,
     progress_s: float,
@@ -147,7 +151,7 @@ def command(
         if experiment.is_confined:
             _insist_on_reach(experiment, words)
 
-    request = Request(command_of(words), is_new, patterns(words), _ways())
+    request = Request(command_of(words), is_new, patterns(words), _ways(), not no_repeat)
     result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
     print_result(result, result.rescue or records, form, detail)
     return result.exit_code
@@ -284,8 +288,8 @@ def insist_on_shell(experiment: Experiment, words: from_command_line.Words) -> N
 
 
 def _ways() -> dict[str, OptionValue]:
-    """The options, as typed, of how data are loaded and storages are probed: who continues the
-    experiment wants the same."""
+    """The options, as typed, of how data are loaded, storages are probed and runs are repeated: who
+    continues the experiment wants the same."""
     context = click.get_current_context()
     return {
         option.opts[0].removeprefix("--"): (
@@ -293,7 +297,10 @@ def _ways() -> dict[str, OptionValue]:
         )
         for option in context.command.params
         if isinstance(option, Headed)
-        and (option.heading in (Heading.LOADING, Heading.STORAGES) or option.name == "log")
+        and (
+            option.heading in (Heading.LOADING, Heading.STORAGES)
+            or option.name in ("log", NO_REPEAT.name)
+        )
         and is_typed(str(option.name))
     }
 

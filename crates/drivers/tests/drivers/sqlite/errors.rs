@@ -87,6 +87,55 @@ fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
 }
 
 #[test]
+fn sessions_that_write_take_turns() {
+    const CLIENTS: usize = 4;
+    const TRANSACTIONS: usize = 200;
+    let folder = Folder::new("sqlite-turns");
+    let file = folder.file();
+    done(&mut open(&file), "CREATE TABLE t (client)");
+    let all_are_ready = std::sync::Barrier::new(CLIENTS);
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (file, all_are_ready) = (&file, &all_are_ready);
+            scope.spawn(move || {
+                let mut session = try_open(file, &[]).expect("the file opens");
+                all_are_ready.wait();
+                for _ in 0..TRANSACTIONS {
+                    done(&mut session, "BEGIN");
+                    done(&mut session, &format!("INSERT INTO t VALUES ({client})"));
+                    done(&mut session, "COMMIT");
+                }
+            });
+        }
+    });
+    // Among the first half of the rows, each client has about as many; without turns one has nearly all.
+    let counted = format!(
+        "SELECT min(n) FROM (SELECT count(*) AS n FROM t WHERE rowid <= {} GROUP BY client)",
+        CLIENTS * TRANSACTIONS / 2
+    );
+    let mut session = open(&file);
+    let fewest: usize = shown_by(&mut session, &counted)[0]
+        .parse()
+        .expect("a number");
+    assert!(
+        fewest > TRANSACTIONS / 4,
+        "a client had only {fewest} of {}",
+        TRANSACTIONS / 2
+    );
+
+    // One whose session ends in its transaction leaves the turn to the others; a reader needs none.
+    done(&mut session, "BEGIN IMMEDIATE");
+    let mut second = open(&file);
+    assert_eq!(
+        shown_by(&mut second, "SELECT count(DISTINCT client) FROM t"),
+        ["4"]
+    );
+    assert_eq!(class(&mut second, "DELETE FROM t"), ErrorClass::Timeout);
+    drop(session);
+    done(&mut second, "DELETE FROM t");
+}
+
+#[test]
 fn a_long_call_can_be_cancelled_from_another_thread() {
     let folder = Folder::new("sqlite-cancel");
     let mut first = open(&folder.file());
@@ -138,6 +187,7 @@ fn a_session_that_cannot_open_reports_the_reason() {
     for option in [
         ("mode", "sometimes"),
         ("busy_timeout_s", "-1"),
+        ("write_queue", "perhaps"),
         ("busy", "1"),
     ] {
         let error = refused(&folder.file(), &[option]);
