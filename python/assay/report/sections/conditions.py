@@ -8,9 +8,11 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from assay.contracts.deployment import Address, Delay, Deployment
+from assay.contracts.driving import SETTINGS
 from assay.contracts.experiment import UsedProfile, shown_build
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
+from assay.contracts.setting import Heading
 from assay.experiment import Driving, quick
 from assay.judge import machine_load, service_levels
 from assay.load.dataset import Dataset
@@ -118,31 +120,35 @@ def _limit(machine: Machine, name: Literal["processors_limit", "memory_limit_byt
     return f" (limited to {units.size(limit) if name.endswith('_bytes') else f'{limit:g}'})"
 
 
+_OF_WORK = (Heading.ARRIVALS, Heading.SESSIONS)
+"""What settings of clients are about that make their work another one."""
+
+
 def parameters(experiment: ExperimentRecord) -> str:
-    """``scale 10``: those that were asked for with one level, which is in no column of a table;
-    where tests have different ones, each with its test."""
+    """``scale 10, retries 1000``: parameters that were asked for with one level, which is in no
+    column of a table, and how clients work by default; where tests differ, each with its test."""
     asked = experiment.experiment
-    names = dict.fromkeys(
-        name
-        for own in (
-            asked.parameters,
-            *(one.get("parameters", {}) for one in asked.of_tests.values()),
-        )
-        for name in own
-    )
-    found = []
-    for name in names:
-        of_tests: dict[str, dict[str, None]] = {}
-        for run in experiment.runs:
-            if name in run.parameters:
-                levels = of_tests.setdefault(run.full_test_name, {})
-                levels[cell_runs.label(run.parameters[name]).shown] = None
+    own = (asked.parameters, *(one.get("parameters", {}) for one in asked.of_tests.values()))
+    typed = (asked.driving, *(one.get("driving", {}) for one in asked.of_tests.values()))
+    names, not_default = ({name for one in some for name in one} for some in (own, typed))
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for run in experiment.runs:
+        levels = [(name, cell_runs.label(run.parameters[name]).shown) for name in run.parameters]
+        shown = [(name, level) for name, level in levels if name in names]
+        for name, level in run.driving.described().items():
+            if SETTINGS[name].heading in _OF_WORK and name not in not_default:
+                shown.append((name, level))
+        for name, level in shown:
+            found.setdefault(name, {}).setdefault(run.full_test_name, {})[level] = None
+    said = []
+    tests = {run.full_test_name for run in experiment.runs}
+    for name, of_tests in found.items():
         single = {test: next(iter(levels)) for test, levels in of_tests.items() if len(levels) == 1}
-        if len({*single.values()}) == 1 and len(single) == len(of_tests):
-            found.append(f"{name} {next(iter(single.values()))}")
+        if len({*single.values()}) == 1 and len(single) == len(tests):
+            said.append(f"{name} {next(iter(single.values()))}")
         else:
-            found += [f"{name} {level} ({test})" for test, level in single.items()]
-    return ", ".join(found)
+            said += [f"{name} {level} ({test})" for test, level in single.items()]
+    return ", ".join(said)
 
 
 def _unfinished(experiment: ExperimentRecord) -> str:
