@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +144,29 @@ def test_disturbed_repetitions_are_measured_again(
     refused = assay("run", "one.sql", "--on", "null")
     assert refused.status == 2
     assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
+
+
+def test_a_single_disturbed_run_is_measured_again_unless_you_say_otherwise(
+    assay: Assay, working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script that writes to your file is not run more often than you asked."""
+    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "yes")
+    with closing(sqlite3.connect(working_folder / "shop.db")) as shop:
+        shop.execute("CREATE TABLE sale (n)")
+    (working_folder / "writes.sql").write_text("INSERT INTO sale VALUES (1);\n")
+    in_memory = (*IN_MEMORY, "--on", "sqlite", "--warm-up", "0")
+    again = "1 of 2 runs left out, as other programs disturbed it; 1 measured again"
+    with busy_cpus():
+        for words, runs in (
+            (("tpcb", *in_memory), 2),
+            (("tpcb", *in_memory, "--no-repeat"), 1),
+            (("writes.sql", "--on", "sqlite:///shop.db", "--no-durability"), 1),
+        ):
+            ended = assay("run", *words, "--clients", "2", "--duration", "1")
+            assert (ended.status, len(ended.runs)) == (0, runs), ended.out + ended.err
+            assert "2 repetitions" not in ended.out
+            assert (again in " ".join(ended.out.split())) is (runs == 2)
+            assert "starved" not in ended.out
 
 
 def sized_workload(folder: Path, script: str, transactions: str) -> None:

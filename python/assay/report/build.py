@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.contracts.metric import WarningText, unit_of
 from assay.judge import RunWarning
-from assay.judge.warning_kinds import WarningKind, place, texts
+from assay.judge.warning_kinds import place, texts
 from assay.record import ExperimentRecord, Run
 from assay.record.runs.run_names import machine_shown
 from assay.report import cell_runs, durability, factor_order
@@ -89,14 +89,8 @@ def _compared(
 
 
 def _noted(experiment: ExperimentRecord, every: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    runs = experiment.runs
-    measures_storage = len({run.storage for run in runs}) > 1 or any(
-        run.probe or run.cell.system.machine.memory_bytes for run in runs
-    )
-    for run in runs:
-        for one in run.warnings:
-            if measures_storage or one.name != WarningKind.FITS_IN_MEMORY.id:
-                yield one
+    for run in experiment.runs:
+        yield from run.warnings
     yield from _cell_warnings(every)
     if any(run.probe is not None for run in experiment.runs):
         from assay.report.sections import probes

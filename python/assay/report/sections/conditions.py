@@ -12,7 +12,7 @@ from assay.contracts.driving import SETTINGS
 from assay.contracts.experiment import UsedProfile, shown_build
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
-from assay.contracts.setting import Heading
+from assay.contracts.setting import Heading, Pause
 from assay.experiment import Driving, quick
 from assay.judge import machine_load, service_levels
 from assay.load.dataset import Dataset
@@ -120,23 +120,21 @@ def _limit(machine: Machine, name: Literal["processors_limit", "memory_limit_byt
     return f" (limited to {units.size(limit) if name.endswith('_bytes') else f'{limit:g}'})"
 
 
-_OF_WORK = (Heading.ARRIVALS, Heading.SESSIONS)
-"""What settings of clients are about that make their work another one."""
-
-
 def parameters(experiment: ExperimentRecord) -> str:
     """``scale 10, retries 1000``: parameters that were asked for with one level, which is in no
     column of a table, and how clients work by default; where tests differ, each with its test."""
     asked = experiment.experiment
-    own = (asked.parameters, *(one.get("parameters", {}) for one in asked.of_tests.values()))
-    typed = (asked.driving, *(one.get("driving", {}) for one in asked.of_tests.values()))
-    names, not_default = ({name for one in some for name in one} for some in (own, typed))
+    given = (asked.parameters, *(one.get("parameters", {}) for one in asked.of_tests.values()))
+    driving = (asked.driving, *(one.get("driving", {}) for one in asked.of_tests.values()))
+    names, typed = ({name for one in some for name in one} for some in (given, driving))
     found: dict[str, dict[str, dict[str, None]]] = {}
     for run in experiment.runs:
         levels = [(name, cell_runs.label(run.parameters[name]).shown) for name in run.parameters]
         shown = [(name, level) for name, level in levels if name in names]
         for name, level in run.driving.described().items():
-            if SETTINGS[name].heading in _OF_WORK and name not in not_default:
+            own = SETTINGS[name]
+            is_of_work = own.heading is Heading.SESSIONS or isinstance(own.kind, Pause)
+            if is_of_work and name not in typed:
                 shown.append((name, level))
         for name, level in shown:
             found.setdefault(name, {}).setdefault(run.full_test_name, {})[level] = None

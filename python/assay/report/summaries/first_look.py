@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from msgspec.structs import replace
 
+from assay.judge.warning_kinds import WarningKind
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, durability
 from assay.report.for_people import for_people
@@ -168,7 +169,8 @@ def lines(
         *last,
     ]
     last = [*named_line("precision", goals.precision_line(experiment), width), *last]
-    spare = min(1, len(report.warnings))
+    noted = [*_of_summary(experiment, report.warnings)]
+    spare = min(1, len(noted))
     answered: list[str] = []
     if len(found) == 1:
         room = most_lines - len(last)
@@ -192,8 +194,22 @@ def lines(
     ]
     if len(parameters) > left - spare:  # numbers come first
         parameters = []
-    warnings = warning_lines(report.warnings, left - len(parameters), width)
+    warnings = warning_lines(noted, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
+
+
+def _of_summary(
+    experiment: ExperimentRecord, warnings: Sequence[WarningNote]
+) -> Iterator[WarningNote]:
+    """That data fit in memory is said where storages are compared, or memory is limited; the report
+    has it in any case."""
+    runs = experiment.runs
+    measures_storage = len({run.storage for run in runs}) > 1 or any(
+        run.probe or run.cell.system.machine.memory_bytes for run in runs
+    )
+    for one in warnings:
+        if measures_storage or one.name != WarningKind.FITS_IN_MEMORY.id:
+            yield one
 
 
 def _most_of_goal(experiment: ExperimentRecord) -> int:
