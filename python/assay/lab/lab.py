@@ -308,7 +308,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         return Repetition(
             number_to_be_precise(run),
             *context.store.taken(position),
-            may_be_repeated(run) and is_disturbed(run),
+            may_be_repeated(run, experiment) and is_disturbed(run),
         )
 
     choosing: GoalSearch | Repeating

@@ -231,11 +231,11 @@ class AddedRuns:
         self._last[cell] = max(self._last.get(cell, 0), run.repetition)
 
 
-def may_be_repeated(run: Run) -> bool:
+def may_be_repeated(run: Run, experiment: Experiment) -> bool:
     """Not what has failed, which would fail again: a table that is not there, a wrong answer. And a
     script that writes to your data is not run more often than you asked."""
-    is_of_yours = run.is_ad_hoc and run.planned.cell.system.url is not None and run.may_commit
-    return run.state != "failed" and run.is_measured and not is_of_yours
+    is_of_yours = experiment.is_ad_hoc and run.planned.cell.system.url is not None
+    return run.state != "failed" and run.is_measured and not (is_of_yours and run.may_commit)
 
 
 def are_disturbed_repeated() -> bool:
