@@ -126,26 +126,6 @@ def test_trials_that_other_programs_disturb_are_measured_again_and_decide_nothin
     assert "not decided" in assay("report").out
 
 
-@pytest.mark.usefixtures("folder")
-def test_disturbed_repetitions_are_measured_again(
-    assay: Assay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "yes")
-    on = "null[delay=constant:1ms],null[delay=constant:2ms]"
-    words = ("--clients", "1", "--duration", "1", "--repetitions", "2")
-    with busy_cpus():
-        ended = assay("run", "one.sql", "--on", on, *words)
-    assert ended.status == 0, ended.err
-    runs = assay("report", "--format", "json").document["tables"]["runs"]
-    again = [run for run in runs if run["in_place_of"] is not None]
-    assert len(again) == 4, "as many as were planned"
-    assert len(runs) == 8
-    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "perhaps")
-    refused = assay("run", "one.sql", "--on", "null")
-    assert refused.status == 2
-    assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
-
-
 def test_a_single_disturbed_run_is_measured_again_unless_you_say_otherwise(
     assay: Assay, working_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +147,10 @@ def test_a_single_disturbed_run_is_measured_again_unless_you_say_otherwise(
             assert "2 repetitions" not in ended.out
             assert (again in " ".join(ended.out.split())) is (runs == 2)
             assert "starved" not in ended.out
+    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "perhaps")
+    refused = assay("run", "tpcb", "--on", "sqlite")
+    assert refused.status == 2
+    assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
 
 
 def sized_workload(folder: Path, script: str, transactions: str) -> None:

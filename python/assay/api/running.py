@@ -87,7 +87,6 @@ def run(
     quick: bool = False,
     only: str | Iterable[str] | None = None,
     new: bool = False,
-    no_repeat: bool = False,
     load_sessions: int | None = None,
     verify: bool = False,
     datasets: Path | None = None,
@@ -131,12 +130,7 @@ def run(
         None if datasets is None else FilePath(asked.path("datasets", datasets)),
     )
     record = FilePath(asked.path("records", records))
-    request = Request(
-        command_of(words),
-        asked.flag("new", new),
-        patterns(words),
-        repeats_disturbed=not asked.flag("no_repeat", no_repeat),
-    )
+    request = Request(command_of(words), asked.flag("new", new), patterns(words))
     first_use = FirstUse(_probe_s(probe_s), asked.flag("durability", durability))
     with as_written(words, in_python=True):
         return _result(words, loading, record, show_progress, request, first_use)

@@ -412,8 +412,7 @@ def rate_of_runs(runs: Iterable[Run]) -> OfferedAndReached | None:
 
 def rates_said(rates: Sequence[OfferedAndReached]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several rates ``kept up to 1000/s, not at 2000/s
-    (1230/s reached)``; of a search ``kept up to 1000/s, goal missed at 2000/s``. Empty: there are
-    none."""
+    (1230/s reached)``, ``kept up to 1000/s, goal missed at 2000/s``. Empty: there are none."""
     if not rates:
         return ""
     if len(rates) == 1:

@@ -252,11 +252,6 @@ class Driving(Struct, frozen=True):
         return self.arrival != "closed"
 
     @property
-    def is_of_passes(self) -> bool:
-        """Whether nothing but passes ends it, so that their time is the result."""
-        return set(self.stop) == {"passes"}
-
-    @property
     def has_count_of_each_client(self) -> bool:
         """Whether each client ends after a count of its own."""
         return not (self.passes is None and self.transactions is None)

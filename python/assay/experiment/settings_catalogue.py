@@ -354,10 +354,6 @@ NEW = Setting(
     Flag(), Heading.WHAT, name="new", key=IN_NO_FILE,
     help="Begin a new experiment, even if the last one of FILE.toml is unfinished.",
 )  # fmt: skip
-NO_REPEAT = Setting(
-    Flag(), Heading.REPETITIONS, name="no_repeat", key=IN_NO_FILE,
-    help="Do not measure a repetition again that other programs disturbed.",
-)  # fmt: skip
 LOAD_SESSIONS = Setting(
     NumberOf(quantities.LOAD_SESSIONS), Heading.LOADING, name="load_sessions", metavar="N",
     key=IN_NO_FILE,
@@ -388,7 +384,7 @@ OPTIONS: Final[Mapping[str, Setting]] = {
     setting.word: setting
     for setting in (
         *(setting for setting in SETTINGS.values() if not setting.is_short_for),
-        NEW, NO_REPEAT, LOAD_SESSIONS, VERIFY, DATASETS, PROBE_S, RECORDS,
+        NEW, LOAD_SESSIONS, VERIFY, DATASETS, PROBE_S, RECORDS,
     )
 }  # fmt: skip
 """By the names of the options: those that `assay run` and `assay.run` both have."""

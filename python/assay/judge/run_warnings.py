@@ -338,7 +338,8 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
             yield WarningKind.OFFERED_RATE_NOT_REACHED, words
     if observation.ended_by == "stop":
         measured_ns = elapsed_ns - drained_ns
-        is_of_passes = run.driving.is_of_passes
+        # The time that passes take is their result, not the length of a sample.
+        is_of_passes = set(run.driving.stop) == {"passes"}
         shortest_s = warning_kinds.SHORTEST_PASSES_S if is_of_passes else warning_kinds.SHORTEST_S
         if measured_ns < shortest_s * 1e9:
             kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT

@@ -36,7 +36,7 @@ class Request(Struct, frozen=True):
     """Whether a new experiment begins in any case."""
     only: Patterns = ()
     ways: Mapping[str, Any] = field(default_factory=dict)
-    """Options of how storages are probed, data are loaded and runs are repeated."""
+    """Options of how storages are probed and data are loaded."""
     repeats_disturbed: bool = True
     """Whether runs that other programs disturbed are measured again, if the environment has it."""
 

@@ -45,13 +45,7 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
 from assay.lab.refusal import plan_here, refuse_smaller_than_before
-from assay.lab.repetitions import (
-    AddedRuns,
-    Repeating,
-    Repetition,
-    are_disturbed_repeated,
-    may_be_repeated,
-)
+from assay.lab.repetitions import AddedRuns, Repeating, Repetition, are_disturbed_repeated
 from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
@@ -305,10 +299,13 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
 
     def repetition(position: int) -> Repetition:
         run = known.run(position)
+        # A script that writes to your data is not run more often than you asked.
+        is_of_yours = experiment.is_ad_hoc and run.cell.system.url is not None and run.may_commit
         return Repetition(
             number_to_be_precise(run),
             *context.store.taken(position),
-            may_be_repeated(run, experiment) and is_disturbed(run),
+            # What has failed would fail again: a table that is not there, a wrong answer.
+            run.state != "failed" and run.is_measured and is_disturbed(run) and not is_of_yours,
         )
 
     choosing: GoalSearch | Repeating

@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from assay import env_vars
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
-from assay.judge.run import Run
 from assay.judge.statistics.samples import is_precise
 from assay.lab.run_context.context import Context
 from assay.plan import PlannedRun, layout
@@ -229,13 +228,6 @@ class AddedRuns:
     def _know(self, run: PlannedRun) -> None:
         cell = run.cell.fingerprint
         self._last[cell] = max(self._last.get(cell, 0), run.repetition)
-
-
-def may_be_repeated(run: Run, experiment: Experiment) -> bool:
-    """Not what has failed, which would fail again: a table that is not there, a wrong answer. And a
-    script that writes to your data is not run more often than you asked."""
-    is_of_yours = experiment.is_ad_hoc and run.planned.cell.system.url is not None
-    return run.state != "failed" and run.is_measured and not (is_of_yours and run.may_commit)
 
 
 def are_disturbed_repeated() -> bool:

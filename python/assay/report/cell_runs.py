@@ -64,11 +64,6 @@ class CellRuns(Struct, frozen=True, dict=True):
             machine_load.undisturbed_runs(ended, lambda run: run, lambda run: run.key_of_repetition)
         )
 
-    @property
-    def left_out(self) -> int:
-        """How many runs other programs disturbed, so that they do not count."""
-        return sum(run.is_measured for run in self.runs) - len(self.measured)
-
     @cached_property
     def run_ids(self) -> tuple[int, ...]:
         """Numbers of the runs behind its numbers; of all, where none was measured."""
@@ -424,7 +419,7 @@ def disturbed_runs(cells: Sequence[CellRuns]) -> str:
     """``2 of 22 runs left out, as other programs disturbed them; 2 measured again``; empty where
     there is none of both."""
     ended = [run for cell in cells for run in cell.runs if run.is_measured]
-    left_out = sum(cell.left_out for cell in cells)
+    left_out = len(ended) - sum(len(cell.measured) for cell in cells)
     again = sum(run.in_place_of is not None for run in ended)
     of_all = f"of {units.counted(len(ended), 'run')}"
     if not left_out:

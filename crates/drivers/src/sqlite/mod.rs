@@ -7,7 +7,6 @@
 mod bulk;
 mod opening;
 mod refusal;
-mod waiting;
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -21,9 +20,8 @@ use rusqlite::{Connection, OpenFlags, Statement, ffi};
 
 use crate::request::{ById, never_prepared};
 use crate::sqlite::bulk::Bulk;
-use crate::sqlite::opening::{Options, confine};
+use crate::sqlite::opening::{BusyHandler, Options, Permit, WriteQueue, confine};
 use crate::sqlite::refusal::Failure;
-use crate::sqlite::waiting::{BusyHandler, Turn, WriteQueue};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, Result, SystemError,
     TransactionStatus, run_session_statements,
@@ -35,7 +33,7 @@ pub struct SqliteConnection {
     busy_handler: Arc<BusyHandler>,
     write_queue: Option<Arc<WriteQueue>>,
     /// While it writes.
-    turn: RefCell<Option<Turn>>,
+    permit: RefCell<Option<Permit>>,
     /// Texts of prepared statements by id; the library's handles are cached by text.
     prepared: ById<Box<str>>,
     /// How many statements the library keeps.
@@ -84,10 +82,8 @@ impl SqliteConnection {
         let mut opened = Self {
             connection,
             busy_handler,
-            write_queue: (options.has_write_queue && !options.read_only)
-                .then(|| WriteQueue::of(path))
-                .flatten(),
-            turn: RefCell::default(),
+            write_queue: WriteQueue::of(path).filter(|_| options.has_write_queue),
+            permit: RefCell::default(),
             prepared: ById::default(),
             cached: 0,
             bulk: None,
@@ -124,29 +120,25 @@ impl SqliteConnection {
 
     /// Before a statement that may write: waits in the queue. One whose transaction has read already does
     /// not: SQLite has it fail at once where another session writes, as waiting might never end.
-    fn begin_turn(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
-        let Some(queue) = &self.write_queue else {
-            return Ok(());
-        };
-        let mut turn = self.turn.borrow_mut();
-        if turn.is_some() || statement.readonly() || self.state() != ffi::SQLITE_TXN_NONE {
-            return Ok(());
+    fn begin_write(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
+        let mut permit = self.permit.borrow_mut();
+        if let Some(queue) = &self.write_queue
+            && permit.is_none()
+            && !statement.readonly()
+            && self.state() == ffi::SQLITE_TXN_NONE
+        {
+            let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+            let granted = queue.wait(&self.busy_handler);
+            *permit = Some(granted.ok_or(rusqlite::Error::SqliteFailure(busy, None))?);
         }
-        *turn = queue.turn(&self.busy_handler);
-        match *turn {
-            Some(_) => Ok(()),
-            None => Err(rusqlite::Error::SqliteFailure(
-                ffi::Error::new(ffi::SQLITE_BUSY),
-                None,
-            )),
-        }
+        Ok(())
     }
 
     /// The next session may write, unless this one still does.
-    fn end_turn(&self) {
-        let mut turn = self.turn.borrow_mut();
-        if turn.is_some() && self.state() != ffi::SQLITE_TXN_WRITE {
-            *turn = None;
+    fn end_write(&self) {
+        let mut permit = self.permit.borrow_mut();
+        if permit.is_some() && self.state() != ffi::SQLITE_TXN_WRITE {
+            *permit = None;
         }
     }
 
@@ -209,7 +201,7 @@ impl Blocking for SqliteConnection {
                 ));
             }
         };
-        self.end_turn();
+        self.end_write();
         answer.transaction = self.transaction();
         answer.error = match done {
             Ok(()) => return Ok(()),
@@ -319,7 +311,7 @@ impl SqliteConnection {
 
     /// Runs a statement whose parameters are bound, and reports its rows.
     fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
-        self.begin_turn(statement)?;
+        self.begin_write(statement)?;
         let columns = statement.column_count();
         if answer.wants_columns() {
             for (index, column) in statement.columns().enumerate() {

@@ -1,14 +1,17 @@
-//! What a session is opened with: the driver's options from the deployment document; its confinement to its own file; and
-//! the function of `x REGEXP p`, for which the library has only the operator.
+//! What a session is opened with: the driver's options from the deployment document; its confinement to its own file; how
+//! it waits for locks; and the function of `x REGEXP p`, for which the library has only the operator.
 //!
 //! Patterns are those of the `sqlite3` shell and of POSIX: `.` is any character, also a newline, and
 //! `^` and `$` are the beginning and the end of the text. NULL on either side returns NULL. The function
 //! is called for every row of a scan: a constant pattern is looked up once per statement and compiled
 //! once per session.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 
 use regex::bytes::{Regex, RegexBuilder};
 use rusqlite::functions::FunctionFlags;
@@ -23,8 +26,7 @@ use crate::{ErrorClass, Result, SystemError};
 pub struct Options {
     /// How long a statement waits for other sessions' locks. The library's default is not to wait.
     pub busy_timeout: Duration,
-    /// Whether the sessions of this process write in the order in which they asked; otherwise each tries
-    /// again and again, and may be passed by others as often as chance has it.
+    /// Whether the sessions of this process write in the order in which they asked.
     pub has_write_queue: bool,
     /// Whether the file is opened read-only.
     pub read_only: bool,
@@ -117,6 +119,125 @@ fn is_of_directories(pragma: &str) -> bool {
     OF_DIRECTORIES
         .iter()
         .any(|name| name.eq_ignore_ascii_case(pragma))
+}
+
+/// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
+const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+pub(super) struct BusyHandler {
+    limit: Duration,
+    is_cancelled: AtomicBool,
+    is_exhausted: AtomicBool,
+}
+
+impl BusyHandler {
+    pub(super) fn new(limit: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            is_cancelled: AtomicBool::new(false),
+            is_exhausted: AtomicBool::new(false),
+        })
+    }
+
+    /// A request begins: the state of the last one is reset.
+    pub(super) fn begin(&self) {
+        self.is_cancelled.store(false, Ordering::Relaxed);
+        self.is_exhausted.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends a current wait soon.
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the wait ended without the lock. SQLITE_BUSY without such a wait is a deadlock: the
+    /// library does not call the busy handler where waiting would never end.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// The busy handler: waits for the `tries`-th time and returns whether to try again.
+    pub(super) fn wait(&self, tries: i32) -> bool {
+        let tries = usize::try_from(tries).unwrap_or(usize::MAX);
+        let left = self
+            .limit
+            .saturating_sub(Duration::from_millis(waited_ms(tries)));
+        if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
+            self.is_exhausted.store(true, Ordering::Relaxed);
+            return false;
+        }
+        let pause_ms = PAUSES_MS[tries.min(PAUSES_MS.len() - 1)];
+        std::thread::sleep(left.min(Duration::from_millis(pause_ms)));
+        true
+    }
+}
+
+/// The sum of the pauses before the `tries`-th try.
+fn waited_ms(tries: usize) -> u64 {
+    let listed = tries.min(PAUSES_MS.len());
+    let beyond = (tries - listed) as u64;
+    PAUSES_MS[..listed].iter().sum::<u64>() + beyond * PAUSES_MS[PAUSES_MS.len() - 1]
+}
+
+/// By file, as long as a session has it open. Without a queue, a session that commits and begins again at once
+/// mostly finds the lock free before another one's pause ends, so that few of many do all the work.
+static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<WriteQueue>>>> = LazyLock::new(Mutex::default);
+
+/// The sessions of this process that write to a file: the first one may, the others wait.
+#[derive(Default)]
+pub(super) struct WriteQueue(Mutex<VecDeque<(u64, Thread)>>);
+
+impl WriteQueue {
+    /// That of the file, which exists; none for a database in memory.
+    pub(super) fn of(file: &Path) -> Option<Arc<Self>> {
+        let file = file.canonicalize().ok()?;
+        let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let known = queues.get(&file).and_then(Weak::upgrade);
+        Some(known.unwrap_or_else(|| {
+            let queue = Arc::new(Self::default());
+            queues.insert(file, Arc::downgrade(&queue));
+            queue
+        }))
+    }
+
+    /// Waits until the session may write, as long as the busy handler would, which then says that it did.
+    pub(super) fn wait(self: &Arc<Self>, waiting: &BusyHandler) -> Option<Permit> {
+        let begun = Instant::now();
+        let mut sessions = self.sessions();
+        let own = sessions.back().map_or(0, |&(last, _)| last + 1);
+        sessions.push_back((own, std::thread::current()));
+        while sessions.front().is_some_and(|&(first, _)| first != own) {
+            let left = waiting.limit.saturating_sub(begun.elapsed());
+            if left.is_zero() || waiting.is_cancelled.load(Ordering::Relaxed) {
+                sessions.retain(|&(number, _)| number != own);
+                waiting.is_exhausted.store(true, Ordering::Relaxed);
+                return None;
+            }
+            drop(sessions);
+            // Now and then it looks whether it was cancelled.
+            std::thread::park_timeout(left.min(Duration::from_millis(100)));
+            sessions = self.sessions();
+        }
+        Some(Permit(Arc::clone(self)))
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, VecDeque<(u64, Thread)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to write, until it is dropped.
+pub(super) struct Permit(Arc<WriteQueue>);
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut sessions = self.0.sessions();
+        sessions.pop_front();
+        if let Some((_, next)) = sessions.front() {
+            next.unpark();
+        }
+    }
 }
 
 /// A workload has dozens of patterns; patterns from a column must not fill the memory.

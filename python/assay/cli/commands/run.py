@@ -23,7 +23,6 @@ from assay.cli.options.shared_options import (
     refuse_unused_probe,
     report_format_option,
     run_options,
-    setting_option,
 )
 from assay.cli.options.usage_errors import Grouped, Headed
 from assay.cli.process import is_at_terminal, say, status_at_least
@@ -31,7 +30,6 @@ from assay.contracts.recorded import OptionValue
 from assay.contracts.setting import Heading
 from assay.errors import ArgumentError
 from assay.experiment.origin import command_of, patterns
-from assay.experiment.settings_catalogue import NO_REPEAT
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -83,7 +81,13 @@ class _Run(Grouped):
 
 @click.command("run", cls=_Run)
 @run_options
-@setting_option(NO_REPEAT)
+@click.option(
+    "--no-repeat",
+    cls=Headed,
+    heading=Heading.REPETITIONS,
+    is_flag=True,
+    help="Do not measure a repetition again that other programs disturbed.",
+)
 @report_format_option
 @detail_option
 @progress_option
@@ -288,8 +292,8 @@ def insist_on_shell(experiment: Experiment, words: from_command_line.Words) -> N
 
 
 def _ways() -> dict[str, OptionValue]:
-    """The options, as typed, of how data are loaded, storages are probed and runs are repeated: who
-    continues the experiment wants the same."""
+    """The options, as typed, of how data are loaded and storages are probed: who continues the
+    experiment wants the same."""
     context = click.get_current_context()
     return {
         option.opts[0].removeprefix("--"): (
@@ -297,10 +301,7 @@ def _ways() -> dict[str, OptionValue]:
         )
         for option in context.command.params
         if isinstance(option, Headed)
-        and (
-            option.heading in (Heading.LOADING, Heading.STORAGES)
-            or option.name in ("log", NO_REPEAT.name)
-        )
+        and (option.heading in (Heading.LOADING, Heading.STORAGES) or option.name == "log")
         and is_typed(str(option.name))
     }
 

@@ -129,14 +129,14 @@ def parameters(experiment: ExperimentRecord) -> str:
     names, typed = ({name for one in some for name in one} for some in (given, driving))
     found: dict[str, dict[str, dict[str, None]]] = {}
     for run in experiment.runs:
-        levels = [(name, cell_runs.label(run.parameters[name]).shown) for name in run.parameters]
-        shown = [(name, level) for name, level in levels if name in names]
+        own = {name: cell_runs.label(run.parameters[name]).shown for name in run.parameters}
+        shown = {name: level for name, level in own.items() if name in names}
         for name, level in run.driving.described().items():
-            own = SETTINGS[name]
-            is_of_work = own.heading is Heading.SESSIONS or isinstance(own.kind, Pause)
+            setting = SETTINGS[name]
+            is_of_work = setting.heading is Heading.SESSIONS or isinstance(setting.kind, Pause)
             if is_of_work and name not in typed:
-                shown.append((name, level))
-        for name, level in shown:
+                shown[name] = level
+        for name, level in shown.items():
             found.setdefault(name, {}).setdefault(run.full_test_name, {})[level] = None
     said = []
     tests = {run.full_test_name for run in experiment.runs}

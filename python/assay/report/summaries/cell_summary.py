@@ -97,7 +97,7 @@ class CellSummary(Struct, frozen=True):
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[Run, ...]
     repetitions: int
-    """Without the runs that do not count, as other programs disturbed them."""
+    """Those that count."""
 
     def name_among(self, cells: Iterable[CellSummary]) -> str:
         """With its test, where these are of several."""
@@ -153,7 +153,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         response_limits=headline.limits_in_words(cell),
         offered_rate=goals.kept_rate(experiment, cell),
         runs=cell.runs,
-        repetitions=len(cell.runs) - cell.left_out,
+        repetitions=len(cell.run_ids),
     )
 
 

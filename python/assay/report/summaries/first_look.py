@@ -169,7 +169,10 @@ def lines(
         *last,
     ]
     last = [*named_line("precision", goals.precision_line(experiment), width), *last]
-    noted = [*_of_summary(experiment, report.warnings)]
+    # The report has it in any case; the summary where storages are compared.
+    is_of_storages = len({run.storage for run in experiment.runs}) > 1
+    fits = "" if is_of_storages else WarningKind.FITS_IN_MEMORY.id
+    noted = [one for one in report.warnings if one.name != fits]
     spare = min(1, len(noted))
     answered: list[str] = []
     if len(found) == 1:
@@ -196,20 +199,6 @@ def lines(
         parameters = []
     warnings = warning_lines(noted, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
-
-
-def _of_summary(
-    experiment: ExperimentRecord, warnings: Sequence[WarningNote]
-) -> Iterator[WarningNote]:
-    """That data fit in memory is said where storages are compared, or memory is limited; the report
-    has it in any case."""
-    runs = experiment.runs
-    measures_storage = len({run.storage for run in runs}) > 1 or any(
-        run.probe or run.cell.system.machine.memory_bytes for run in runs
-    )
-    for one in warnings:
-        if measures_storage or one.name != WarningKind.FITS_IN_MEMORY.id:
-            yield one
 
 
 def _most_of_goal(experiment: ExperimentRecord) -> int:
