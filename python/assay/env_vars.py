@@ -85,7 +85,8 @@ AGAIN = EnvVar(
 REPEAT_DISTURBED = EnvVar(
     "ASSAY_REPEAT_DISTURBED",
     "Whether `assay run` measures repetitions and trials again that other programs disturbed: `no` "
-    "for a machine that is always busy, where that would take much longer (default: yes).",
+    "for a machine that is always busy, where that would take much longer (default: yes); "
+    "--no-repeat wins.",
 )
 RECORD_TIMEOUT = EnvVar(
     "ASSAY_RECORD_TIMEOUT_S",

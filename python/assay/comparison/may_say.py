@@ -124,7 +124,7 @@ def _of_question(question: Question) -> Iterator[str | Refused]:
             f"{other}{place}"
         )
         if one.ratio is None:
-            yield Refused(better, f"not compared: {one.reason}")
+            yield Refused(better, f"not comparable: {one.reason}")
         elif one.is_decided:
             yield f"{question.test}: {answer.sentence}"
             if one.runs_verdict == "unreliable":

@@ -412,21 +412,22 @@ def rate_of_runs(runs: Iterable[Run]) -> OfferedAndReached | None:
 
 def rates_said(rates: Sequence[OfferedAndReached]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several rates ``kept up to 1000/s, not at 2000/s
-    (1230/s reached)``. Empty: there are none."""
+    (1230/s reached)``, ``kept up to 1000/s, goal missed at 2000/s``. Empty: there are none."""
     if not rates:
         return ""
     if len(rates) == 1:
         answer = "yes" if rates[0].is_kept else "no"
-        why = "; the goal was missed" if rates[0].misses_goal else ""
-        return f"{_offered(rates[0])} kept: {answer} ({_reached(rates[0])}{why})"
+        said = "goal missed" if rates[0].misses_goal else f"kept: {answer}"
+        return f"{_offered(rates[0])} {said} ({_reached(rates[0])})"
     in_order = sorted(rates)
     missed = next((place for place, rate in enumerate(in_order) if not rate.is_kept), None)
     if missed is None:
         return f"every rate kept, up to {_offered(in_order[-1])}"
     first = in_order[missed]
     kept = f"kept up to {_offered(in_order[missed - 1])}, " if missed else ""
-    why = "the goal was missed" if first.misses_goal else _reached(first)
-    return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({why})"
+    if first.misses_goal:
+        return f"{kept}goal missed at {_offered(first)}"
+    return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({_reached(first)})"
 
 
 def rates_of_sides(a: Sequence[Run], b: Sequence[Run]) -> str:

@@ -13,7 +13,7 @@ from assay.comparison import unequal_work
 from assay.comparison.conclusions import Conclusion, Question
 from assay.comparison.effects import Effect, SettingEffects
 from assay.comparison.measured_cells import IN_MEMORY, Levels
-from assay.comparison.ratios import NO_DIFFERENCE, NOT_DECIDED
+from assay.comparison.ratios import NO_DIFFERENCE, NOT_COMPARABLE, NOT_DECIDED
 from assay.contracts import factors
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
@@ -25,8 +25,7 @@ MOST_PLACES = 3
 """Combinations of the other factors that are named; of more the rest is counted."""
 _WIDE = 1000
 """An interval whose upper bound is so many times the lower one says nothing."""
-_NOT_COMPARED = "not compared"
-_CLARITY = ("", NO_DIFFERENCE, NOT_DECIDED, _NOT_COMPARED)
+_CLARITY = ("", NO_DIFFERENCE, NOT_DECIDED, NOT_COMPARABLE)
 """What begins a clause, from the clearest; what is decided begins with nothing."""
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
@@ -35,7 +34,7 @@ TOGETHER = "\u00a0"
 def conclusions_said(question: Question, most_places: int) -> str:
     """``SYSTEM is 4.6 times (4.1 to 5.2) as fast as OTHER at 8 clients; …``."""
     if not (shown := _shown_conclusions(question, most_places)):
-        return f"{_NOT_COMPARED}: {_listed_levels(question)}"
+        return f"{NOT_COMPARABLE}: {_listed_levels(question)}"
     parts = [*_clauses(question, shown)]
     if rest := _in_order(question)[len(shown) :]:
         parts.append(_others(question, shown[0], rest))
@@ -93,7 +92,7 @@ def _clarity(conclusions: Sequence[Conclusion]) -> int:
 def _status(conclusion: Conclusion) -> str:
     """What begins a clause about it; empty: it is decided."""
     if conclusion.ratio is None:
-        return _NOT_COMPARED
+        return NOT_COMPARABLE
     if conclusion.is_decided:
         return ""
     return NOT_DECIDED if conclusion.reason else NO_DIFFERENCE
@@ -152,7 +151,7 @@ def _clauses(question: Question, places: Sequence[Sequence[Conclusion]]) -> Iter
                 continue
             of_status = [_turned_as(before, status, one) for one in of_status]
             names = (status, *((one.level, one.compared_with) for one in of_status))
-            is_short = names == before and status != _NOT_COMPARED
+            is_short = names == before and status != NOT_COMPARABLE
             text = _seen(question, of_status, is_short=is_short) + where(of_status[0].at)
             why = dict.fromkeys(one.reason for one in of_status if one.reason and not is_shared)
             text += f" ({'; '.join(why)})" if why else ""

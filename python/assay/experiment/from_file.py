@@ -104,7 +104,7 @@ def _read(
     else:
         workload, of_each = _workload(top, scripts), {}
     storages = _storages(top, is_quick=is_quick)
-    systems = _systems(top, workload)
+    systems = _systems(top, workload, on)
     costs = _prices(top, storages, systems)
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
@@ -129,6 +129,9 @@ def _read(
     )
     quickly = _quick(top, experiment, workload)
     top.done(_IN_TABLES)
+    if "systems" not in top and not on:
+        example = workload.default_system or "scheme://USER@HOST/DATABASE"
+        raise top.error("no system under test", hint=f'add the line: systems = ["{example}"]')
     if on:
         experiment = replace(experiment, systems=_systems_of_options(top, on, said))
     if is_quick:
@@ -253,10 +256,12 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
     return key, default if is_of_values else top.texts(key, default)
 
 
-def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
-    named = top.texts("systems", (workload.default_system,))
+def _systems(top: TomlTable, workload: Workload, on: Sequence[str]) -> tuple[SystemChoice, ...]:
+    """``on``: those with which the rest of a file is read that names none."""
+    default = tuple(on) or tuple(filter(None, [workload.default_system]))
+    named = top.texts("systems", default)
     read = partial(checked_choices.system_choices, folder=top.file.parent)
-    choices = list(read_words(read, named, top, "systems"))
+    choices = list(read_words(read, named, top, "systems")) if named else []
     if "system" in top and not top.is_table("system"):
         raise top.error(
             "system: expected tables [system.NAME] with settings",

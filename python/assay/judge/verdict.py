@@ -182,7 +182,8 @@ def _cell_warnings(over: Spread, measured: Sequence[Run]) -> Iterator[RunWarning
     if changes := evidence.unasked_changes(measured):
         yield RunWarning(warning_kinds.WarningKind.CELL_CHANGED.id, changes)
     yield from _outlying(measured)
-    if detail := samples.few_samples([run.driven for run in measured if run.driven]):
+    timed = [run.driven for run in measured if run.driven and {*run.driving.stop} != {"passes"}]
+    if detail := samples.few_samples(timed):
         yield RunWarning(warning_kinds.WarningKind.FEW_SAMPLES.id, detail)
 
 

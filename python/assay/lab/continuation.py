@@ -37,6 +37,8 @@ class Request(Struct, frozen=True):
     only: Patterns = ()
     ways: Mapping[str, Any] = field(default_factory=dict)
     """Options of how storages are probed and data are loaded."""
+    repeats_disturbed: bool = True
+    """Whether runs that other programs disturbed are measured again, if the environment has it."""
 
     @property
     def kept_command(self) -> Command | None:

@@ -252,7 +252,7 @@ def _prepare(
     events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
-    repeats_disturbed = are_disturbed_repeated()
+    repeats_disturbed = are_disturbed_repeated() and request.repeats_disturbed
     workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
@@ -302,11 +302,13 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
 
     def repetition(position: int) -> Repetition:
         run = known.run(position)
+        # A script that writes to your data is not run more often than you asked.
+        is_of_yours = experiment.is_ad_hoc and run.cell.system.url is not None and run.may_commit
         return Repetition(
             number_to_be_precise(run),
             *context.store.taken(position),
             # What has failed would fail again: a table that is not there, a wrong answer.
-            run.state != "failed" and run.is_measured and is_disturbed(run),
+            run.state != "failed" and run.is_measured and is_disturbed(run) and not is_of_yours,
         )
 
     choosing: GoalSearch | Repeating

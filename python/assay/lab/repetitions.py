@@ -34,21 +34,14 @@ class Repetition(NamedTuple):
     """Whether other programs used so much of the machine that nothing is decided from it."""
 
 
-class _Attempts(Struct):
-    """Of a cell that is repeated a given number of times."""
-
-    repetitions: int = 0
-    """That have ended, however often each was measured."""
-    again: int = 0
-    """Runs that were measured in their place."""
-
-
 class _Cell(Struct):
     least: int
     left: dict[int, PlannedRun]
     """Those that have not ended and are needed, by position."""
-    ended: int = 0
-    numbers: list[float] = field(default_factory=list)
+    numbers: dict[int, float | None] = field(default_factory=dict)
+    """Of each repetition that has ended, what its last run gave."""
+    again: int = 0
+    """Runs that were measured in the place of others."""
     next_s: float = 0.0
     """How long another repetition is expected to take: as the last one; after the first, which also
     provisions and loads, as that from there on."""
@@ -72,7 +65,6 @@ class Repeating:
         again."""
         self._asked = experiment
         self._in_place_of = in_place_of
-        self._attempts: dict[str, _Attempts] = {}
         self._read, self._on_spared, self._clock = read, spare, clock
         self._begun_s = clock()
         self._earlier_s = self._longest_s = 0.0
@@ -89,12 +81,11 @@ class Repeating:
     ) -> Iterator[PlannedRun]:
         """Those of ``runs`` that are needed, each given after the one before has ended.
         ``earlier``: runs that ended in a process before."""
-        if not self._asked.is_repeated_as_needed:
-            yield from self._repeated_as_asked(runs, earlier)
-            return
         for run in earlier:
             self._ended(run)
             self._earlier_s += self._read(run.position).elapsed_s
+        if earlier:  # the process before may have ended when one was to be measured again
+            yield from self._again(_last_attempt(earlier))
         for cell in self._cells.values():
             self._spare(self._enough(cell))
         for run in runs:
@@ -103,51 +94,33 @@ class Repeating:
                 continue
             yield run
             self._ended(run)
+            yield from self._again(run)
             self._spare(self._enough(self._cells[run.cell.fingerprint]))
 
     def is_certain(self, run: PlannedRun) -> bool:
         """Whether it takes place in any case, if it is not spared."""
         return run.repetition <= self._cells[run.cell.fingerprint].least
 
-    def _repeated_as_asked(
-        self, runs: Sequence[PlannedRun], earlier: Collection[PlannedRun]
-    ) -> Iterator[PlannedRun]:
-        for run in earlier:
-            self._count(run)
-        if earlier:  # the process before may have ended when one was to be measured again
-            yield from self._again(_last_attempt(earlier))
-        for run in runs:
-            yield run
-            self._count(run)
-            yield from self._again(run)
-
-    def _count(self, run: PlannedRun) -> None:
-        attempts = self._attempts.setdefault(run.cell.fingerprint, _Attempts())
-        if run.in_place_of is None:
-            attempts.repetitions += 1
-        else:
-            attempts.again += 1
-
     def _again(self, run: PlannedRun) -> Iterator[PlannedRun]:
         """In the place of this run, which has ended."""
-        if self._in_place_of is None or self._asked.for_test(run.cell.test).repetitions < 2:
-            return
-        attempts = self._attempts[run.cell.fingerprint]
-        while attempts.again < attempts.repetitions and self._read(run.position).is_disturbed:
+        cell, budget_s = self._cells[run.cell.fingerprint], self._asked.budget_s
+        while self._in_place_of is not None and cell.again < len(cell.numbers):
+            is_late = budget_s is not None and self._passed_s + cell.next_s > budget_s
+            if is_late or not self._read(run.position).is_disturbed:
+                return
             run = self._in_place_of(run)
             yield run
-            self._count(run)
+            self._ended(run)
 
     def _ended(self, run: PlannedRun) -> None:
         found = self._read(run.position)
         cell = self._cells[run.cell.fingerprint]
         cell.left.pop(run.position, None)
-        self._not_begun -= not cell.ended
-        cell.ended += 1
-        cell.next_s = found.driven_s if cell.ended == 1 else found.elapsed_s
+        self._not_begun -= not cell.numbers
+        cell.next_s = found.elapsed_s if cell.numbers else found.driven_s
+        cell.again += run.in_place_of is not None
+        cell.numbers[run.of_repetition] = found.number
         self._longest_s = max(self._longest_s, found.elapsed_s)
-        if found.number is not None:
-            cell.numbers.append(found.number)
 
     def _enough(self, cell: _Cell) -> list[PlannedRun]:
         """What is left of the cell, if it has ended."""
@@ -157,14 +130,14 @@ class Repeating:
         """All but the first run of each cell, where ``following`` would end later than the budget;
         time is kept for cells that have not been run at all."""
         budget_s, cell = self._asked.budget_s, self._cells[following.cell.fingerprint]
-        if budget_s is None or not cell.ended or following.position in self._spared:
+        if budget_s is None or not cell.numbers or following.position in self._spared:
             return []
         if self._passed_s + cell.next_s + self._not_begun * self._longest_s <= budget_s:
             return []
         return [
             run
             for one in self._cells.values()
-            for run in itertools.islice(one.left.values(), 0 if one.ended else 1, None)
+            for run in itertools.islice(one.left.values(), 0 if one.numbers else 1, None)
         ]
 
     def too_short_budget(self) -> str:
@@ -172,7 +145,7 @@ class Repeating:
         budget_s, passed_s = self._asked.budget_s, self._passed_s
         if budget_s is None or passed_s <= budget_s:
             return ""
-        if any(cell.ended > 1 for cell in self._cells.values()):
+        if any(len(cell.numbers) > 1 for cell in self._cells.values()):
             return ""
         return (
             f"the budget of {short_duration(budget_s)} was too short: to run each cell once took "
@@ -184,12 +157,13 @@ class Repeating:
         return self._earlier_s + self._clock() - self._begun_s
 
     def _is_enough(self, cell: _Cell) -> bool:
-        if cell.ended < cell.least:
+        numbers = [number for number in cell.numbers.values() if number is not None]
+        if not self._asked.is_repeated_as_needed or len(cell.numbers) < cell.least:
             return False
-        if len(cell.numbers) < cell.ended:
+        if len(numbers) < len(cell.numbers):
             return True
         precision = self._asked.precision
-        return precision is not None and is_precise(cell.numbers, precision)
+        return precision is not None and is_precise(numbers, precision)
 
     def _spare(self, runs: Sequence[PlannedRun]) -> None:
         found = [run for run in runs if run.position not in self._spared]

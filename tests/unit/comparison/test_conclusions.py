@@ -100,11 +100,11 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
     [
         ((D3, D3), [], RANKED),
         ((D1, D3), [],
-         "not compared: mariadb with postgresql; "
+         "not comparable: mariadb with postgresql; "
          "their commits are not equally durable (mariadb: D3; postgresql: D1)"),
         *(
             ((D3, D3), [(kind.id, "for 1 s")],
-             "not compared: postgresql with mariadb; on postgresql: "
+             "not comparable: postgresql with mariadb; on postgresql: "
              + kind.id.replace("-", " "))
             for kind in (WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED)
         ),
@@ -119,7 +119,7 @@ def test_systems_are_ranked_with_ratio_interval_and_durability_or_the_reason_is_
     experiment = measured(tmp_path, CLOSE, TWICE, classes, warnings=warnings)
     assert sentence(experiment) == said
     (conclusion,) = asked(experiment, "system").conclusions
-    if said.startswith("not compared"):
+    if said.startswith("not comparable"):
         assert not conclusion.is_decided
     if classes != (D3, D3):
         assert (conclusion.ratio, conclusion.low) == (None, None)
@@ -241,7 +241,7 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         experiment, lambda run: structs.replace(run, existing_data=held[run.system])
     )
     assert sentence(found) == (
-        "not compared: postgresql with mariadb; "
+        "not comparable: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
 

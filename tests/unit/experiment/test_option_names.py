@@ -30,7 +30,8 @@ from assay.lab.continuation import Request
 from assay.systems.sqlite import settings as sqlite
 from assay.text.phrases import Mention, phrase, spelled
 
-ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
+ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "no_repeat", "form", "detail"}
+ONLY_OPTIONS |= {"progress_s"}
 """Of the command line: short for others, or how the report is printed."""
 ONLY_IN_PYTHON = {"workload", "durability", "show_progress", "unknown"}
 SAMPLES = {

@@ -303,10 +303,12 @@ def test_no_more_runs_are_added_than_were_planned() -> None:
     assert len(executed(plan, lambda _: True)) == 20
     of_a_phase = executed(plan, lambda run: run.repetition in (4, 11, 12))
     assert shown(of_a_phase) == "A1 A2 A3 A4 A4' A4' A4' A5 A6 A7 A8 A9 A10"
-    # One run, and repetitions as needed, are not measured again.
-    assert len(executed(invented.plan([A]), lambda _: True)) == 1
-    precise = replace(plan.experiment, repetitions=1, precision=0.05)
-    assert len(executed(replace(plan, experiment=precise), lambda _: True)) == 3
+    assert shown(executed(invented.plan([A]), lambda _: True)) == "A1 A1'"
+    # What is measured again is no further repetition: three are precise.
+    precise = replace(plan, experiment=replace(plan.experiment, repetitions=1, precision=0.05))
+    assert shown(executed(precise, disturbed("A2"))) == "A1 A2 A2' A3"
+    of_time = replace(precise, experiment=replace(precise.experiment, budget_s=1e-9))
+    assert shown(executed(of_time, lambda _: True)) == "A1"
 
 
 def test_the_scripts_of_a_run_that_commits_nothing_are_not_searched_for_settings() -> None:

@@ -52,7 +52,7 @@ def test_a_private_database_has_the_requested_settings_and_is_removed_afterwards
         )
         assert deployment.durability_lowered_by == ("synchronous = normal",)
         assert deployment.connection_limit is None and deployment.server_pid is None
-        assert deployment.options == {"busy_timeout_s": "2.5", "buffer": ""}
+        assert deployment.options == {"busy_timeout_s": "2.5", "buffer": "", "write_queue": "on"}
         assert deployment.version.startswith("SQLite 3.")
         _ask(deployment, "CREATE TABLE t AS VALUES (1), (2)")
         assert _ask(deployment, "PRAGMA synchronous") == [("1",)], "in every session"

@@ -8,6 +8,7 @@ mod bulk;
 mod opening;
 mod refusal;
 
+use std::cell::RefCell;
 use std::ffi::c_int;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, Statement, ffi};
 
 use crate::request::{ById, never_prepared};
 use crate::sqlite::bulk::Bulk;
-use crate::sqlite::opening::{BusyHandler, Options, confine};
+use crate::sqlite::opening::{BusyHandler, Options, Permit, WriteQueue, confine};
 use crate::sqlite::refusal::Failure;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, LocalOptions, Request, Result, SystemError,
@@ -30,6 +31,9 @@ use crate::{
 pub struct SqliteConnection {
     connection: Connection,
     busy_handler: Arc<BusyHandler>,
+    write_queue: Option<Arc<WriteQueue>>,
+    /// While it writes.
+    permit: RefCell<Option<Permit>>,
     /// Texts of prepared statements by id; the library's handles are cached by text.
     prepared: ById<Box<str>>,
     /// How many statements the library keeps.
@@ -78,6 +82,8 @@ impl SqliteConnection {
         let mut opened = Self {
             connection,
             busy_handler,
+            write_queue: WriteQueue::of(path).filter(|_| options.has_write_queue),
+            permit: RefCell::default(),
             prepared: ById::default(),
             cached: 0,
             bulk: None,
@@ -110,6 +116,36 @@ impl SqliteConnection {
     fn operation(&self, text: &str, answer: &mut Answer) -> Result<(), Failure> {
         let mut statement = self.connection.prepare_cached(text)?;
         Ok(self.step(&mut statement, answer)?)
+    }
+
+    /// Before a statement that may write: waits in the queue. One whose transaction has read already does
+    /// not: SQLite has it fail at once where another session writes, as waiting might never end.
+    fn begin_write(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
+        let mut permit = self.permit.borrow_mut();
+        if let Some(queue) = &self.write_queue
+            && permit.is_none()
+            && !statement.readonly()
+            && self.state() == ffi::SQLITE_TXN_NONE
+        {
+            let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+            let granted = queue.wait(&self.busy_handler);
+            *permit = Some(granted.ok_or(rusqlite::Error::SqliteFailure(busy, None))?);
+        }
+        Ok(())
+    }
+
+    /// The next session may write, unless this one still does.
+    fn end_write(&self) {
+        let mut permit = self.permit.borrow_mut();
+        if permit.is_some() && self.state() != ffi::SQLITE_TXN_WRITE {
+            *permit = None;
+        }
+    }
+
+    /// Whether a transaction is open in the file, and has written.
+    fn state(&self) -> c_int {
+        // SAFETY: the handle is that of an open connection, and the name is a C string.
+        unsafe { ffi::sqlite3_txn_state(self.connection.handle(), c"main".as_ptr()) }
     }
 
     fn transaction(&self) -> TransactionStatus {
@@ -165,6 +201,7 @@ impl Blocking for SqliteConnection {
                 ));
             }
         };
+        self.end_write();
         answer.transaction = self.transaction();
         answer.error = match done {
             Ok(()) => return Ok(()),
@@ -274,6 +311,7 @@ impl SqliteConnection {
 
     /// Runs a statement whose parameters are bound, and reports its rows.
     fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
+        self.begin_write(statement)?;
         let columns = statement.column_count();
         if answer.wants_columns() {
             for (index, column) in statement.columns().enumerate() {

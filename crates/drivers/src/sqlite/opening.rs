@@ -6,10 +6,12 @@
 //! is called for every row of a scan: a constant pattern is looked up once per statement and compiled
 //! once per session.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 
 use regex::bytes::{Regex, RegexBuilder};
 use rusqlite::functions::FunctionFlags;
@@ -24,6 +26,8 @@ use crate::{ErrorClass, Result, SystemError};
 pub struct Options {
     /// How long a statement waits for other sessions' locks. The library's default is not to wait.
     pub busy_timeout: Duration,
+    /// Whether the sessions of this process write in the order in which they asked.
+    pub has_write_queue: bool,
     /// Whether the file is opened read-only.
     pub read_only: bool,
     /// Whether statements reach no other file than this one.
@@ -34,6 +38,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             busy_timeout: Duration::from_secs(60),
+            has_write_queue: true,
             read_only: false,
             is_confined: false,
         }
@@ -41,8 +46,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `busy_timeout_s` (seconds), `mode` (`read-write` or `read-only`) and `other_files` (`allowed` or
-    /// `refused`).
+    /// Reads `busy_timeout_s` (seconds), `write_queue` (`on` or `off`), `mode` (`read-write` or `read-only`) and
+    /// `other_files` (`allowed` or `refused`).
     ///
     /// # Errors
     /// Where a key or a value is invalid.
@@ -58,6 +63,9 @@ impl Options {
                         .filter(|timeout| i32::try_from(timeout.as_millis()).is_ok())
                         .ok_or_else(|| wrong(key, "seconds, from 0 to 2147483", value))?;
                 }
+                ("write_queue", "on") => parsed.has_write_queue = true,
+                ("write_queue", "off") => parsed.has_write_queue = false,
+                ("write_queue", _) => return Err(wrong(key, "on or off", value)),
                 ("mode", "read-write") => parsed.read_only = false,
                 ("mode", "read-only") => parsed.read_only = true,
                 ("mode", _) => return Err(wrong(key, "read-write or read-only", value)),
@@ -69,7 +77,7 @@ impl Options {
                         ErrorClass::Other,
                         "",
                         format!(
-                            "no option {key:?}; there are busy_timeout_s, mode and other_files"
+                            "no option {key:?}; there are busy_timeout_s, write_queue, mode and other_files"
                         ),
                     ));
                 }
@@ -169,6 +177,67 @@ fn waited_ms(tries: usize) -> u64 {
     let listed = tries.min(PAUSES_MS.len());
     let beyond = (tries - listed) as u64;
     PAUSES_MS[..listed].iter().sum::<u64>() + beyond * PAUSES_MS[PAUSES_MS.len() - 1]
+}
+
+/// By file, as long as a session has it open. Without a queue, a session that commits and begins again at once
+/// mostly finds the lock free before another one's pause ends, so that few of many do all the work.
+static QUEUES: LazyLock<Mutex<HashMap<PathBuf, Weak<WriteQueue>>>> = LazyLock::new(Mutex::default);
+
+/// The sessions of this process that write to a file: the first one may, the others wait.
+#[derive(Default)]
+pub(super) struct WriteQueue(Mutex<VecDeque<(u64, Thread)>>);
+
+impl WriteQueue {
+    /// That of the file, which exists; none for a database in memory.
+    pub(super) fn of(file: &Path) -> Option<Arc<Self>> {
+        let file = file.canonicalize().ok()?;
+        let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let known = queues.get(&file).and_then(Weak::upgrade);
+        Some(known.unwrap_or_else(|| {
+            let queue = Arc::new(Self::default());
+            queues.insert(file, Arc::downgrade(&queue));
+            queue
+        }))
+    }
+
+    /// Waits until the session may write, as long as the busy handler would, which then says that it did.
+    pub(super) fn wait(self: &Arc<Self>, waiting: &BusyHandler) -> Option<Permit> {
+        let begun = Instant::now();
+        let mut sessions = self.sessions();
+        let own = sessions.back().map_or(0, |&(last, _)| last + 1);
+        sessions.push_back((own, std::thread::current()));
+        while sessions.front().is_some_and(|&(first, _)| first != own) {
+            let left = waiting.limit.saturating_sub(begun.elapsed());
+            if left.is_zero() || waiting.is_cancelled.load(Ordering::Relaxed) {
+                sessions.retain(|&(number, _)| number != own);
+                waiting.is_exhausted.store(true, Ordering::Relaxed);
+                return None;
+            }
+            drop(sessions);
+            // Now and then it looks whether it was cancelled.
+            std::thread::park_timeout(left.min(Duration::from_millis(100)));
+            sessions = self.sessions();
+        }
+        Some(Permit(Arc::clone(self)))
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, VecDeque<(u64, Thread)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to write, until it is dropped.
+pub(super) struct Permit(Arc<WriteQueue>);
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut sessions = self.0.sessions();
+        sessions.pop_front();
+        if let Some((_, next)) = sessions.front() {
+            next.unpark();
+        }
+    }
 }
 
 /// A workload has dozens of patterns; patterns from a column must not fill the memory.

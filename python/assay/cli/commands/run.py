@@ -81,6 +81,13 @@ class _Run(Grouped):
 
 @click.command("run", cls=_Run)
 @run_options
+@click.option(
+    "--no-repeat",
+    cls=Headed,
+    heading=Heading.REPETITIONS,
+    is_flag=True,
+    help="Do not measure a repetition again that other programs disturbed.",
+)
 @report_format_option
 @detail_option
 @progress_option
@@ -90,6 +97,7 @@ def command(
     is_new: bool,
     loading: Loading,
     first_use: FirstUse,
+    no_repeat: bool,
     form: str,
     detail: bool | None,
     progress_s: float,
@@ -147,7 +155,7 @@ def command(
         if experiment.is_confined:
             _insist_on_reach(experiment, words)
 
-    request = Request(command_of(words), is_new, patterns(words), _ways())
+    request = Request(command_of(words), is_new, patterns(words), _ways(), not no_repeat)
     result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
     print_result(result, result.rescue or records, form, detail)
     return result.exit_code

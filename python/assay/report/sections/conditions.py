@@ -8,9 +8,11 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from assay.contracts.deployment import Address, Delay, Deployment
+from assay.contracts.driving import SETTINGS
 from assay.contracts.experiment import UsedProfile, shown_build
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
+from assay.contracts.setting import Heading, Pause
 from assay.experiment import Driving, quick
 from assay.judge import machine_load, service_levels
 from assay.load.dataset import Dataset
@@ -119,30 +121,32 @@ def _limit(machine: Machine, name: Literal["processors_limit", "memory_limit_byt
 
 
 def parameters(experiment: ExperimentRecord) -> str:
-    """``scale 10``: those that were asked for with one level, which is in no column of a table;
-    where tests have different ones, each with its test."""
+    """``scale 10, retries 1000``: parameters that were asked for with one level, which is in no
+    column of a table, and how clients work by default; where tests differ, each with its test."""
     asked = experiment.experiment
-    names = dict.fromkeys(
-        name
-        for own in (
-            asked.parameters,
-            *(one.get("parameters", {}) for one in asked.of_tests.values()),
-        )
-        for name in own
-    )
-    found = []
-    for name in names:
-        of_tests: dict[str, dict[str, None]] = {}
-        for run in experiment.runs:
-            if name in run.parameters:
-                levels = of_tests.setdefault(run.full_test_name, {})
-                levels[cell_runs.label(run.parameters[name]).shown] = None
+    given = (asked.parameters, *(one.get("parameters", {}) for one in asked.of_tests.values()))
+    driving = (asked.driving, *(one.get("driving", {}) for one in asked.of_tests.values()))
+    names, typed = ({name for one in some for name in one} for some in (given, driving))
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for run in experiment.runs:
+        own = {name: cell_runs.label(run.parameters[name]).shown for name in run.parameters}
+        shown = {name: level for name, level in own.items() if name in names}
+        for name, level in run.driving.described().items():
+            setting = SETTINGS[name]
+            is_of_work = setting.heading is Heading.SESSIONS or isinstance(setting.kind, Pause)
+            if is_of_work and name not in typed:
+                shown[name] = level
+        for name, level in shown.items():
+            found.setdefault(name, {}).setdefault(run.full_test_name, {})[level] = None
+    said = []
+    tests = {run.full_test_name for run in experiment.runs}
+    for name, of_tests in found.items():
         single = {test: next(iter(levels)) for test, levels in of_tests.items() if len(levels) == 1}
-        if len({*single.values()}) == 1 and len(single) == len(of_tests):
-            found.append(f"{name} {next(iter(single.values()))}")
+        if len({*single.values()}) == 1 and len(single) == len(tests):
+            said.append(f"{name} {next(iter(single.values()))}")
         else:
-            found += [f"{name} {level} ({test})" for test, level in single.items()]
-    return ", ".join(found)
+            said += [f"{name} {level} ({test})" for test, level in single.items()]
+    return ", ".join(said)
 
 
 def _unfinished(experiment: ExperimentRecord) -> str:

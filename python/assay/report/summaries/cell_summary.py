@@ -96,6 +96,8 @@ class CellSummary(Struct, frozen=True):
     offered_rate: OfferedAndReached | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[Run, ...]
+    repetitions: int
+    """Those that count."""
 
     def name_among(self, cells: Iterable[CellSummary]) -> str:
         """With its test, where these are of several."""
@@ -151,6 +153,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         response_limits=headline.limits_in_words(cell),
         offered_rate=goals.kept_rate(experiment, cell),
         runs=cell.runs,
+        repetitions=len(cell.run_ids),
     )
 
 
@@ -191,7 +194,7 @@ def signs(summaries: Sequence[CellSummary]) -> tuple[str, str]:
 
 def repetitions(summaries: Sequence[CellSummary]) -> str:
     """``, 3 repetitions``; empty where each cell was run once."""
-    least, most = (one(len(cell.runs) for cell in summaries) for one in (min, max))
+    least, most = (one(cell.repetitions for cell in summaries) for one in (min, max))
     shown = f"{least} to {most}" if least < most else f"{most}"
     return f", {shown} repetitions" if most > 1 else ""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from msgspec.structs import replace
 
+from assay.judge.warning_kinds import WarningKind
 from assay.record import ExperimentRecord
 from assay.report import cell_runs, durability
 from assay.report.for_people import for_people
@@ -168,7 +169,11 @@ def lines(
         *last,
     ]
     last = [*named_line("precision", goals.precision_line(experiment), width), *last]
-    spare = min(1, len(report.warnings))
+    # The report has it in any case; the summary where storages are compared.
+    is_of_storages = len({run.storage for run in experiment.runs}) > 1
+    fits = "" if is_of_storages else WarningKind.FITS_IN_MEMORY.id
+    noted = [one for one in report.warnings if one.name != fits]
+    spare = min(1, len(noted))
     answered: list[str] = []
     if len(found) == 1:
         room = most_lines - len(last)
@@ -192,7 +197,7 @@ def lines(
     ]
     if len(parameters) > left - spare:  # numbers come first
         parameters = []
-    warnings = warning_lines(report.warnings, left - len(parameters), width)
+    warnings = warning_lines(noted, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
 
 

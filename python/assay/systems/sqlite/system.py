@@ -30,7 +30,7 @@ from assay.provision import confinement
 from assay.provision.engine.engine_calls import session
 from assay.provision.machine.program import Program
 from assay.systems.database_file import FileKind, OfOneFile
-from assay.systems.options import BUFFER, buffer_bytes, rounded_up
+from assay.systems.options import BUFFER, buffer_bytes, rounded_up, values
 from assay.systems.sqlite import settings
 from assay.text import paths
 from assay.text.quantities import Real
@@ -58,6 +58,14 @@ BUSY_TIMEOUT = OptionSpec(
     quantity=Real(0, _LONGEST_WAIT_S, "seconds"),
 )
 
+WRITE_QUEUE = OptionSpec(
+    name="write_queue",
+    default="on",
+    levels=("on", "off"),
+    help="Whether clients write in the order in which they asked. SQLite has no queue: with off "
+    "each client tries again until the lock is free, so that some may hardly ever write.",
+)
+
 _LEAST_BUFFER_BYTES = 64 << 10
 _SESSION_BYTES = 1 << 20
 
@@ -76,7 +84,7 @@ class Sqlite(OfOneFile):
         "text lengths",
         "exact decimals",
     }
-    option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT, WRITE_QUEUE)
     url_schemes: tuple[str, ...] = SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
     verified = "in the tests"
@@ -186,28 +194,18 @@ def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
     return {"cache_size": str(-(rounded_up(size, 1 << 10, _LEAST_BUFFER_BYTES) >> 10))}
 
 
-def _busy_timeout(choice: SystemChoice) -> str:
-    text = choice.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default)
-    BUSY_TIMEOUT.check(text)
-    return text
-
-
 def _deployment(
     choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
 ) -> Deployment:
-    options = {
-        BUSY_TIMEOUT.name: _busy_timeout(choice),
-        BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default),
-    }
+    options = values(Sqlite.option_specs, choice)
+    of_driver = {spec.name: options[spec.name] for spec in (BUSY_TIMEOUT, WRITE_QUEUE)}
+    BUSY_TIMEOUT.check(of_driver[BUSY_TIMEOUT.name])
     asked = {**_buffer(options, choice.settings), **choice.settings}
     address = Address(
         driver=Sqlite.driver,
         file=str(file),
         session_statements=settings.statements(asked),
-        options={
-            BUSY_TIMEOUT.name: options[BUSY_TIMEOUT.name],
-            **({"other_files": "refused"} if confinement.is_begun() else {}),
-        },
+        options={**of_driver, **({"other_files": "refused"} if confinement.is_begun() else {})},
     )
     try:
         found = _ask(address)
