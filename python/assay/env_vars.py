@@ -79,8 +79,8 @@ PROBE_SECONDS = EnvVar(
 )
 AGAIN = EnvVar(
     "ASSAY_AGAIN",
-    "`yes`: `assay run` measures storages and the durability of commits even if the user's cache has "
-    "their results of the last 24 hours (default: no).",
+    "`yes`: `assay run` measures storages and the durability of commits even if the user's cache "
+    "has their results of the last 24 hours (default: no).",
 )
 REPEAT_DISTURBED = EnvVar(
     "ASSAY_REPEAT_DISTURBED",
