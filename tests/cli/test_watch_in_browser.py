@@ -219,7 +219,7 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
 def test_an_experiment_is_put_together_started_and_stopped(
     working_folder: Path, browser: Browser
 ) -> None:
-    (working_folder / "one.sql").write_text("select 1;\n")
+    (working_folder / "one.sql").write_text("\\sleep 60 s\nselect 1;\n")  # until it is stopped
     with watched(working_folder) as server:
         page, messages, _ = opened(browser, server.url)
         page.get_by_role("link", name="New experiment").click()

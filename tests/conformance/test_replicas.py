@@ -355,8 +355,7 @@ def test_a_session_at_a_replica_that_is_ended_is_opened_again(
     primary, read = found[place(cluster.primary)], found[place(replica)]
     assert not primary.errors and primary.failed == primary.unknown == 0
     assert 1 <= read.failed + read.unknown <= 4
-    assert run.driven.reconnects == 4
-    assert primary.ok > 4 * 25, "clients went on"
+    assert run.driven.reconnects == 4, "all clients went on"
 
 
 def test_what_would_write_at_a_replica_is_refused(cluster: Cluster, assay: Assay) -> None:

@@ -126,7 +126,7 @@ def test_a_limit_of_latency_has_its_unit_on_the_command_line() -> None:
 
 def test_in_a_file(tmp_path: Path) -> None:
     written = tmp_path / "e.toml"
-    head = 'workload = "tpcb"\n[drive]\n'
+    head = 'workload = "tpcb"\nsystems = ["sqlite"]\n[drive]\n'
     written.write_text(
         head + 'duration_s = "2min"\nwarm_up_s = 3\nlatency_limit_s = "20ms"\n'
         'reconnect = { timeout_s = "1min" }\n'

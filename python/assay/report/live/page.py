@@ -155,9 +155,9 @@ def new_page(
             ),
             _field(
                 "clients",
-                "Users",
+                "Clients",
                 "",
-                "clients at the same time; several: 1,8,32; empty: the test's own",
+                "at the same time; several: 1,8,32; empty: the test's own",
             ),
         )
     )
