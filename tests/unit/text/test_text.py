@@ -139,7 +139,7 @@ def test_in_a_file(tmp_path: Path) -> None:
         "reconnect_timeout_s": 60.0,
     }
     written.write_text(head + 'duration_s = "2 minutes"\n')
-    with pytest.raises(ExperimentError, match=r"e.toml:3: duration_s: expected a number of second"):
+    with pytest.raises(ExperimentError, match=r"e.toml:4: duration_s: expected a number of second"):
         experiment_file.read(written)
 
 
