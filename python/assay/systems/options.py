@@ -183,7 +183,7 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
 def answer_of(
     command: Sequence[str | Path], *, within_s: float = 60, cwd: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What a program prints that tells something of itself, in English.
+    """What a program reports about itself, in English.
 
     Raises `SystemMissing` where it cannot be run, and where it has not ended in time: it is killed
     then, with what it started.
