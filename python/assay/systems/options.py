@@ -185,8 +185,8 @@ def answer_of(
 ) -> subprocess.CompletedProcess[str]:
     """What a program reports about itself, in English.
 
-    Raises `SystemMissing` where it cannot be run, and where it has not ended in time: it is killed
-    then, with what it started.
+    Raises `SystemMissing` where it cannot be run or does not end in time; it is killed then, with
+    what it started.
     """
     try:
         asked = subprocess.Popen(

@@ -49,7 +49,6 @@ def test_a_compiler_that_is_too_old_is_refused(
             "https://sh.rustup.rs | sh",
         ),
         (("python3", "cargo"), "a C compiler that links", "apt-get install gcc libc6-dev"),
-        (("python3", "cc"), "cargo of Rust 1.95 or newer", "apt-get install ca-certificates curl"),
         (("python3", "cc", "curl"), "cargo of Rust 1.95 or newer", "curl -sSf https://sh.rustup"),
     ],
 )
