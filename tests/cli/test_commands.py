@@ -274,7 +274,8 @@ def test_what_is_no_directory_of_programs_is_refused(
     assert "hint: name the directory that holds its programs: postgresql:DIRECTORY" in said
     assert "Traceback" not in said
     assert not [one for one in working_folder.iterdir() if one.name not in ("built", "state")]
-    assert ["sleep", "1111"] not in [one.info["cmdline"] for one in process_iter(["cmdline"])]
+    found = [one.info for one in process_iter(["name", "cwd"])]
+    assert {"name": "sleep", "cwd": str(working_folder)} not in found
 
 
 @pytest.mark.usefixtures("_own_places")
