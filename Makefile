@@ -81,6 +81,8 @@ prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/pro
 	$(BIN)/python -m proofs
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
 	$(BIN)/pytest --every-system -m same_line --numprocesses 2 --dist loadfile tests/papers tests/conformance tests/cli tests/docs
+	tools/fresh --then 'make run' --then 'make wheel' --then '.venv/bin/uv tool install dist/*.whl' --then 'assay run tpcb --on sqlite' \
+	--then 'assay install postgresql && assay install mariadb' --then 'assay run tpcb --on postgresql,mariadb' --page docs/proofs/fresh_machine.md
 
 docs: $(ENGINE) ## generate docs/reference and the README's picture with the program
 	$(BIN)/python tools/references.py

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import click
 import pytest
+from psutil import process_iter
 
 from assay import registry
 from assay.cli.commands.completion import FILES
@@ -29,6 +30,7 @@ from assay.cli.program import (
     run_program,
 )
 from assay.contracts.capabilities import CAPABILITIES
+from assay.systems.postgresql.installation import INITDB, find_server
 from commands import Assay
 from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program
@@ -232,16 +234,20 @@ def test_what_cannot_be_installed_is_refused(
     assert "geheim" not in ended.err
 
 
-CRASHES = "#!/bin/sh\nexit 1\n"
+CRASHES = "#!/bin/sh\nkill -SEGV $$\n"
+FAILS = "#!/bin/sh\nexit 1\n"
+HANGS = "#!/bin/sh\nsleep 1111\n"
 
 
 @pytest.mark.parametrize(
     ("programs", "message"),
     [
-        ({"initdb": CRASHES, "postgres": CRASHES}, "postgres --version says nothing: expected its"),
+        ({"initdb": FAILS, "postgres": FAILS}, "postgres --version ended with status 1"),
+        ({"initdb": CRASHES, "postgres": CRASHES}, "postgres --version was ended by SIGSEGV"),
+        ({"initdb": HANGS, "postgres": HANGS}, "postgres --version did not end within 5 s"),
         ({"initdb": "\x7fELF", "postgres": "\x7fELF"}, "postgres cannot be run: Exec format error"),
-        ({"postgres": CRASHES}, "PostgreSQL's program initdb is not in"),
-        ({"bin/postgres": CRASHES}, "PostgreSQL's program initdb is not in"),
+        ({"postgres": FAILS}, "PostgreSQL's program initdb is not in"),
+        ({"bin/postgres": FAILS}, "PostgreSQL's program initdb is not in"),
         ({}, "PostgreSQL's programs initdb and postgres are not in"),
         ("a text", "; {place} is a file"),
         (None, "there is no directory {place}"),
@@ -268,6 +274,22 @@ def test_what_is_no_directory_of_programs_is_refused(
     assert "hint: name the directory that holds its programs: postgresql:DIRECTORY" in said
     assert "Traceback" not in said
     assert not [one for one in working_folder.iterdir() if one.name not in ("built", "state")]
+    found = [one.info for one in process_iter(["name", "cwd"])]
+    assert {"name": "sleep", "cwd": str(working_folder)} not in found
+
+
+@pytest.mark.usefixtures("_own_places")
+def test_a_build_that_crashes_at_its_start_is_named(assay: Assay) -> None:
+    need_program(INITDB)
+    real, place = find_server().folder, Path(os.environ["ASSAY_DATA_DIRECTORY"], "built")
+    place.mkdir(mode=0o755)
+    (place / "initdb").symlink_to(real / "initdb")
+    starts = f"""#!/bin/sh\n[ "$1" = -D ] && kill -SEGV $$\nexec {real}/postgres "$@"\n"""
+    (place / "postgres").write_text(starts)
+    (place / "postgres").chmod(0o755)
+    ended = assay("run", "tpcb.select-only", "--on", f"postgresql:{place}", "--transactions", "1")
+    assert ended.status == 3
+    assert "postgres was ended by SIGSEGV; it wrote nothing" in ended.err
 
 
 HEAVY = {"scipy", "numpy", "vl_convert", "pandas", "starlette", "uvicorn"}

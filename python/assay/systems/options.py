@@ -3,8 +3,11 @@ options, their profiles of settings, and the version that a program prints."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,6 +18,7 @@ from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import Profile
 from assay.errors import ArgumentError, SystemMissing
+from assay.provision.processes import ending_of_output
 from assay.text import toml_file, versions
 from assay.text.phrases import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
@@ -158,6 +162,9 @@ def connection_limit(connections: int, default: int) -> int:
     return max(default, connections + _RESERVED_CONNECTIONS)
 
 
+ANSWERS_WITHIN_S = 5.0
+"""How long a program may take to say which version it is."""
+
 FILE = "profiles.toml"
 
 
@@ -173,16 +180,48 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
     return found
 
 
+def answer_of(
+    command: Sequence[str | Path], *, within_s: float = 60, cwd: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What a program reports about itself, in English.
+
+    Raises `SystemMissing` where it cannot be run or does not end in time; it is killed then, with
+    what it started.
+    """
+    try:
+        asked = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            cwd=cwd,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except OSError as error:
+        raise SystemMissing(f"{command[0]} cannot be run: {error.strerror}") from error
+    try:
+        said, errors = asked.communicate(timeout=within_s)
+    except BaseException as error:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(asked.pid, signal.SIGKILL)
+        asked.communicate()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
+        words = " ".join(map(str, command[:2]))
+        raise SystemMissing(f"{words} did not end within {within_s:g} s") from error
+    return subprocess.CompletedProcess(command, asked.returncode, said, errors)
+
+
 def said_version(program: Path) -> str:
     """All that ``program --version`` prints. Raises `SystemMissing` where it cannot be run."""
-    try:
-        said = subprocess.run(
-            [str(program), "--version"], capture_output=True, text=True, check=False, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise SystemMissing(f"{program} cannot be run: {why}") from error
-    return (said.stdout + said.stderr).strip()
+    said = answer_of([program, "--version"], within_s=ANSWERS_WITHIN_S)
+    words = (said.stdout + said.stderr).strip()
+    if said.returncode and not words:
+        raise SystemMissing(ending_of_output(f"{program} --version", said.returncode))
+    return words
 
 
 def version_of(program: Path) -> str:

@@ -37,3 +37,34 @@ def test_a_compiler_that_is_too_old_is_refused(
     assert message in ended.stderr and "Rust 1.95 or newer" in ended.stderr
     assert "rustup update" in ended.stderr
     assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("there", "missing", "hint"),
+    [
+        (
+            (),
+            "Python 3.11 or newer, a C compiler that links, cargo of Rust 1.95 or newer",
+            "apt-get install python3 python3-venv gcc libc6-dev ca-certificates curl && curl -sSf "
+            "https://sh.rustup.rs | sh",
+        ),
+        (("python3", "cargo"), "a C compiler that links", "apt-get install gcc libc6-dev"),
+        (("python3", "cc", "curl"), "cargo of Rust 1.95 or newer", "curl -sSf https://sh.rustup"),
+    ],
+)
+def test_all_that_is_missing_is_named_with_the_command_that_brings_it(
+    tmp_path: Path, there: tuple[str, ...], missing: str, hint: str
+) -> None:
+    for name in there:
+        (tmp_path / name).symlink_to("/bin/true")
+    (tmp_path / "sed").symlink_to("/bin/sed")
+    ended = subprocess.run(
+        ["/bin/sh", "tools/setup", tmp_path / "venv"],
+        cwd=ROOT,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"error: not found: {missing}")
+    assert f"\n\nhint: {hint}" in ended.stderr

@@ -8,7 +8,6 @@ import functools
 import os
 import re
 import secrets
-import subprocess
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +20,7 @@ from assay.provision.copying import allocated_bytes
 from assay.provision.machine.ports import free_port
 from assay.provision.processes import ListeningServer
 from assay.systems.mysql_protocol.product import Product, Programs, argument, plain_name
+from assay.systems.options import answer_of
 from assay.text.phrases import Mention, phrase
 
 USER = "assay"
@@ -164,6 +164,8 @@ def running(
                 if server.died() is None:
                     raise
                 words = _last_words(server.log)
+                if not words:
+                    raise
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, product, programs, settings) from error
         first_words.unlink()
@@ -247,7 +249,7 @@ def refuse_settings(product: Product, programs: Programs, settings: Mapping[str,
     plugin are known only to a server that has loaded it."""
     if any("plugin" in plain_name(name) for name in settings):
         return
-    tried = subprocess.run(
+    tried = answer_of(
         [
             programs.server,
             "--no-defaults",
@@ -256,10 +258,6 @@ def refuse_settings(product: Product, programs: Programs, settings: Mapping[str,
             *(argument(name, value) for name, value in settings.items()),
             *product.checking_arguments,
         ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
         cwd="/",
     )
     errors = [one for one in re.findall(_ERROR, tried.stderr) if _OF_A_SETTING.search(one)]
@@ -295,12 +293,8 @@ def _as_given(settings: Mapping[str, str]) -> str | None:
 
 def _names(programs: Programs) -> list[str]:
     """Every setting this server knows: the table at the end of its help."""
-    listed = subprocess.run(
+    listed = answer_of(
         [programs.server, "--no-defaults", *programs.base_arguments, "--verbose", "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
         cwd="/",
     )
     _, _, table = listed.stdout.partition("\n----")

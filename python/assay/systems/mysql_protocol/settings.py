@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.systems.abilities import Spelled
 from assay.dialects.mysql import UNFLUSHED_ENGINES
-from assay.errors import ArgumentError, SystemRefused
+from assay.errors import ArgumentError, SystemMissing, SystemRefused
 from assay.provision.engine.engine_calls import Session
 from assay.systems.mysql_protocol.product import (
     Described,
@@ -29,6 +28,7 @@ from assay.systems.mysql_protocol.product import (
     switch,
 )
 from assay.systems.mysql_protocol.server import CHOSEN_BY_ASSAY
+from assay.systems.options import answer_of
 from assay.systems.sessions import rows_of
 
 DECISIVE = (
@@ -197,8 +197,6 @@ _BY_OPEN_FILES = frozenset({"max_connections", "open_files_limit", "table_open_c
 _NOTHING = "(No default value)"
 _TRUTH = {"TRUE": "ON", "FALSE": "OFF"}
 _LARGE = (("G", 1 << 30), ("M", 1 << 20))
-_LONGEST_S = 60
-"""Of one call of the program."""
 _LOGGED = re.compile(r"\[(?:ERROR|Warning)\] (?:\[[^\]]*\] )*(?:Buffered warning: )?(.*)")
 _OF_A_VALUE = re.compile(
     r"Unknown suffix|Error while setting value|invalid value|adjusted to|(?:not|n't) recognized"
@@ -285,15 +283,8 @@ def _ours(product: Product, asked: str = "") -> tuple[str, ...]:
 def _said(command: tuple[str, ...]) -> _Said:
     """What stands in the table at the end of the help, and in the log."""
     try:
-        printed = subprocess.run(
-            [*command, "--verbose", "--help"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_LONGEST_S,
-            cwd="/",
-        )
-    except subprocess.TimeoutExpired:
+        printed = answer_of([*command, "--verbose", "--help"], cwd="/")
+    except SystemMissing:
         return _Said(MappingProxyType({}))
     complaints = (one for one in _LOGGED.findall(printed.stderr) if _OF_A_VALUE.search(one))
     if printed.returncode != 0:

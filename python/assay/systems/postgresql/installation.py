@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.install import builds, cache, debian_prefix
 from assay.provision.machine.program import Program, packages
-from assay.systems.options import said_version
+from assay.systems.options import ANSWERS_WITHIN_S, answer_of, said_version
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_POSTGRESQL_BIN",
@@ -63,13 +62,7 @@ class Installation(Struct, frozen=True):
     def kinds_of_settings(self) -> dict[str, str]:
         """The kind of value (``STRING``, ``BOOLEAN`` …) of each setting that the server describes,
         by its name."""
-        described = subprocess.run(
-            [self.program("postgres"), "--describe-config"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        described = answer_of([self.program("postgres"), "--describe-config"])
         lines = (line.split("\t") for line in described.stdout.splitlines())
         return {parts[0]: parts[3] for parts in lines if len(parts) > 3}
 
@@ -119,8 +112,7 @@ def build_of(installation: Installation) -> ProgramBuild:
     folder, own = programs[1].parent, installation.program(BUILD_REPORT.name)
     said = said_version(programs[1])
     if os.access(own, os.X_OK):
-        reported = subprocess.run([own], capture_output=True, text=True, check=False, timeout=60)
-        said = reported.stdout.strip() or said
+        said = answer_of([own], within_s=ANSWERS_WITHIN_S).stdout.strip() or said
     loaded = re.search(r"^PKGLIBDIR = (.+)$", said, re.MULTILINE)
     beside = builds.libraries_of(folder.parent, ())
     parts = [*beside, *([Path(loaded[1])] if loaded else [])]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import pwd
 import re
 import secrets
 import signal
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +23,7 @@ from assay.provision.machine.signals import is_ending
 from assay.provision.processes import ListeningServer
 from assay.provision.undo import ledger
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory
+from assay.systems.options import answer_of
 from assay.systems.postgresql.installation import Installation
 from assay.systems.sessions import rows_of
 from assay.text.phrases import phrase
@@ -156,6 +155,8 @@ def running(
                 if server.died() is None:
                     raise
                 words = _last_words(server.log)
+                if not words:
+                    raise
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, installation, settings) from error
                 stack.close()
@@ -252,14 +253,9 @@ def refuse_settings(installation: Installation, settings: Mapping[str, str]) -> 
     """Raises `ArgumentError` for a setting that the server's program does not take. It reads its
     arguments before it looks for its data directory, of which there is none."""
     asked = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    tried = subprocess.run(
+    tried = answer_of(
         # As the first argument, -C is allowed to root as well.
-        [installation.program("postgres"), "-C", "server_version", *asked, "-D", _NO_DIRECTORY],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "LC_ALL": "C"},
+        [installation.program("postgres"), "-C", "server_version", *asked, "-D", _NO_DIRECTORY]
     )
     words = "; ".join(re.findall(r"(?:FATAL|HINT):\s+(.*)", tried.stderr))
     if _OF_A_SETTING.search(words):

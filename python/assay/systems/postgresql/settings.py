@@ -5,7 +5,6 @@ check."""
 from __future__ import annotations
 
 import functools
-import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +16,9 @@ from assay.contracts import durability
 from assay.contracts.durability import Safeguard, safeguard
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import Spelled
-from assay.errors import SystemRefused
+from assay.errors import SystemMissing, SystemRefused
 from assay.provision.engine.engine_calls import Session
-from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up
+from assay.systems.options import answer_of, buffer_bytes, refuse_beyond_memory, rounded_up
 from assay.systems.postgresql.installation import Installation
 from assay.systems.sessions import rows_of
 from assay.text.units import in_largest_unit
@@ -199,8 +198,6 @@ _TIME = (
 )
 _KEPT_IN_MEMORY = ("kB", "MB", "B", "8kB", "4kB", "16kB", "32kB", "2kB")
 _KEPT_IN_TIME = ("ms", "s", "min", "us")
-_LONGEST_S = 60
-"""Of one call of the program."""
 _WHOLE = re.compile(r"[1-9][0-9]*")
 _SIZE_OF_A_UNIT = re.compile(r"([0-9]*)(\w+)")
 
@@ -231,15 +228,8 @@ def _tried(program: Path, name: str, value: str | None) -> subprocess.CompletedP
     # As the first argument, -C is allowed to root as well.
     command = [str(program), "-C", name, "-c", "config_file=/dev/null", "-D", "/", *given]
     try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_LONGEST_S,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired:
+        return answer_of(command)
+    except SystemMissing:
         return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="")
 
 
