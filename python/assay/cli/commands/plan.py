@@ -14,6 +14,7 @@ from assay.cli.options.shared_options import (
     detail_option,
     format_option,
     is_typed,
+    no_repeat_option,
     progress_option,
     records_option,
     refuse_unused_loading,
@@ -66,6 +67,7 @@ _ONLY_IF_SAID = ("group_clients", *VARIED_LEVELS, "state")
 
 @click.command("plan", cls=Grouped)
 @run_options
+@no_repeat_option
 @format_option(tuple(rows.FORMS))
 @detail_option
 @progress_option

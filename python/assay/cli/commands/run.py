@@ -16,6 +16,7 @@ from assay import registry
 from assay.cli.options.shared_options import (
     detail_option,
     is_typed,
+    no_repeat_option,
     progress_option,
     records_option,
     refuse_unused_loading,
@@ -81,13 +82,7 @@ class _Run(Grouped):
 
 @click.command("run", cls=_Run)
 @run_options
-@click.option(
-    "--no-repeat",
-    cls=Headed,
-    heading=Heading.REPETITIONS,
-    is_flag=True,
-    help="Do not measure a repetition again that other programs disturbed.",
-)
+@no_repeat_option
 @report_format_option
 @detail_option
 @progress_option

@@ -141,6 +141,17 @@ def new_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return setting_option(NEW, parameter="is_new")(function)
 
 
+def no_repeat_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--no-repeat``, given as ``no_repeat: bool``."""
+    return click.option(
+        "--no-repeat",
+        cls=Headed,
+        heading=Heading.REPETITIONS,
+        is_flag=True,
+        help="Do not measure a repetition again that other programs disturbed.",
+    )(function)
+
+
 def is_typed(name: str) -> bool:
     """Whether the option is on the command line, rather than in an environment variable."""
     source = click.get_current_context().get_parameter_source(name)
