@@ -244,7 +244,7 @@ HANGS = "#!/bin/sh\nsleep 1111\n"
     [
         ({"initdb": FAILS, "postgres": FAILS}, "postgres --version ended with status 1"),
         ({"initdb": CRASHES, "postgres": CRASHES}, "postgres --version was ended by SIGSEGV"),
-        ({"initdb": HANGS, "postgres": HANGS}, "postgres --version did not end within 5 s"),
+        ({"initdb": HANGS, "postgres": HANGS}, "postgres --version did not end within 15 s"),
         ({"initdb": "\x7fELF", "postgres": "\x7fELF"}, "postgres cannot be run: Exec format error"),
         ({"postgres": FAILS}, "PostgreSQL's program initdb is not in"),
         ({"bin/postgres": FAILS}, "PostgreSQL's program initdb is not in"),
