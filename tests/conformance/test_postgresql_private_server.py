@@ -104,7 +104,7 @@ def test_full_shared_memory_is_named_with_its_size_and_the_fix(working_folder: P
         cwd=working_folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 3, ended.stderr
-    assert f"no space left in {SHARED_MEMORY}, which has 614 kB" in ended.stderr
+    assert f"no space left in {SHARED_MEMORY}, which has 600 KiB" in ended.stderr
     assert "--shm-size" in ended.stderr and "on storage" not in ended.stderr
 
 

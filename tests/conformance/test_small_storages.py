@@ -31,7 +31,7 @@ def test_rows_that_cannot_fit_are_refused_without_a_record(
         "--warm-up", "0", "--transactions", "1",
     )  # fmt: skip
     assert ended.status == 2
-    assert f"storage '{small}' of 16.8 MB is too small for tpcb" in ended.err
+    assert f"storage '{small}' of 16 MiB is too small for tpcb" in ended.err
     assert "(scale=60, form=pgbench): its 6,000,660 rows need" in ended.err
     assert "choose a larger size for it" in ended.err
     assert not list(working_folder.iterdir())
@@ -65,7 +65,7 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     expected = 2
     said = run("loop[size=16M]")
     assert "is too small for tpcb" in said
-    assert "MB in an earlier run" in said
+    assert "MiB in an earlier run" in said
     for size, status, why in (
         ("16M", 2, "that is too small, so `assay run` would not begin"),
         ("64M", 0, "has no room for a copy of the data of sqlite"),

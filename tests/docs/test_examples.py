@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import cast
 
@@ -79,11 +80,20 @@ def masked(line: str) -> str:
 
 def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
     """The first shown line that is not in the output behind the line before it."""
-    lines = iter(map(masked, output.splitlines()))
+    lines = iter(map(masked, _also_joined(output.splitlines())))
     for wanted in shown:
         if wanted.strip() != "…" and masked(wanted) not in lines:
             return wanted
     return None
+
+
+def _also_joined(lines: Sequence[str]) -> Iterator[str]:
+    """Each line; behind one that is continued below the next ones, what all of them say."""
+    for number, line in enumerate(lines):
+        yield line
+        more = [*takewhile(lambda one: one.startswith(" " * 13), lines[number + 1 :])]
+        if more:
+            yield " ".join([line, *more])
 
 
 def systems_not_installed(command: str) -> list[str]:

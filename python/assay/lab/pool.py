@@ -105,7 +105,8 @@ class Pool:
         if place in self._up:
             return self._up[place]
         cell = planned.cell
-        if isinstance(registry.storage(cell.storage.kind), OwnDevice):
+        is_made = cell.system.url is None
+        if is_made and isinstance(registry.storage(cell.storage.kind), OwnDevice):
             self._stage(f"make the storage {cell.storage.name}")
         with ExitStack() as stack:
             connections = self._plan.connections_needed(cell.system)

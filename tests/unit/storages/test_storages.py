@@ -329,6 +329,7 @@ def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: 
         os.close(file)
 
 
+@pytest.mark.flushes
 def test_flushes_without_data_are_no_writes(mounted: Path) -> None:
     """The kernel counts 100 such requests as 100 writes. A file that is made has a journal's write
     instead, which carries data and needs flushes before and behind it."""

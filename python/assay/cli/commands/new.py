@@ -226,7 +226,7 @@ def _of_clients(words: from_command_line.Words) -> _Question | None:
         said(str(usual))
     except AssayError:
         return None
-    return _Question("clients", "Users (clients at the same time)", str(usual), said)
+    return _Question("clients", "Clients (at the same time)", str(usual), said)
 
 
 _OF_THE_TEST: Mapping[str, Callable[[from_command_line.Words], _Question | None]] = {
