@@ -184,7 +184,7 @@ fn an_invalid_option_is_refused_by_name() {
         ("delay", "1ms"),
         ("delay", "uniform:3ms..1ms"),
         ("delay", "constant:-1ms"),
-        ("delay", "constant:1min"),
+        ("delay", "constant:1d"),
         ("delay", "lognormal:1ms"),
         ("stall", "1s"),
         ("stall", "1s@#0"),
