@@ -67,8 +67,8 @@ def _help(path: str, command: click.Command) -> str:
     with click.Context(
         command,
         info_name=path,
-        max_content_width=80,
-        terminal_width=80,
+        max_content_width=100,
+        terminal_width=100,
         show_default=True,
         help_option_names=[],  # every command has it
     ) as context:
