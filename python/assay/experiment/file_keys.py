@@ -137,7 +137,7 @@ _AT_THE_TOP = {
     word: f"{option.path} = … above the first heading"
     for option in OPTIONS.values()
     if option.path and "." not in option.path
-    for word in (option.word, option.argument)
+    for word in (option.word, option.argument, option.path)
 }
 """Keys of the file that people write below ``[drive]``."""
 

@@ -131,7 +131,9 @@ def _read(
     top.done(_IN_TABLES)
     if "systems" not in top and not on:
         example = workload.default_system or "scheme://USER@HOST/DATABASE"
-        raise top.error("no system under test", hint=f'add the line: systems = ["{example}"]')
+        raise top.error(
+            "no system under test", hint=f'above the first heading: systems = ["{example}"]'
+        )
     if on:
         experiment = replace(experiment, systems=_systems_of_options(top, on, said))
     if is_quick:

@@ -93,6 +93,9 @@ def command(words: Words, explain: bool, form: str) -> int:
     if path.suffix == ".toml" and path.name != registry.WORKLOAD_FILE:
         return _check_experiment(words)
     target = str(path.parent) if path.name == registry.WORKLOAD_FILE else words.target
+    scripts = target.split(",")
+    if len(scripts) > 1 and all(map(ad_hoc_script.is_script, scripts)) and not path.exists():
+        return max(_check(one, words.on, words.set) for one in scripts)
     return _check(target, words.on, words.set)
 
 
@@ -115,8 +118,9 @@ def _check_experiment(words: Words) -> int:
     lines = {
         "tests": dict.fromkeys(workload.full_name(run.cell.test) for run in planned.runs),
         "systems": dict.fromkeys(run.cell.system.label for run in planned.runs),
-        "runs": (str(len(planned.runs)),),
     }
+    if not experiment.goal:  # a search takes as many runs as it needs
+        lines["runs"] = {str(len(planned.runs)): None}
     for name, found in lines.items():
         click.echo(f"{name:<10}  {', '.join(found)}")
     say(f"{words.target}: no mistake found")
