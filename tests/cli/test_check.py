@@ -50,6 +50,9 @@ def test_an_experiment_file_is_checked_as_a_run_would_read_it(assay: Assay, shop
     file.write_text('workload = "tpcb"\ntests = ["select-only"]\nsystems = ["sqlite"]\n')
     right = assay("check", file.name)
     assert (right.status, right.out.splitlines()[0]) == (0, "tests       tpcb.select-only")
+    for name in ("a.sql", "b.sql"):
+        (shop.parent / name).write_text("SELECT 1;\n")
+    assert "b.sql: no mistake found" in assay("check", "a.sql,b.sql").err
     file.write_text('workload = "tpcb"\ntests = ["selct-only"]\nsystems = ["sqlit"]\n')
     wrong = assay("check", file.name)
     assert (wrong.status, wrong.out) == (2, "")
