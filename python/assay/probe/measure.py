@@ -452,9 +452,11 @@ def place(storage: StorageFacts) -> tuple[object, ...]:
 
 def kept(kind: type[Kept], depends_on: object) -> Kept | None:
     """None where nothing is kept, or what is there is too old, or no such file."""
-    now_ns = time.time_ns()
+    now_ns, file = time.time_ns(), _kept_in(kind, depends_on)
     with suppress(OSError, AssayError, msgspec.MsgspecError, ValueError):
-        found = msgspec.json.decode(_kept_in(kind, depends_on).read_bytes(), type=kind)
+        if not file.is_file():  # a named pipe would be waited for
+            return None
+        found = msgspec.json.decode(file.read_bytes(), type=kind)
         if 0 <= now_ns - found.begun_unix_ns < _KEPT_NS:
             return structs.replace(found, taken_unix_ns=now_ns)
     return None

@@ -161,7 +161,7 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     beebe.get(folder, force=True)
     assert (folder / "epodd.bib").read_text() == "% short\n"
     with pytest.raises(ArgumentError, match="not installed by Assay"):
-        beebe.remove(folder)  # somebody's, as their text is not that of the manifest
+        beebe.remove(folder)  # not installed by Assay: their content is not the manifest's
     monkeypatch.setenv("ASSAY_INPUT_DIRECTORY", str(bare_machine / "input"))
     own = beebe.get()
     (own / "mine.bib").touch()

@@ -261,6 +261,14 @@ def test_a_torn_or_foreign_file_is_passed_over(cache: Path, content: bytes | Non
     assert (measure.kept(Probe, PLACE) is None) == (content is None)
 
 
+def test_a_named_pipe_is_passed_over(cache: Path) -> None:
+    measure.keep(probed_before(), PLACE)
+    (file,) = cache.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    assert measure.kept(Probe, PLACE) is None
+
+
 def test_several_that_keep_a_probe_at_once_leave_one_whole_file(cache: Path) -> None:
     def keep_and_find(_: int) -> bool:
         measure.keep(probed_before(), PLACE)

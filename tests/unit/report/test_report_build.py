@@ -268,7 +268,7 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
 
 
 def test_a_warning_of_a_cell_names_it_among_several(path: Path) -> None:
-    counted = [Driving(transactions=1)]  # of passes nobody asks for percentiles
+    counted = [Driving(transactions=1)]  # a run that ends after its passes needs no percentiles
     planned = invented.plan([invented.SQLITE], clients=(100, 400), driving=counted)
     report = build(invented.experiment(path, planned, 1.0))
     (few,) = (one for one in report.warnings if one.name == "few-samples")

@@ -61,8 +61,8 @@ _COLUMNS = ("system", "script", "path", "text")
 def command(words: Words, explain: bool, form: str) -> int:
     """Check a workload, script or experiment file: mistakes with line and fix.
 
-    Runs nothing. Of an experiment file also names the tests and systems. Of a
-    workload reads the whole folder and compiles every script, check and override. Names all
+    Nothing is measured. For an experiment file, prints its tests and systems. For a
+    workload, reads the whole folder and compiles every script, check and override. Names all
     mistakes at once; without one, lists tables, tests, scripts, checks and
     parameters. With --on, also starts each system, creates empty tables there and
     has every statement prepared that reads or changes rows or has values; the
@@ -114,7 +114,7 @@ def _check_experiment(words: Words) -> int:
     experiment, workload = from_command_line.experiment(words)
     planned = plan(experiment, workload)
     for run in _first_runs(planned):
-        _instructions(workload, run)
+        _instructions(workload, run)  # compiles its scripts: a mistake in one is an error here
     lines = {
         "tests": dict.fromkeys(workload.full_name(run.cell.test) for run in planned.runs),
         "systems": dict.fromkeys(run.cell.system.label for run in planned.runs),

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.options import completers
-from assay.cli.options.shared_options import (
-    COMPARISON_FORMS,
-    format_option,
-    records_option,
-)
+from assay.cli.options.shared_options import COMPARISON_FORMS, format_option, records_option
 from assay.cli.process import say
 from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError

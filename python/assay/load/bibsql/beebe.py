@@ -102,9 +102,9 @@ def get(
 
 
 def remove(to: Path | None = None) -> str:
-    """Removes the files, and the folder if nothing else is in it; says so. Of another folder than
-    the default one, only those that nobody has changed. Raises `ArgumentError` where there are
-    none."""
+    """Removes the files, and the folder if nothing else is in it; says so. In another folder
+    than the default one, only files with the content of the manifest. Raises `ArgumentError` where
+    there are none."""
     folder, known = to or default_folder(), manifest().files
     there = [folder / name for name in known if (folder / name).is_file()]
     found = [file for file in there if to is None or _sha256(file) == known[file.name][1]]

@@ -113,7 +113,7 @@ fn sessions_write_in_the_order_in_which_they_asked() {
         "SELECT min(n) >= 50 FROM (SELECT count(*) AS n FROM t WHERE rowid <= 400 GROUP BY client)";
     assert_eq!(shown_by(&mut session, counted), ["1"]);
 
-    // A session that ends in its transaction lets the others write; a reader waits for nobody.
+    // A session that ends in its transaction lets the others write; a reader does not wait.
     done(&mut session, "BEGIN IMMEDIATE");
     let mut second = open(&file);
     assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["800"]);
