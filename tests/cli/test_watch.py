@@ -401,18 +401,17 @@ def test_nearness_to_the_calibrated_maximum_arises(working_folder: Path) -> None
     with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as connection, connection:
         connection.execute("UPDATE calibrations SET statements_per_s = 100")
     words = ("--on", "null[protocol=postgresql]", "--clients", "2", "--warm-up", "0")
-    words += ("--offered-rate", "700", "--duration", "5")
-    with under_way(working_folder, *words) as (run, server):
-        arose = [
+    words += ("--offered-rate", "700", "--duration", "600")
+    with under_way(working_folder, *words) as (_, server):
+        arose = next(
             line
             for one in server.events()
             if one.name == "warnings"
             for line in one.data
             if line["name"] == "near-the-client-ceiling" and line["is_under_way"]
-        ]
-        run.wait(HANG_S)
+        )
     # Also a busy machine sends more than that.
-    assert arose and re.search(r"[1-9]\d+ % of 100.*at 2 clients", arose[-1]["details"][0])
+    assert re.search(r"[1-9]\d+ % of 100.*at 2 clients", arose["details"][0])
 
 
 def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(

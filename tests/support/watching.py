@@ -133,8 +133,9 @@ def script(folder: Path) -> None:
 
 @contextmanager
 def under_way(folder: Path, *words: str) -> Iterator[tuple[Started, Watched]]:
-    """A run whose clients are at work, and the server of its page."""
+    """A run whose clients are at work, and the server of its page, which is up before the run: on
+    a busy machine a short run would be over before a later one answers."""
     script(folder)
-    with started(folder, "run", "one.sql", *words) as run, watched(folder) as server:
+    with watched(folder) as server, started(folder, "run", "one.sql", *words) as run:
         wait_for_second(folder)
         yield run, server
