@@ -72,9 +72,11 @@ def files(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def masked(line: str) -> str:
-    """The line without its numbers, the units of its times, its spacing, and how many percentiles
-    there are: on a busy machine there are too few transactions for the high ones."""
+    """The line without its numbers, the units of its times, its spacing, what was decided, and how
+    many percentiles there are: on a busy machine there are too few transactions for the high
+    ones."""
     words = " ".join(re.sub(r"\d[\d.]*( (?:s|ms|µs)\b)?", "#", line).split())
+    words = re.sub(r"(?<=^(?:system|result) )(\S+ is # times|not|no|faster:|slower:) .*", "…", words)
     return re.sub(r"(p# # )+", "p# # ", words)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.comparison import differences, factors, unequal_work
+from assay.comparison import differences, factors, sentences, unequal_work
 from assay.comparison.compare_sides import designs
 from assay.comparison.conditions import ConditionResult
 from assay.comparison.ratios import NOT_COMPARABLE, NOT_DECIDED
@@ -60,14 +60,32 @@ def build(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> Rep
 
 def _facts(comparison: Comparison) -> dict[str, str]:
     facts = {
+        "result": _result(comparison),
+        "differs": _other_work(comparison),
         "A": comparison.a.title,
         "B": comparison.b.title,
-        "differs": _other_work(comparison),
         "machines": _machines(comparison),
         "answers": _answers(comparison),
         "runs": "; ".join([*_runs(comparison), *_way_to_interleave(comparison)]),
     }
     return {name: value for name, value in facts.items() if value}
+
+
+def _result(comparison: Comparison) -> str:
+    """The verdict on each of few cells, with its ratio; of many, how often each was given."""
+    cells = _in_order(comparison)
+    verdicts = [_word_and_limits(comparison, cell, cell.primary) for cell in cells]
+    if len(cells) > _FEW:
+        counts = Counter(word for word, _ in verdicts).most_common()
+        return ", ".join(f"{word} in {count} of {len(cells)} cells" for word, count in counts)
+    found = []
+    for cell, (word, limits) in zip(cells, verdicts, strict=True):
+        said = f"{cell.name}: {word}" if len(cells) > 1 else word
+        if estimate := cell.primary.estimate:
+            times = sentences.times_words(estimate.ratio, *(estimate.interval() or (None, None)))
+            said += f": {cell.primary.metric.label} of B is {times} that of A"
+        found.append("; ".join([said, *limits[:1]]))
+    return "; ".join(found)
 
 
 def _answers(comparison: Comparison) -> str:

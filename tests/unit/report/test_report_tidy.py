@@ -416,7 +416,7 @@ def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -
     first, *_ = report.sections[0].tables
     assert first.of_all == "every cell: no difference seen"
     assert [column.title for column in first.columns] == ["cell", "B/A", "interval"]
-    assert text_of(table, report, False).count("no difference seen") == 1
+    assert text_of(table, report, False).count("no difference seen in 4 of 4 cells") == 1
 
 
 def test_tables_without_a_number_and_empty_columns_are_left_out() -> None:
