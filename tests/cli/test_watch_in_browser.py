@@ -18,6 +18,7 @@ from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
 from commands import run_in
 from running import end_a_generator, started, wait_for_second
+from step_workloads import folder_of
 from waiting import HANG_S
 from watching import watched
 
@@ -219,19 +220,19 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
 def test_an_experiment_is_put_together_started_and_stopped(
     working_folder: Path, browser: Browser
 ) -> None:
-    (working_folder / "one.sql").write_text("\\sleep 60 s\nselect 1;\n")  # until it is stopped
+    folder_of(working_folder / "long", 'scripts = ["read"]\nduration_s = 600\n')
     with watched(working_folder) as server:
         page, messages, _ = opened(browser, server.url)
         page.get_by_role("link", name="New experiment").click()
         page.get_by_label("Database", exact=True).fill("no-such-database")
-        page.get_by_label("Test", exact=True).fill("one.sql")
+        page.get_by_label("Test", exact=True).fill("long")
         page.get_by_role("button", name="See the plan").click()
         page.wait_for_selector("#said.error")
         page.get_by_label("Database", exact=True).fill(DELAYED)
         page.get_by_label("Storage", exact=True).fill("tmpfs")
         page.get_by_role("button", name="See the plan").press("Enter")
         page.wait_for_selector("#start:visible")
-        assert "one.sql" in page.locator("#plan-text").inner_text()
+        assert "long" in page.locator("#plan-text").inner_text()
         page.get_by_role("button", name="Run it").click()
         page.wait_for_selector("#stop:visible")
         awaited(page, "seconds.length >= 1")
