@@ -91,6 +91,8 @@ def _walked(person: Person, home: Path, servers: dict[str, str], most_s: float) 
     for command in person.commands:
         if person.made and not command.startswith("assay install"):
             _make(person.made, home)
+        if most_s > _MOST_S:  # a short run
+            command = re.sub(r"--duration \d+", "--duration 1", command)
         program, *words = shlex.split(_ADDRESS.sub(lambda match: servers[match[1]], command))
         began_s = time.monotonic()
         typed = [programs / program, *words]

@@ -137,6 +137,10 @@ def reading(deployment: Deployment) -> int:
     return int(servers.ask(deployment, asks)[0][0] or 0)
 
 
+PAUSES = ("--think-time", "constant:5ms")
+"""The clients need not be fast."""
+
+
 def only_run(ended: Ended) -> Run:
     assert ended.status == 0, ended.out + ended.err
     (run,) = ended.runs
@@ -402,7 +406,7 @@ def test_a_replica_that_dies_takes_its_clients_with_it_and_no_others(
 
         killer = Thread(target=die)
         killer.start()
-        words = ("--read", "replica", "--clients", "4", "--duration", "4")
+        words = ("--read", "replica", "--clients", "4", "--duration", "4", *PAUSES)
         on = url(cluster.primary, cluster.replicas[0], third)
         ended = assay("run", "read.sql", "--on", on, *words)
         killer.join()
