@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,8 @@ def folder(working_folder: Path) -> Path:
 
 
 def rows(folder: Path, question: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(folder / DEFAULT_FILE_NAME)
-    try:
+    with closing(sqlite3.connect(folder / DEFAULT_FILE_NAME)) as connection:
         return connection.execute(question).fetchall()
-    finally:
-        connection.close()
 
 
 def run_until_second(folder: Path, number: int, *options: str) -> None:

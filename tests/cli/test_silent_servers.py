@@ -431,17 +431,8 @@ def test_a_long_transaction_does_not_end_the_run(
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setattr(silence, "LIMIT_S", 0.6)
     Path("one.sql").write_text("SELECT 1;\n")
-    words = [
-        "serve",
-        "null",
-        "--protocol",
-        "postgresql",
-        "--delay",
-        "constant:1200ms",
-        "--port",
-        "0",
-    ]
-    with forked_programs.start("assay", words) as server:
+    words = "serve null --protocol postgresql --delay constant:1200ms --port 0"
+    with forked_programs.start("assay", words.split()) as server:
         try:
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
             assert run_program(["run", "one.sql", "--on", url, "--transactions", "1"]) == 0

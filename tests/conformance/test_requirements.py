@@ -191,18 +191,8 @@ def stopped(child: Started) -> list[psutil.Process]:
 def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
     (working_folder / "read.sql").write_text("select 1;\n")
-    with started(
-        working_folder,
-        "run",
-        "read.sql",
-        "--on",
-        system,
-        "--clients",
-        "3",
-        "--duration",
-        "600",
-        *PAUSES,
-    ) as child:
+    words = ("run", "read.sql", "--on", system, "--clients", "3", "--duration", "600", *PAUSES)
+    with started(working_folder, *words) as child:
         wait_for_second(working_folder)
         family = stopped(child)
         child.send_signal(signal.SIGINT)
