@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import Assay, need, run_in
-from running import server_of, started, wait_for_second, wait_for_state
+from running import said_until, server_of, started, wait_for_second, wait_for_state
 from step_workloads import folder_of
 from waiting import HANG_S
 
@@ -39,18 +39,14 @@ def folder(working_folder: Path) -> Path:
 
 
 def rows(folder: Path, question: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(folder / DEFAULT_FILE_NAME)
-    try:
+    with closing(sqlite3.connect(folder / DEFAULT_FILE_NAME)) as connection:
         return connection.execute(question).fetchall()
-    finally:
-        connection.close()
 
 
 def run_until_second(folder: Path, number: int, *options: str) -> None:
     """Runs the file; sends the signal while the second run is at work."""
     with started(folder, "run", "e.toml", *options) as running:
-        wait_for_state(folder, "done")
-        wait_for_state(folder, "driving")
+        said_until(running, "run 2 of 4", "  drive")
         running.send_signal(number)
         running.communicate()
 
@@ -114,7 +110,7 @@ def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
 def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay: Assay) -> None:
     ways = ["--no-probe", "--no-durability"]
     with started(folder, "run", "e.toml", "--only", "null", *ways) as running:
-        wait_for_state(folder, "driving")
+        said_until(running, "  drive")
         running.send_signal(signal.SIGINT)
         _, said = running.communicate()
     assert "stopped in run 1 of 4" in said
@@ -225,11 +221,7 @@ def test_a_signal_ends_a_run_in_each_stage(
     words += ["--probe-seconds", "600", "--again"] if stage == "probe" else ["--no-probe"]
     words += ["--duration", "600", "--think-time", "constant:5ms"] if stage == "drive" else []
     with started(working_folder, "run", *words) as running:
-        assert running.stderr is not None
-        message = ""
-        while not (line := running.stderr.readline()).startswith(STAGES[stage]):
-            assert line, message
-            message += line
+        message = said_until(running, STAGES[stage])
         if stage == "check":
             wait_for_state(working_folder, "checking")
         if stage == "drive":
@@ -255,9 +247,7 @@ def test_why_a_server_ended_during_the_load_is_named(working_folder: Path) -> No
     need("postgresql")
     words = [str(workload(working_folder, "load")), "--on", "postgresql", "--no-probe"]
     with started(working_folder, "run", *words) as running:
-        assert running.stderr is not None
-        while not (line := running.stderr.readline()).startswith(STAGES["load"]):
-            assert line
+        said_until(running, STAGES["load"])
         time.sleep(0.5)
         server = server_of(running)
         for process in (server, *server.children()):

@@ -49,8 +49,10 @@ def is_decided(goal: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def busy_cpus() -> Iterator[None]:
-    """Other programs, one on each CPU."""
-    busy = [sys.executable, "-c", "while True: pass"]
+    """Other programs, one for each CPU, which work for a third of the time."""
+    code = "import time\nwhile True:\n    until = time.process_time() + 0.005\n"
+    code += "    while time.process_time() < until: pass\n    time.sleep(0.01)"
+    busy = [sys.executable, "-c", code]
     programs = [subprocess.Popen(busy) for _ in range(os.cpu_count() or 1)]
     try:
         yield

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import signal
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from io import StringIO
@@ -17,7 +16,9 @@ import psutil
 import pytest
 
 import assay
+from assay.api import running
 from assay.api.results import Result
+from assay.contracts.events import Event, SecondMeasured
 from assay.judge import warning_kinds
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
@@ -55,28 +56,26 @@ def _driven(
     folder: Path,
     on_lost: str,
     killed: int = 1,
-    duration_s: int = 5,
+    duration_s: int = 600,
     workload: str | Path = "tpcb",
     end: Callable[[psutil.Process], None] = psutil.Process.kill,
     clients: int | None = 4,
 ) -> Result:
-    """With so many of two generators killed, or ended so, while clients work."""
-    before = _generators()
+    """With so many of two generators killed, or ended so, in the second second of the clients."""
+    before, ended = _generators(), list[psutil.Process]()
 
-    def kill() -> None:
-        wait_for_second(folder)
-        for one in [one for one in _generators() if one not in before][-killed:]:
-            end(one)
+    def sink(event: Event) -> None:
+        if isinstance(event, SecondMeasured) and not ended:
+            ended.extend([one for one in _generators() if one not in before][-killed:])
+            for one in ended:
+                end(one)
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "ignored", sink)
         return assay.run(
             workload, on=SERVER, clients=clients, generators=2, on_lost=on_lost, warm_up_s=0,
             duration_s=duration_s, records=folder / DEFAULT_FILE_NAME,
         )  # fmt: skip
-    finally:
-        killer.join()
 
 
 def _check_outcomes(folder: Path, result: Result) -> None:
@@ -143,7 +142,7 @@ def test_where_all_generators_are_lost_the_run_is_invalid_and_kept(
 
 
 def test_where_the_others_continue_the_run_is_unreliable(tmp_path: Path) -> None:
-    result = _driven(tmp_path, "continue")
+    result = _driven(tmp_path, "continue", duration_s=5)
     (run,) = result.runs
     assert run.verdict == "unreliable" and "generator lost" in run.verdict_reason
     _check_outcomes(tmp_path, result)
@@ -251,7 +250,7 @@ def test_clocks_that_may_be_apart_are_a_warning(
 def test_what_generators_measured_is_kept_where_the_run_is_stopped(
     working_folder: Path, number: signal.Signals
 ) -> None:
-    words = ("tpcb", "--on", SERVER, "--clients", "4", "--generators", "2", "--duration", "30")
+    words = ("tpcb", "--on", SERVER, "--clients", "4", "--generators", "2", "--duration", "600")
     with started(working_folder, "run", *words, "--no-probe") as run:
         wait_for_second(working_folder)
         run.send_signal(number)
@@ -269,9 +268,9 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
     script(working_folder)
     words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
     words += (
-        "--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "20",
+        "--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "600",
     )  # fmt: skip
-    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+    with watched(working_folder) as server, started(working_folder, "run", *words) as run:
         seconds_passed: list[Any] = []
 
         def each() -> Iterator[Any]:
@@ -284,17 +283,17 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
         shown = each()
         first = next(one for one in shown if all(report["ok"] for report in one["reports"]))
         assert first["are_at_work"] and first["unmeasured_s"] == 1
-        assert 0 < first["elapsed_s"] < 20 and not any(map(is_lost, first["reports"]))
+        assert first["elapsed_s"] > 0 and not any(map(is_lost, first["reports"]))
         later = next(one for one in shown if all(one.get("lag_p99_ns") for one in one["reports"]))
         assert all(0 <= one["cpu_share"] <= 1 for one in later["reports"]), "of the last second"
         assert all(one["load_1min"] >= 0 for one in later["reports"])
         end_a_generator(run.pid)
         lost = next(one for one in shown if any(map(is_lost, one["reports"])))
         (gone,) = filter(is_lost, lost["reports"])
-        assert lost["are_at_work"] and 1 < gone["lost_after_s"] < 21 and gone["unknown"] >= 2
+        assert lost["are_at_work"] and gone["lost_after_s"] > 1 and gone["unknown"] >= 2
         after = next(shown)
-        is_over = not after["are_at_work"]  # where this machine is slow
-        assert is_over or gone in after["reports"], "it stays as it was lost"
+        assert gone in after["reports"], "it stays as it was lost"
+        assert server.post("/stop", {"experiment": 1}).status == 202
         assert done(after) > done(lost) > done(later) > done(first), "the other one goes on"
         *_, last = after, *shown
         run.wait(HANG_S)

@@ -28,7 +28,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("killed")
     (folder / "one.sql").write_text("select 1;\n")
     words = ("one.sql", "--on", "null[protocol=postgresql,delay=constant:1ms]", "--clients", "6")
-    words += ("--generators", "3", "--duration", "60", "--warm-up", "0")
+    words += ("--generators", "3", "--duration", "600", "--warm-up", "0")
     parts = folder / "state" / PARTS
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ASSAY_STATE_DIRECTORY", str(folder / "state"))
@@ -105,9 +105,12 @@ def test_all_parts_are_together_one_run(
     parts, whole = found["parts"], found["together"]
     assert (found["run"], found["in_record"], found["missing_generators"]) == (1, False, [])
     assert [one["generator"] for one in parts] == ["1 of 3", "2 of 3", "3 of 3"]
-    for name in ("clients", "throughput_per_s", *OUTCOMES):
-        assert whole[name] == pytest.approx(sum(one[name] for one in parts), rel=0.1)
-    assert whole["clients"] == 6 and whole["ok"] == sum(one["ok"] for one in parts)
+    for name in ("clients", *OUTCOMES):
+        assert whole[name] == sum(one[name] for one in parts)
+    # On a busy machine one generator hears later than another that it is alone.
+    rates = [one["throughput_per_s"] for one in parts]
+    assert max(rates) < whole["throughput_per_s"] < sum(rates) + 1
+    assert whole["clients"] == 6
     medians = [one["latency_p50_ms"] for one in parts]
     assert 1 <= min(medians) <= whole["latency_p50_ms"] <= max(medians)
     assert "run 1, begun 20" in said and "is not in the record; all 3 generators are here" in said

@@ -275,7 +275,7 @@ def test_a_server_that_dies_is_at_fault(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
 
     def status(address: str, *, kill: Started | None = None) -> tuple[int, str]:
-        run = ("run", "one.sql", "--on", f"postgresql://u@{address}/d", "-T", "40")
+        run = ("run", "one.sql", "--on", f"postgresql://u@{address}/d", "-T", "600")
         with started(tmp_path, *run) as program:
             if kill is not None:
                 wait_for_second(tmp_path)
@@ -422,7 +422,7 @@ def test_the_clients_of_a_distant_server_wait_for_each_round_trip(
     assert near.deployment.delay is None
     assert far.deployment is not None
     assert far.deployment.delay is not None
-    assert 0.03 <= far.deployment.delay.measured_rtt_s < 0.3
+    assert 0.03 <= far.deployment.delay.measured_rtt_s < 3
     assert far.deployment.delay.round_trip_cpu_s > 0
     assert near.driven is not None
     assert far.driven is not None

@@ -236,7 +236,6 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     Path("one.sql").write_text("SELECT 1;\n")
     words = ["serve", "null", "--protocol", "postgresql", "--port", "0"]
     with forked_programs.start("assay", words) as server:
@@ -247,6 +246,7 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
             def stop_it_first(watched: Silence, count: object = None) -> None:
                 if count:
                     stop_server(server.pid)
+                    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
                 progressed(watched, count)
 
             monkeypatch.setattr(Silence, "progressed", stop_it_first)
@@ -284,7 +284,6 @@ def test_a_server_that_stops_answering_ends_the_load_and_the_check(
     need("postgresql")
     monkeypatch.chdir(working_folder)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(working_folder / "state"))
-    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     folder = folder_of(working_folder / "w", 'scripts = ["read.sql"]\npasses = 1\n')
     (folder / "checks").mkdir()
     (folder / "checks" / "none.sql").write_text("SELECT id FROM data WHERE value < 0;\n")
@@ -293,6 +292,7 @@ def test_a_server_that_stops_answering_ends_the_load_and_the_check(
     def stop_it_first(*given: Any) -> object:
         (server,) = [one for one in psutil.Process().children() if one.name() == "postgres"]
         stop_server(server.pid)
+        monkeypatch.setattr(silence, "LIMIT_S", 1.5)
         return as_before(*given)
 
     monkeypatch.setattr(engine_calls, call, stop_it_first)
@@ -406,7 +406,6 @@ def test_a_server_that_stops_answering_ends_a_run_of_native_clients(
     need("postgresql")
     monkeypatch.chdir(working_folder)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(working_folder / "state"))
-    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     keys = 'scripts = ["wait.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'
     folder = folder_of(
         working_folder / "w", f"{keys}allows_native_client = true\n", wait="SELECT pg_sleep(600);\n"
@@ -415,6 +414,7 @@ def test_a_server_that_stops_answering_ends_a_run_of_native_clients(
 
     def stop_it(deployment: Deployment, emit: Sink) -> Silence:
         stop_server(deployment.server_pid)
+        monkeypatch.setattr(silence, "LIMIT_S", 1.5)
         return begun(deployment, emit)
 
     monkeypatch.setattr(native_clients, "silence_of_programs", stop_it)
@@ -431,17 +431,8 @@ def test_a_long_transaction_does_not_end_the_run(
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setattr(silence, "LIMIT_S", 0.6)
     Path("one.sql").write_text("SELECT 1;\n")
-    words = [
-        "serve",
-        "null",
-        "--protocol",
-        "postgresql",
-        "--delay",
-        "constant:1200ms",
-        "--port",
-        "0",
-    ]
-    with forked_programs.start("assay", words) as server:
+    words = "serve null --protocol postgresql --delay constant:1200ms --port 0"
+    with forked_programs.start("assay", words.split()) as server:
         try:
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
             assert run_program(["run", "one.sql", "--on", url, "--transactions", "1"]) == 0

@@ -18,7 +18,8 @@ from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
 from commands import run_in
 from running import end_a_generator, started, wait_for_second
-from waiting import HANG_S
+from step_workloads import folder_of
+from waiting import HANG_S, wait_until
 from watching import watched
 
 pytestmark = NEEDS_CHROMIUM
@@ -67,7 +68,8 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             run.wait(HANG_S)
             found = page.evaluate("seconds.map((one) => one.second)")
             assert found == list(range(len(found))) and len(found) >= 20
-            assert drawn(page) == reported(working_folder)
+            expected = reported(working_folder)
+            wait_until(lambda: drawn(page) == expected, "it has drawn what the report has")
             assert page.locator("#verdicts").inner_text() == "1 unreliable"
             assert page.locator("#numbers dt").all_inner_texts()[0] == "ok", "no last second"
             with page.expect_navigation():
@@ -84,7 +86,6 @@ Points = list[tuple[str, float, float]]
 
 def drawn(page: Page) -> dict[str, Points]:
     """The points of each chart of the page."""
-    page.wait_for_timeout(500)
     found = page.evaluate(
         "Object.fromEntries([...charts].map(([name, one]) => "
         "[name, one.view.data('points').map(({ series, x, y }) => [series, x, y])]))"
@@ -163,7 +164,6 @@ def test_a_page_of_what_has_ended_says_that_its_server_has_ended_too(
         page.close()
 
 
-@pytest.mark.alone  # on a busy machine the run ends before its charts are drawn
 def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
     working_folder: Path, browser: Browser
 ) -> None:
@@ -172,10 +172,10 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
     (working_folder / "one.sql").write_text("select 1;\n")
     on = "null[protocol=postgresql,delay=constant:5ms]"
     words = ("run", "one.sql", "--on", on, "--clients", "4", "--generators", "2", "--warm-up", "0")
-    words += ("--offered-rate", "2000", "--duration", "12", "--repetitions", "2")
+    words += ("--offered-rate", "2000", "--duration", "600", "--repetitions", "2")
     words += ("--on-lost", "continue")
     phone = {"width": 360, "height": 740}
-    with started(working_folder, *words) as run, watched(working_folder) as server:
+    with watched(working_folder) as server, started(working_folder, *words) as run:
         wait_for_second(working_folder)
         page, messages, _ = opened(browser, server.url, viewport=phone, has_touch=True)
         page.wait_for_selector("#warned:visible")
@@ -206,11 +206,13 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         page.keyboard.press("Enter")
         awaited(page, "status.states[0] === 'failed' && status.stage.number === 2")
         assert len(asked) == 1 and "the next one begins" in asked[0]
+        awaited(page, "place.startsWith('2:') && seconds.length >= 1")
+        assert server.post("/stop", {"experiment": 1, "run": 2}).status == 202
         page.wait_for_selector("#answer a")
         run.wait(HANG_S)
         assert page.locator("#generators tr").count() == 2
         assert page.locator("#fleet caption").inner_text() == "Load generators"
-        assert "1 of 2 repetitions ended" in page.locator("#cells").inner_text()
+        assert "invalid: stopped by hand" in page.locator("#cells").inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
         assert messages == []
         page.close()
@@ -219,19 +221,19 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
 def test_an_experiment_is_put_together_started_and_stopped(
     working_folder: Path, browser: Browser
 ) -> None:
-    (working_folder / "one.sql").write_text("\\sleep 60 s\nselect 1;\n")  # until it is stopped
+    folder_of(working_folder / "long", 'scripts = ["read"]\nduration_s = 600\n')
     with watched(working_folder) as server:
         page, messages, _ = opened(browser, server.url)
         page.get_by_role("link", name="New experiment").click()
         page.get_by_label("Database", exact=True).fill("no-such-database")
-        page.get_by_label("Test", exact=True).fill("one.sql")
+        page.get_by_label("Test", exact=True).fill("long")
         page.get_by_role("button", name="See the plan").click()
         page.wait_for_selector("#said.error")
         page.get_by_label("Database", exact=True).fill(DELAYED)
         page.get_by_label("Storage", exact=True).fill("tmpfs")
         page.get_by_role("button", name="See the plan").press("Enter")
         page.wait_for_selector("#start:visible")
-        assert "one.sql" in page.locator("#plan-text").inner_text()
+        assert "long" in page.locator("#plan-text").inner_text()
         page.get_by_role("button", name="Run it").click()
         page.wait_for_selector("#stop:visible")
         awaited(page, "seconds.length >= 1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import secrets
 import subprocess
@@ -44,7 +43,6 @@ from programs import IP, NFT, TC, need_program
 from waiting import wait_until
 
 _FAR_PROGRAM = Path(__file__).parents[1] / "support" / "far_program.py"
-_numbers = itertools.count()
 
 
 class Network:
@@ -61,9 +59,12 @@ class Network:
     def inside(self, machine: int, *command: str) -> None:
         run("ip", "netns", "exec", self.namespaces[machine], *command)
 
+    def far_address(self, machine: int) -> str:
+        return f"{self._subnet}.{machine + 2}"
+
     def command(self, machine: int) -> list[str]:
         """The beginning of a command of `LocalFleet`, for a program behind the network."""
-        address = f"{self._subnet}.{machine + 2}"
+        address = self.far_address(machine)
         return [sys.executable, str(_FAR_PROGRAM), self.namespaces[machine], address]
 
     def cut(self, machine: int) -> None:
@@ -86,8 +87,9 @@ def network(machines: int) -> Iterator[Network]:
     need_program(IP)
     if os.geteuid() != 0:
         pytest.skip("needs network namespaces (ip netns, as root)")
-    name = f"as{os.getpid() % 100000}n{next(_numbers)}"
-    made = Network(name, f"10.213.{os.getpid() % 250}", machines)
+    # Of its own where two runs of the tests are in two PID namespaces and one network.
+    name = f"as{secrets.token_hex(4)}"
+    made = Network(name, f"10.{secrets.randbelow(128) + 128}.{secrets.randbelow(256)}", machines)
     with ExitStack() as stack:
 
         def make(*command: str, undo: tuple[str, ...]) -> None:
@@ -108,9 +110,7 @@ def network(machines: int) -> Iterator[Network]:
             )  # fmt: skip
             run("ip", "link", "set", link, "master", name, "up")
             within = ("ip", "-n", namespace)
-            run(
-                *within, "addr", "add", f"10.213.{os.getpid() % 250}.{number + 2}/24", "dev", "eth0"
-            )
+            run(*within, "addr", "add", f"{made.far_address(number)}/24", "dev", "eth0")
             run(*within, "link", "set", "eth0", "up")
             run(*within, "link", "set", "lo", "up")
         yield made

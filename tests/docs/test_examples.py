@@ -124,7 +124,8 @@ _RUN_BY = {
     "glidemon": "papers/test_glidemon", "oltp": "papers/test_tpcb", "one-user": "papers/test_as3ap",
     "replicas": "conformance/test_replicas", "scalable-hardware": "papers/test_backup",
     "should-i-upgrade": "conformance/test_limited_servers", "ssd-report": "papers/test_tpcb",
-    "tpcc": "papers/test_tpcc", "tpch": "papers/test_tpch", "ycsb": "papers/test_ycsb",
+    "tpcb": "papers/test_tpcb", "tpcc": "papers/test_tpcc", "tpch": "papers/test_tpch",
+    "ycsb": "papers/test_ycsb",
 }  # fmt: skip
 """Guides to what a file of tests runs too, on more systems and with its checks: their runs are
 planned, and with `--every-system` run."""
@@ -265,7 +266,7 @@ def test_the_runs_of_a_guide_can_be_planned(stem: str, tmp_path: Path) -> None:
     page = ROOT / "docs" / "guides" / f"{stem}.md"
     environment = _environment_of(page, tmp_path)
     for command in (example.command for example in examples(page)):
-        if command.startswith(("assay run ", "assay plan ", "assay check --explain ")):
+        if command.startswith(("assay run ", "assay plan ", "assay check --explain ", "printf ")):
             done = _run(command.replace("assay run", "assay plan", 1), tmp_path, environment)
             assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 

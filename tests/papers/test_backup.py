@@ -23,6 +23,7 @@ from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
 from programs import need_program
 from smaller_workloads import changed_copy
+from waiting import HANG_S
 
 
 def reports(ended: Ended) -> dict[str, BackupReport]:
@@ -122,14 +123,14 @@ class Refusing:
     def execute(self, statement: str) -> None:
         del statement
         self.is_sent.set()
-        self.refuses.wait(10)
+        self.refuses.wait(HANG_S)
         raise SystemRefused("no")
 
 
 def test_a_transaction_without_an_answer_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Refusing(monkeypatch)
     client = backup.Client("one", str, lambda: Address("null"))
-    sessions.is_sent.wait(10)
+    sessions.is_sent.wait(HANG_S)
     threading.Timer(0.1, sessions.refuses.set).start()
     client.end()
     assert client.answered().transactions == 0

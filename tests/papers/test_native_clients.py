@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from pathlib import Path
 
 import psutil
@@ -18,7 +17,7 @@ from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
 from running import started
 from step_workloads import folder_of, ran
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
 
 NATIVE = ("--client-program", "native")
 
@@ -141,9 +140,10 @@ def test_client_programs_end_with_assay(
         str(beebe / "texbook1.bib"),
     )  # fmt: skip
     with started(working_folder, "run", *words, "--clients", "2", *IN_MEMORY) as running:
-        while not pids.exists() or len(pids.read_text().split()) < 2:
-            assert running.poll() is None
-            time.sleep(0.05)
+        wait_until(
+            lambda: pids.exists() and len(pids.read_text().split()) == 2, "both are there",
+            goes_on=lambda: running.poll() is None,
+        )  # fmt: skip
         found = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
         running.kill()
         running.communicate()

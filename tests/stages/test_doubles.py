@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.workload import reader
 from shown_report import text_of
+from waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -175,8 +175,7 @@ def test_a_check_that_finds_no_server_was_not_run(
         server = processes.running_server(state.up().deployment.server_pid)
         assert server is not None
         server.send(signal.SIGKILL)
-        while server.died() is None:
-            time.sleep(0.01)
+        wait_until(server.died, "its end is known")
         return broken_rules(state, parameters)
 
     monkeypatch.setattr(outcome, "broken_rules", after_its_end)

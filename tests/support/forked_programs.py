@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -207,7 +208,8 @@ class _Parent:
     """The process that programs are forked from; ends with this one."""
 
     def __init__(self) -> None:
-        self.address = f"\0assay-tests-{os.getpid()}"
+        # Of its own where two runs of the tests are in two PID namespaces and one network.
+        self.address = f"\0assay-tests-{secrets.token_hex(8)}"
         code = f"import forking; forking.serve({self.address!r})"
         self._process = subprocess.Popen(
             [sys.executable, "-c", f"import sys; sys.path[0] = {_HERE!r}; {code}"],

@@ -28,6 +28,16 @@ def started(working_folder: Path, *words: str) -> Iterator[Started]:
             running.terminate()
 
 
+def said_until(running: Started, *beginnings: str) -> str:
+    """What it has written to standard error before lines that begin so, one after another."""
+    said = ""
+    for beginning in beginnings:
+        while not (line := running.stderr.readline()).startswith(beginning):
+            assert line, said
+            said += line
+    return said
+
+
 def wait_for_state(working_folder: Path, state: str) -> None:
     """Until the last run on record is in that state."""
 

@@ -266,10 +266,10 @@ def test_a_request_to_stop_ends_one_experiment_of_two(tmp_path: Path) -> None:
     def run(number: int) -> None:
         def sink(event: Any) -> None:
             if isinstance(event, RunBegun):
-                both.wait(60)
+                both.wait(HANG_S)
                 if number == 1:
                     stop._of_work.get().ask(StopReason("a test", INTERRUPTED))
-                both.wait(60)
+                both.wait(HANG_S)
 
         words = Words(str(tmp_path / "one.sql"), on=("null",), transactions=10)
         asked, workload = experiment(words)

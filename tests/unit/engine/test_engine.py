@@ -282,7 +282,7 @@ def processors_of_threads(process: int) -> Iterator[str]:
 def test_a_thread_with_few_clients_stays_on_a_processor_of_its_own(tmp_path: Path) -> None:
     threads = str(len(ALLOWED))
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    words = ("run", "one.sql", "--on", "null[protocol=postgresql]", "--duration", "60")
+    words = ("run", "one.sql", "--on", "null[protocol=postgresql]", "--duration", "600")
     with started(tmp_path, *words, "--clients", threads, "--threads", threads) as run:
         wanted = {str(one) for one in ALLOWED}
         wait_until(

@@ -379,7 +379,7 @@ def test_a_calibration_is_measured_and_kept(protocol: str, tmp_path: Path) -> No
         "null" if protocol == calibration.IN_PROCESS else protocol,
         4,
     )
-    assert measured.statements > 100 and 0 < measured.p50_ns <= measured.p99_ns
+    assert measured.statements > 0 and 0 < measured.p50_ns <= measured.p99_ns
     assert measured.client_ns_per_statement > 0
     with Store(tmp_path / "r.sqlite") as store:
         store.calibrated(measured, invented.MACHINE, invented.BUILD)

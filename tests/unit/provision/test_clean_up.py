@@ -109,16 +109,18 @@ sys.exit(run_program(sys.argv[1:]))
 @pytest.mark.skipif(not MAY_MOUNT, reason="only root mounts")
 def test_a_storage_that_is_busy_at_its_end_does_not_stop_the_experiment(tmp_path: Path) -> None:
     """The next command removes it, and does not say that a process was killed."""
-    (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    storages = ["--storage", "tmpfs,here", "--no-probe"]
+    waits = "\\shell until test -e opened; do sleep 0.1; done\nSELECT 1;\n"
+    (tmp_path / "one.sql").write_text(waits)
+    storages = ["--storage", "tmpfs,here", "--no-probe", "--allow-shell"]
     words = [sys.executable, "-c", _RUN, "run", "one.sql", "--on", "sqlite", *storages]
-    options = ["--duration", "500ms", "--warm-up", "0"]
+    options = ["--transactions", "1"]
     with subprocess.Popen(
         [*words, *options], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as first:
         while first.poll() is None and not (mounted := _tmpfs_of(first.pid)):
             time.sleep(0.001)
         user = os.open(mounted[0], os.O_RDONLY)
+        (tmp_path / "opened").touch()
         _, said = first.communicate()
     os.close(user)
     assert first.returncode == 0, said

@@ -22,6 +22,7 @@ from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.undo import ledger
 from assay.provision.undo.ledger import clear_leftovers, undone_at_end
 from assay.provision.undo.resources import Directory
+from waiting import HANG_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_own_state")]
 
@@ -119,7 +120,7 @@ def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signa
         assert child.stdout is not None
         _, *paths = child.stdout.readline().split()
         child.send_signal(number)
-        child.wait(30)
+        child.wait(HANG_S)
         assert child.stderr is not None
         message = child.stderr.read()
     assert "Stopped" in message
@@ -157,7 +158,7 @@ def test_a_process_that_was_given_the_servers_number_is_not_touched() -> None:
                 assert stranger.poll() is None, "the stranger was killed"
             _dead_entry(leader={"pid": now.pid, "start_ticks": now.start_ticks, "boot": now.boot})
             assert clear_leftovers()[0].processes == 1
-            assert stranger.wait(10) == -signal.SIGKILL
+            assert stranger.wait(HANG_S) == -signal.SIGKILL
         finally:
             stranger.kill()
 

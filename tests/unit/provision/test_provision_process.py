@@ -100,7 +100,7 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
         "signal.signal(signal.SIGINT, lambda *_: print('heard INT', flush=True))\n"
         "signal.signal(signal.SIGTERM, lambda *_: print('heard TERM', flush=True))\n" + IDLE
     )
-    steps = ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2))
+    steps = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0))  # to be heard on a busy machine, too
     with processes.start_server(_python(stubborn), directory, stop=steps) as server:
         server.wait_ready(lambda: _why_silent(server))
     assert processes.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
@@ -133,6 +133,7 @@ def test_a_server_that_never_becomes_ready_is_reported_and_stopped(
         pytest.raises(SystemDied, match=r"not become ready within 0.3 s: nobody listens") as caught,
         processes.start_server(_python(IDLE), directory) as server,
     ):
+        server.wait_ready(lambda: _why_silent(server))
         server.wait_ready(lambda: "nobody listens", timeout_s=0.3)
     assert "ready" in caught.value.message, "its log"
     assert server.died() is not None

@@ -223,7 +223,7 @@ def test_the_sum_over_a_server_whose_children_come_and_go_never_falls(server: in
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     sums = []
     deadline = time.monotonic() + 1.5
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline or not any(sums):
         found = sampling.sample(server)
         assert found is not None
         sums.append(found.cpu_ns)
@@ -232,7 +232,6 @@ def test_the_sum_over_a_server_whose_children_come_and_go_never_falls(server: in
         # The kernel rounds each of four times down to a tick.
         assert one >= highest - 4 * tick_ns
         highest = max(highest, one)
-    assert highest > 0
 
 
 def test_handles_are_counted_for_each_file(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -194,14 +193,16 @@ def test_a_short_lock_is_waited_for_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "60")
-    path, waits = tmp_path / "r.sqlite", []
-    with Store(path, waiting=waits.append) as store:
+    path, waits, locks = tmp_path / "r.sqlite", list[str](), ExitStack()
+
+    def waiting(words: str) -> None:
+        waits.append(words)
+        locks.close()
+
+    with Store(path, waiting=waiting) as store:
         planned = begin(store)
-        with locked(path) as other:
-            release = threading.Timer(1.5, other.close)
-            release.start()
-            invented.write_run(store, planned.runs[0], invented.S)
-            release.join()
+        locks.enter_context(locked(path))
+        invented.write_run(store, planned.runs[0], invented.S)
         assert store.path == path
     assert len(waits) == 1 and "another process has locked" in waits[0]
 

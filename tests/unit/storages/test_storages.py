@@ -308,6 +308,7 @@ def written(point: Path, work: int, size: int, rounds: int) -> DeviceCounts:
     )
 
 
+@pytest.mark.flushes
 def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: Path) -> None:
     """The kernel charges the process up to 2 MiB for each of these 8 KiB: 512 MiB in place of 2."""
     file = os.open(mounted / "work", os.O_RDWR | os.O_CREAT)

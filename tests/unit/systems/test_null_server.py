@@ -107,7 +107,7 @@ def test_more_sessions_than_open_files_are_refused_with_the_fix() -> None:
 def test_a_killed_assay_leaves_no_null_server_behind(tmp_path: Path) -> None:
     script = tmp_path / "one.sql"
     script.write_text("SELECT 1;\n")
-    words = [script, "--on", f"null[protocol={PROTOCOLS[0]}]", "--duration", "60"]
+    words = [script, "--on", f"null[protocol={PROTOCOLS[0]}]", "--duration", "600"]
     assay = subprocess.Popen(
         [Path(sys.executable).parent / "assay", "run", *words],
         cwd=tmp_path,
