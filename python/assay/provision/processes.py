@@ -49,8 +49,8 @@ _say: ContextVar[Callable[[str], None] | None] = ContextVar("say", default=None)
 
 
 @contextlib.contextmanager
-def waits_told(say: Callable[[str], None]) -> Iterator[None]:
-    """In the block ``say`` is told what the start of a server waits for, once it takes seconds."""
+def waits_shown(say: Callable[[str], None]) -> Iterator[None]:
+    """In the block ``say`` gets what the start of a server waits for, once it takes seconds."""
     before = _say.set(say)
     try:
         yield
