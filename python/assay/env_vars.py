@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from assay.errors import ArgumentError
 from assay.text import paths
 
 
@@ -20,6 +21,17 @@ class EnvVar(Struct, frozen=True):
     def get(self) -> str | None:
         """Its value, None where it is unset or empty."""
         return os.environ.get(self.name) or None
+
+    def seconds(self, default: float) -> float:
+        """Its value as a time. Raises `ArgumentError`."""
+        text = self.get()
+        try:
+            value = default if text is None else float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 86400:
+            raise ArgumentError(f"{self.name}: expected seconds from 0 to 86400, found {text!r}")
+        return value
 
 
 STATE_DIRECTORY = EnvVar(
@@ -42,6 +54,11 @@ SERVER_ADDRESS = EnvVar(
     "The address of this machine at which a private server is reached by TCP (`transport=tcp`). "
     "Another than of loopback lets load generators of other machines reach it; the server then has "
     "a password, or is refused (default: 127.0.0.1).",
+)
+SERVER_START = EnvVar(
+    "ASSAY_SERVER_START_S",
+    "Seconds that a private server may take to become ready, and its programs to make a data "
+    "directory (default: 60 and 300; a system that is known to start slowly has more).",
 )
 XDG_STATE_HOME = EnvVar(
     "XDG_STATE_HOME", "Where programs keep their state; see ASSAY_STATE_DIRECTORY."

@@ -30,7 +30,6 @@ from assay.cli.program import (
     run_program,
 )
 from assay.contracts.capabilities import CAPABILITIES
-from assay.systems.postgresql.installation import INITDB, find_server
 from commands import Assay
 from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program
@@ -240,56 +239,102 @@ HANGS = "#!/bin/sh\nsleep 1111\n"
 
 
 @pytest.mark.parametrize(
-    ("programs", "message"),
+    ("system", "programs", "message"),
     [
-        ({"initdb": FAILS, "postgres": FAILS}, "postgres --version ended with status 1"),
-        ({"initdb": CRASHES, "postgres": CRASHES}, "postgres --version was ended by SIGSEGV"),
-        ({"initdb": HANGS, "postgres": HANGS}, "postgres --version did not end within 15 s"),
-        ({"initdb": "\x7fELF", "postgres": "\x7fELF"}, "postgres cannot be run: Exec format error"),
-        ({"postgres": FAILS}, "PostgreSQL's program initdb is not in"),
-        ({"bin/postgres": FAILS}, "PostgreSQL's program initdb is not in"),
-        ({}, "PostgreSQL's programs initdb and postgres are not in"),
-        ("a text", "; {place} is a file"),
-        (None, "there is no directory {place}"),
+        ("postgresql", {"initdb": FAILS, "postgres": FAILS}, "postgres --version ended with st"),
+        ("postgresql", {"initdb": FAILS, "postgres": CRASHES}, "--version was ended by SIGSEGV"),
+        ("postgresql", {"initdb": FAILS, "postgres": HANGS}, "--version did not end within 15 s"),
+        (
+            "postgresql",
+            {"initdb": FAILS, "postgres": "\x7fELF"},
+            "cannot be run: Exec format error",
+        ),
+        ("postgresql", {"postgres": FAILS}, "PostgreSQL's program initdb is not in"),
+        ("postgresql", {"bin/postgres": FAILS}, "PostgreSQL's program initdb is not in"),
+        ("postgresql", {}, "PostgreSQL's programs initdb and postgres are not in"),
+        ("postgresql", "a text", "; {place} is a file"),
+        ("postgresql", None, "there is no directory {place}"),
+        ("mysql", {"bin/mysqld": CRASHES}, "mysqld --version was ended by SIGSEGV"),
+        ("mysql", {}, "MySQL's program mysqld is not in bin or sbin of {place}"),
+        ("mariadb", {"bin/mariadbd": FAILS}, "MariaDB's program mariadb-install-db is not in"),
+        ("duckdb", {"libduckdb.so": "a text"}, "the DuckDB library cannot be loaded: {place}/lib"),
+        ("duckdb", {}, "{place} is a folder without libduckdb.so"),
+        ("ferretdb", {"bin/ferretdb": FAILS}, "expected bin/ferretdb, and a PostgreSQL with"),
+        ("cassandra", {"lib/cassandra-all-5.0.9.jar": ""}, "expected the jars of Cassandra 5 in"),
     ],
 )
 def test_what_is_no_directory_of_programs_is_refused(
-    assay: Assay, working_folder: Path, programs: dict[str, str] | str | None, message: str
+    assay: Assay,
+    working_folder: Path,
+    system: str,
+    programs: dict[str, str] | str | None,
+    message: str,
 ) -> None:
     place = working_folder / "built"
     if isinstance(programs, str):
         place.write_text(programs)
     if isinstance(programs, dict):
-        place.mkdir()
-        for name, text in programs.items():
-            (place / name).parent.mkdir(exist_ok=True)
-            (place / name).write_text(text)
-            (place / name).chmod(0o755)
-    ended = assay(
-        "run", "tpcb.select-only", "--on", "new=postgresql:./built", "--transactions", "1"
-    )
+        write_programs(place, programs)
+    ended = assay("run", "tpcb.select-only", "--on", f"new={system}:./built", "--transactions", "1")
     said = " ".join(ended.err.split())
     assert ended.status == 2
     assert message.format(place=place) in said
-    assert "hint: name the directory that holds its programs: postgresql:DIRECTORY" in said
+    assert f"hint: name the directory that holds its programs: {system}:DIRECTORY" in said
     assert "Traceback" not in said
     assert not [one for one in working_folder.iterdir() if one.name not in ("built", "state")]
     found = [one.info for one in process_iter(["name", "cwd"])]
     assert {"name": "sleep", "cwd": str(working_folder)} not in found
 
 
-@pytest.mark.usefixtures("_own_places")
-def test_a_build_that_crashes_at_its_start_is_named(assay: Assay) -> None:
-    need_program(INITDB)
-    real, place = find_server().folder, Path(os.environ["ASSAY_DATA_DIRECTORY"], "built")
+def write_programs(place: Path, programs: dict[str, str]) -> None:
     place.mkdir(mode=0o755)
-    (place / "initdb").symlink_to(real / "initdb")
-    starts = f"""#!/bin/sh\n[ "$1" = -D ] && kill -SEGV $$\nexec {real}/postgres "$@"\n"""
-    (place / "postgres").write_text(starts)
-    (place / "postgres").chmod(0o755)
-    ended = assay("run", "tpcb.select-only", "--on", f"postgresql:{place}", "--transactions", "1")
+    for name, text in programs.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text(text)
+        (place / name).chmod(0o755)
+
+
+BUILD = """#!/bin/sh
+case $1 in --version) echo "(a {system}) 11.8.2"; exit ;; -C) exit ;; esac
+case "$0 $*" in *--pgdata*|*--initialize*|*install-db*) {makes} ;; esac
+{starts}
+"""
+MAKES = """for word; do case $word in --*data*=*) mkdir -p "${word#*=}" ;; esac; done; exit"""
+STANDS = "trap '' INT TERM QUIT; sleep 1111; exit"
+LATE = "within 5 s (ASSAY_SERVER_START_S)"
+
+
+@pytest.mark.usefixtures("_own_places")
+@pytest.mark.parametrize(
+    ("system", "programs", "makes", "starts", "message"),
+    [
+        ("postgresql", "initdb postgres", MAKES, "kill -SEGV $$", "postgres was ended by SIGSEGV"),
+        ("postgresql", "initdb postgres", STANDS, "", f"initdb did not end {LATE}"),
+        ("postgresql", "initdb postgres", MAKES, STANDS, f"postgres did not become ready {LATE}"),
+        ("mysql", "bin/mysqld", "kill -SEGV $$", "", "made: mysqld was ended by SIGSEGV"),
+        ("mysql", "bin/mysqld", MAKES, "echo why; exit 1", "the server does not start: why"),
+        ("mariadb", "bin/mariadbd bin/mariadb-install-db", STANDS, "", f"db did not end {LATE}"),
+    ],
+)
+def test_a_build_that_does_not_start_is_named(
+    assay: Assay,
+    monkeypatch: pytest.MonkeyPatch,
+    system: str,
+    programs: str,
+    makes: str,
+    starts: str,
+    message: str,
+) -> None:
+    place = Path(os.environ["ASSAY_DATA_DIRECTORY"], "built")
+    text = BUILD.format(system=system, makes=makes, starts=starts)
+    write_programs(place, dict.fromkeys(programs.split(), text))
+    is_late = LATE in message
+    if is_late:
+        monkeypatch.setenv("ASSAY_SERVER_START_S", "5")
+    ended = assay("run", "tpcb.select-only", "--on", f"{system}:{place}", "--transactions", "1")
     assert ended.status == 3
-    assert "postgres was ended by SIGSEGV; it wrote nothing" in ended.err
+    assert message in ended.err
+    assert ("at most 5 s (ASSAY_SERVER_START_S)" in ended.err) == is_late
 
 
 HEAVY = {"scipy", "numpy", "vl_convert", "pandas", "starlette", "uvicorn"}

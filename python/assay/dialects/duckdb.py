@@ -32,13 +32,7 @@ class DuckdbDialect(StandardSql):
     reserved_words = words(_RESERVED_WORDS)
     read_only_codes = ()
     type_words = type_words(
-        {
-            "float": "FLOAT",
-            "double": "DOUBLE",
-            "text": "VARCHAR",
-            "bytes": "BLOB",
-            "json": "JSON",
-        }
+        {"float": "FLOAT", "double": "DOUBLE", "text": "VARCHAR", "bytes": "BLOB", "json": "JSON"}
     )
     script_words = script_words(
         {

@@ -9,14 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects import Column, Table
 from assay.contracts.documents import TextStyle
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.standard import (
-    StandardSql,
-    codes,
-    may_be_long,
-    script_words,
-    type_words,
-    words,
-)
+from assay.dialects.standard import StandardSql, codes, may_be_long, script_words, type_words, words
 from assay.errors import ArgumentError
 
 _PREFIX_CHARACTERS = 100
@@ -125,10 +118,7 @@ class MysqlDialect(StandardSql):
         }
     )
     script_words = script_words(
-        {
-            "clustering_index": "alter table {1} add primary key ({2})",
-            "of_table": "on {0}",
-        }
+        {"clustering_index": "alter table {1} add primary key ({2})", "of_table": "on {0}"}
     )
 
     lock_refused_codes = ("1242",)
@@ -204,10 +194,7 @@ class MysqlDialect(StandardSql):
         """The client stops at the first error by itself. The mode makes a value that does not fit
         an error in every engine, and a backslash an escape in literals."""
         name = self.quoted(database)
-        new = [
-            f"DROP DATABASE IF EXISTS {name};",
-            f"CREATE DATABASE {name} {_COLLATION};",
-        ]
+        new = [f"DROP DATABASE IF EXISTS {name};", f"CREATE DATABASE {name} {_COLLATION};"]
         return [
             *(new if create else []),
             f"USE {name};",

@@ -48,12 +48,7 @@ class PostgresqlDialect(StandardSql):
     own_tables = ("information_schema.", "pg_")
     reserved_words = words(_RESERVED_WORDS)
     type_words = type_words(
-        {
-            "decimal": "NUMERIC",
-            "text": "TEXT",
-            "bytes": "BYTEA",
-            "json": "JSONB",
-        }
+        {"decimal": "NUMERIC", "text": "TEXT", "bytes": "BYTEA", "json": "JSONB"}
     )
     script_words = script_words(
         {

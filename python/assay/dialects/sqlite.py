@@ -26,7 +26,7 @@ _RESERVED_WORDS = """
 _OF_CONNECTION = pattern(
     r"(?i)\s*pragma\s+(\w+\.)?("
     r"(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]"
-    r"|journal_mode\s*[=(]\s*['\"]?(off|memory)\b)",
+    r"|journal_mode\s*[=(]\s*['\"]?(off|memory)\b)"
 )
 """Pragmas that say how a connection commits; other journals are kept in the file."""
 

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import Dialect
-from assay.contracts.observation import (
-    ErrorReport,
-    Observation,
-    Observed,
-    Outcomes,
-    StepReport,
-)
+from assay.contracts.observation import ErrorReport, Observation, Observed, Outcomes, StepReport
 from assay.drive.query import Row, StatementAnswer
 from assay.errors import (
     RESOURCES,
@@ -206,14 +200,7 @@ def _rule_check(
         found, note = None, error.message
     else:
         found, note = _counted(answers)
-    return Check(
-        id=id_,
-        title=script.title,
-        expected=0,
-        found=found,
-        ok=found == 0,
-        note=note,
-    )
+    return Check(id=id_, title=script.title, expected=0, found=found, ok=found == 0, note=note)
 
 
 def _counted(answers: Sequence[query.StatementAnswer]) -> tuple[int | None, str]:

@@ -58,7 +58,7 @@ from assay.plugin_failures import plugin_failures
 from assay.probe.measure import FirstUse
 from assay.provision import confinement, limits
 from assay.provision.install.cache import in_use
-from assay.provision.processes import pass_over_logs
+from assay.provision.processes import pass_over_logs, waits_shown
 from assay.provision.space import name_full_storage
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record import EndState, Store
@@ -145,6 +145,7 @@ def run(
     stop = Stop() if stop is None else stop
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
+        stack.enter_context(waits_shown(events.stage))
         prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.preflight
         is_limited = any(

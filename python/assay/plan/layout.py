@@ -14,14 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import CACHE, FACTORS, PROTOCOL, THREADS, VARIED_LEVELS
 from assay.errors import ArgumentError
-from assay.experiment import (
-    Driving,
-    Experiment,
-    Scalar,
-    ServerMachine,
-    StorageChoice,
-    SystemChoice,
-)
+from assay.experiment import Driving, Experiment, Scalar, ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices import written_systems
 from assay.experiment.choices.identity import plain_value
 from assay.experiment.choices.server_limits import systems_on_machines
@@ -63,11 +56,9 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     may be needed is laid out; which of them are, is found out later (`assay.lab.repetitions`).
     """
     _refuse_too_many(experiment, workload)
-    lay_out = {
-        "interleaved": _interleaved,
-        "randomized": _randomized,
-        "sequential": _sequential,
-    }[experiment.order]
+    lay_out = {"interleaved": _interleaved, "randomized": _randomized, "sequential": _sequential}[
+        experiment.order
+    ]
     runs = [
         PlannedRun(cell, repetition, seed_of(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))

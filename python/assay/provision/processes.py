@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
@@ -21,6 +22,7 @@ from msgspec import Struct
 from assay.contracts.deployment import Deployment
 from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
+from assay.env_vars import SERVER_START
 from assay.errors import AssayError, Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import confinement, limits
 from assay.provision.directory import identity_of
@@ -40,6 +42,41 @@ _HURRIED_S = 2.0
 StopStep = tuple[signal.Signals, float]
 """A signal and the seconds to wait for its effect."""
 
+_READY_S = 60.0
+_PROGRAM_S = 300.0
+_SAY_AFTER_S = 3.0
+_say: ContextVar[Callable[[str], None] | None] = ContextVar("say", default=None)
+
+
+@contextlib.contextmanager
+def waits_shown(say: Callable[[str], None]) -> Iterator[None]:
+    """In the block ``say`` gets what the start of a server waits for, once it takes seconds."""
+    before = _say.set(say)
+    try:
+        yield
+    finally:
+        _say.reset(before)
+
+
+class WaitLimit:
+    """For a program: at most ``limit_s``; None: as `SERVER_START` says, or else ``usual_s``."""
+
+    def __init__(self, what: str, limit_s: float | None, usual_s: float = _PROGRAM_S) -> None:
+        self._limit_s = SERVER_START.seconds(usual_s) if limit_s is None else limit_s
+        setting = f" ({SERVER_START.name})" if limit_s is None else ""
+        self.limit = f"{self._limit_s:g} s{setting}"
+        self._words = f"wait for {what}, at most {self.limit}"
+        self._began_s, self._say = time.monotonic(), _say.get()
+
+    def is_over(self) -> bool:
+        """Raises `Stopped`."""
+        look()
+        waited_s = time.monotonic() - self._began_s
+        if self._say is not None and waited_s > _SAY_AFTER_S:
+            self._say(self._words)
+            self._say = None
+        return waited_s > self._limit_s
+
 
 class ServerProcess:
     """A server that we started. Made by `start`."""
@@ -56,27 +93,33 @@ class ServerProcess:
         """What limits Assay limits its servers; other programs may be in these groups."""
         self._note_kills()
         self._passed_bytes = 0
+        self._hangs = False
         self._leader = ProcessIdentity.of(child.pid)
 
     @property
     def pid(self) -> int:
         return self._child.pid
 
-    def wait_ready(self, why_not_ready: Callable[[], str | None], timeout_s: float = 60.0) -> None:
-        """Polls until `why_not_ready` returns None.
+    def wait_ready(
+        self,
+        why_not_ready: Callable[[], str | None],
+        timeout_s: float | None = None,
+        *,
+        usual_s: float = _READY_S,
+    ) -> None:
+        """Polls until `why_not_ready` returns None. The times: as of `WaitLimit`.
 
         Raises `SystemDied` when the server ends, and after the timeout with the last reason.
-
         """
-        deadline = time.monotonic() + timeout_s
+        wait = WaitLimit(f"{self.program} to become ready", timeout_s, usual_s)
         pause_s = 0.005
 
         while (reason := why_not_ready()) is not None:
-            look()
             if died := self.died():
                 raise SystemDied(died)
-            if time.monotonic() > deadline:
-                late = f"{self.program} did not become ready within {timeout_s:g} s: {reason}"
+            if wait.is_over():
+                self._hangs = True
+                late = f"{self.program} did not become ready within {wait.limit}: {reason}"
                 raise SystemDied(with_last_words(late, last_lines(self.log)))
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, 0.2)
@@ -124,8 +167,9 @@ class ServerProcess:
         """Sends each signal and waits; kills at last the server with all its processes.
 
         Processes that are stopped (SIGSTOP) are continued first: they would receive no signal but
-        the last. Behind an interruption no step has more than `_HURRIED_S`, behind a second one it
-        kills at once; interrupted itself, it does so and lets the interruption through.
+        the last. Behind an interruption, and where it did not become ready, no step has more than
+        `_HURRIED_S`, behind a second one it kills at once; interrupted itself, it does so and lets
+        the interruption through.
         """
         family: list[ProcessIdentity] = []
         try:
@@ -136,8 +180,9 @@ class ServerProcess:
                 for member in family:
                     member.resume()
                 self._child.send_signal(number)
+                is_hurried = is_ending() or self._hangs
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._child.wait(min(timeout_s, _HURRIED_S) if is_ending() else timeout_s)
+                    self._child.wait(min(timeout_s, _HURRIED_S) if is_hurried else timeout_s)
         finally:
             if self._child.poll() is None:
                 # Once their parent is gone, some of them could no longer be recognised.
@@ -275,15 +320,17 @@ def run_program(
     *,
     environment: Mapping[str, str] | None = None,
     standard_input: str | None = None,
-    timeout_s: float = 300.0,
+    timeout_s: float | None = None,
+    called: str = "",
 ) -> str:
     """Runs a program to its end as the servers' user (``initdb`` and its like); returns what it
     wrote to standard output and error.
 
     Raises `SystemMissing` if it is not there, `SystemRefused` with the end of its words if its
-    status is not 0 or it takes longer than `timeout_s`.
+    status is not 0 or it takes longer than `timeout_s` (by default as `SERVER_START` says).
     """
-    program = Path(arguments[0]).name
+    program = called or Path(arguments[0]).name
+    wait = WaitLimit(f"{program} to end", timeout_s)
     around = surroundings(directory, environment)
     if standard_input is not None:
         around["stdin"] = subprocess.PIPE
@@ -295,12 +342,12 @@ def run_program(
     )
     with child:
         try:
-            written = _output(child, standard_input, timeout_s)
+            written, _ = output_of(child, wait, standard_input)
         except BaseException as error:
             # Its children too: a script would leave the program behind that it had started.
             process_table.kill_tagged(identity_of(directory), ProcessIdentity.of(child.pid))
             if isinstance(error, subprocess.TimeoutExpired):
-                raise SystemRefused(f"{program} did not end within {timeout_s:g} s") from error
+                raise SystemRefused(f"{program} did not end within {wait.limit}") from error
             raise
     output: str = written.decode(errors="replace")
     if child.returncode != 0:
@@ -308,17 +355,17 @@ def run_program(
     return output
 
 
-def _output(child: subprocess.Popen[bytes], standard_input: str | None, timeout_s: float) -> bytes:
+def output_of(
+    child: subprocess.Popen[bytes], wait: WaitLimit, standard_input: str | None = None
+) -> tuple[bytes, bytes]:
     """Raises `subprocess.TimeoutExpired`, and `Stopped` where the work is to end."""
     left_to_write = None if standard_input is None else standard_input.encode()
-    deadline_s = time.monotonic() + timeout_s
     while True:
-        look()
         try:
-            return child.communicate(left_to_write, timeout=_LOOK_EVERY_S)[0]
+            return child.communicate(left_to_write, timeout=_LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
             left_to_write = None
-            if time.monotonic() > deadline_s:
+            if wait.is_over():
                 raise
 
 

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from assay import env_vars
 from assay.contracts.stop import look
-from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.errors import AssayError, SystemUnderTestError
 from assay.record.file import faults, kept_texts, record_file, schema
 from assay.record.file.record_file import (
     RecordIsLocked,
@@ -126,18 +126,7 @@ _PAUSE_S = 0.2
 
 def lock_timeout_s() -> float:
     """How long a change waits for the file. Raises `ArgumentError`."""
-    text = env_vars.RECORD_TIMEOUT.get()
-    if text is None:
-        return DEFAULT_TIMEOUT_S
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 86400:
-        raise ArgumentError(
-            f"{env_vars.RECORD_TIMEOUT.name}: expected seconds from 0 to 86400, found {text!r}"
-        )
-    return value
+    return env_vars.RECORD_TIMEOUT.seconds(DEFAULT_TIMEOUT_S)
 
 
 class Writer:

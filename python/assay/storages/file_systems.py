@@ -85,10 +85,7 @@ FILE_SYSTEMS: Final[Mapping[str, FileSystem]] = {
             64 * _MIB,
         ),
         FileSystem(
-            "minix",
-            Program("mkfs.minix", "util-linux", is_optional=True),
-            ("-3",),
-            16 * _MIB,
+            "minix", Program("mkfs.minix", "util-linux", is_optional=True), ("-3",), 16 * _MIB
         ),
         FileSystem(
             "nilfs2",
@@ -100,10 +97,7 @@ FILE_SYSTEMS: Final[Mapping[str, FileSystem]] = {
 }
 
 FILE_SYSTEM_OPTION: Final = OptionSpec(
-    name="fs",
-    default="ext4",
-    levels=tuple(FILE_SYSTEMS),
-    help="The file system.",
+    name="fs", default="ext4", levels=tuple(FILE_SYSTEMS), help="The file system."
 )
 
 _MOUNT_OPTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/=-]*")

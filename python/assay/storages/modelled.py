@@ -146,12 +146,7 @@ class Modelled:
                 yield PreparedStorage(facts, _Handle(disk, device.node, raw_node))
 
     def _usable(
-        self,
-        choice: StorageChoice,
-        device: Path,
-        data: Path,
-        entry: HeldEntry,
-        about: DiskFacts,
+        self, choice: StorageChoice, device: Path, data: Path, entry: HeldEntry, about: DiskFacts
     ) -> tuple[StorageFacts, Path | None]:
         """The disk with its file system mounted on ``data``, or raw: then also its node."""
         if self.is_raw(choice):

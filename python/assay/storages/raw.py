@@ -70,8 +70,7 @@ class Raw:
         if device is None:
             with attached_image(choice, size_bytes(values(self, choice)[SIZE.name])) as image:
                 about = DiskFacts(
-                    image_in=str(image.folder.parent),
-                    has_direct_io=image.loop.has_direct_io,
+                    image_in=str(image.folder.parent), has_direct_io=image.loop.has_direct_io
                 )
                 facts, own_node = raw_facts(
                     choice, image.loop.node, image.folder, image.entry, about

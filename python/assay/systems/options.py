@@ -18,6 +18,7 @@ from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import Profile
 from assay.errors import ArgumentError, SystemMissing
+from assay.provision import processes
 from assay.provision.processes import ending_of_output
 from assay.text import toml_file, versions
 from assay.text.phrases import phrase
@@ -79,8 +80,7 @@ def version_from(least: str, why: str) -> OptionSpec:
         _refuse_no_version(word)
         if versions.is_below(word, least):
             raise ArgumentError(
-                f"expected version {least} or later, which Assay can run, found {word}",
-                hint=why,
+                f"expected version {least} or later, which Assay can run, found {word}", hint=why
             )
 
     return replace(CHOSEN_VERSION, refuse=refuse)
@@ -194,30 +194,40 @@ def answer_of(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
             start_new_session=True,
             cwd=cwd,
             env={**os.environ, "LC_ALL": "C"},
         )
     except OSError as error:
         raise SystemMissing(f"{command[0]} cannot be run: {error.strerror}") from error
+    words = " ".join(map(str, command[:2]))
     try:
-        said, errors = asked.communicate(timeout=within_s)
+        both = processes.output_of(asked, processes.WaitLimit(f"{words} to end", within_s))
     except BaseException as error:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(asked.pid, signal.SIGKILL)
         asked.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
-        words = " ".join(map(str, command[:2]))
         raise SystemMissing(f"{words} did not end within {within_s:g} s") from error
+    said, errors = (one.decode(errors="replace") for one in both)
     return subprocess.CompletedProcess(command, asked.returncode, said, errors)
+
+
+_failed: dict[tuple[Path, int], str] = {}
+"""Why programs could not be asked, as they were changed last: asking again may take as long."""
 
 
 def said_version(program: Path) -> str:
     """All that ``program --version`` prints. Raises `SystemMissing` where it cannot be run."""
-    said = answer_of([program, "--version"], within_s=ANSWERS_WITHIN_S)
+    known = program, program.stat().st_ctime_ns if os.access(program, os.F_OK) else 0
+    if known in _failed:
+        raise SystemMissing(_failed[known])
+    try:
+        said = answer_of([program, "--version"], within_s=ANSWERS_WITHIN_S)
+    except SystemMissing as error:
+        _failed[known] = error.message
+        raise
     words = (said.stdout + said.stderr).strip()
     if said.returncode and not words:
         raise SystemMissing(ending_of_output(f"{program} --version", said.returncode))

@@ -49,9 +49,7 @@ def meaning(given: Sourced, parameter: str, meanings: Mapping[str, str], default
     """What the parameter's word means; raises `ArgumentError` for one without a meaning."""
     word = given.get(parameter) or default
     if word.lower() not in meanings:
-        raise ArgumentError(
-            f"{given.spelled(parameter)}: expected one of {', '.join(meanings)}",
-        )
+        raise ArgumentError(f"{given.spelled(parameter)}: expected one of {', '.join(meanings)}")
     return meanings[word.lower()]
 
 

@@ -126,12 +126,15 @@ def test_a_server_that_ends_during_its_start_is_reported_with_its_last_output(
     assert caught.value.message.endswith("port taken")
 
 
-def test_a_server_that_never_becomes_ready_is_reported_and_stopped(
+def test_a_server_that_never_becomes_ready_is_reported_and_stopped_in_seconds(
     directory: ServerDirectory,
 ) -> None:
+    deaf = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{IDLE}"
     with (
         pytest.raises(SystemDied, match=r"not become ready within 0.3 s: nobody listens") as caught,
-        processes.start_server(_python(IDLE), directory) as server,
+        processes.start_server(
+            _python(deaf), directory, stop=((signal.SIGTERM, 3000.0),)
+        ) as server,
     ):
         server.wait_ready(lambda: _why_silent(server))
         server.wait_ready(lambda: "nobody listens", timeout_s=0.3)

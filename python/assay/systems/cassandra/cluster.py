@@ -91,7 +91,7 @@ def running(
             ]
             try:
                 for one in started:
-                    one.process.wait_ready(functools.partial(_why_not_ready, one), START_S)
+                    one.process.wait_ready(functools.partial(_why_not_ready, one), usual_s=START_S)
                 break
             except SystemDied as error:
                 ended = [one for one in started if one.process.died() is not None]

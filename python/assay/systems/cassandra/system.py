@@ -178,13 +178,7 @@ HEAP: Final = OptionSpec(
 
 _CACHE = "file_cache_size"
 _LEAST_CACHE_BYTES = 4 << 20
-_OF_THE_DATA = (
-    "nodes",
-    "replication",
-    "num_tokens",
-    "partitioner",
-    "sstable.selected_format",
-)
+_OF_THE_DATA = ("nodes", "replication", "num_tokens", "partitioner", "sstable.selected_format")
 _RESERVED_BYTES = 32 << 20
 """Of the memory for pages, which the server keeps for other buffers."""
 _CACHES_QUERY = "SELECT name, capacity_bytes, hit_count, request_count FROM system_views.caches"

@@ -132,15 +132,7 @@ def _make_folder(directory: ServerDirectory) -> None:
 
 def _create(home: Home, directory: ServerDirectory) -> None:
     processes.run_program(
-        [
-            home.program("cubrid"),
-            "createdb",
-            "--replace",
-            "-F",
-            directory.data,
-            DATABASE,
-            LOCALE,
-        ],
+        [home.program("cubrid"), "createdb", "--replace", "-F", directory.data, DATABASE, LOCALE],
         directory,
         environment=home.environment,
     )

@@ -62,12 +62,7 @@ class CubridAddress(Address, frozen=True):
 
 
 def driver_address(
-    *,
-    host: str,
-    port: int,
-    database: str,
-    user: str,
-    password: str | None,
+    *, host: str, port: int, database: str, user: str, password: str | None
 ) -> Address:
     """Through the Python driver."""
     return CubridAddress(

@@ -198,17 +198,7 @@ INGRES = read_dialect_file(Path(shelf.__file__).with_name("ingres.toml"))
 
 DIALECTS: Final[Mapping[str, StandardSql]] = {
     one.name: one
-    for one in (
-        CUBRID,
-        DB2,
-        INGRES,
-        MYSQL,
-        ONLY_STANDARD,
-        ORACLE,
-        POSTGRESQL,
-        SQL_SERVER,
-        SQLITE,
-    )
+    for one in (CUBRID, DB2, INGRES, MYSQL, ONLY_STANDARD, ORACLE, POSTGRESQL, SQL_SERVER, SQLITE)
 }
 
 

@@ -62,11 +62,7 @@ KNOWN: Final[Mapping[str, Module]] = {
         is_verified=True,
     ),
     "psycopg2": Module(
-        "postgresql",
-        "psycopg2-binary",
-        code_attribute="pgcode",
-        can_cancel=True,
-        is_verified=True,
+        "postgresql", "psycopg2-binary", code_attribute="pgcode", can_cancel=True, is_verified=True
     ),
     "psycopg": Module("postgresql", "psycopg[binary]", can_cancel=True),
     "pg8000.dbapi": Module("postgresql", "pg8000", is_verified=True),

@@ -49,9 +49,7 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _USERS = ("user", "username", "uid")
 _PLACES = ("host", "server", "hostname", "socket", "unix_socket", "dsn", "database", "dbname")
 """Keywords that say where the server is, the likeliest first."""
-_TEXTS = frozenset(
-    (*_USERS, *_PLACES, "db", "service_name", "sid"),
-)
+_TEXTS = frozenset((*_USERS, *_PLACES, "db", "service_name", "sid"))
 """Names and addresses are texts, also where they look like numbers."""
 _SHOWN = re.compile(
     "user|username|uid|host|hostname|server|port|(unix_)?socket|database|dbname|db|schema|path|file"

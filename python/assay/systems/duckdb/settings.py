@@ -88,8 +88,7 @@ def named(asked: Mapping[str, str]) -> dict[str, str]:
         proper = _ALIASES.get(name.lower(), name.lower())
         if not _NAME.fullmatch(proper) or proper in _SECRET:
             raise ArgumentError(
-                f"DuckDB has no setting {name!r} that a run could need",
-                hint=_LISTED,
+                f"DuckDB has no setting {name!r} that a run could need", hint=_LISTED
             )
         if proper in found:
             raise ArgumentError(f"the setting {proper} is asked for twice, once as {name}")

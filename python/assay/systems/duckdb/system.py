@@ -22,11 +22,7 @@ from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import FoundPrograms, ProgramBuild, Spelled
-from assay.contracts.systems.protocol import (
-    OptionSpec,
-    Prefix,
-    ReportInstalling,
-)
+from assay.contracts.systems.protocol import OptionSpec, Prefix, ReportInstalling
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing, SystemRefused
@@ -146,10 +142,7 @@ class Duckdb(OfOneFile):
         "isolation levels",
         "read only sessions",
     }
-    option_specs: tuple[OptionSpec, ...] = (
-        BUFFER,
-        version_from(LEAST_VERSION, WHY_NOT_OLDER),
-    )
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, version_from(LEAST_VERSION, WHY_NOT_OLDER))
     url_schemes: tuple[str, ...] = SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
     chosen_by = LIBRARY

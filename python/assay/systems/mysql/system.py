@@ -187,7 +187,7 @@ class MysqlProduct(Product):
     shared_files: Mapping[str, str] = {
         # System tablespace, undo logs, the folder of redo logs, the buffer of double writes. The
         # catalogue (mysql.ibd) is the server's own.
-        "innodb": r"ibdata\d+|undo_\d+|#innodb_redo|#ib_\d+_\d+\.dblwr",
+        "innodb": r"ibdata\d+|undo_\d+|#innodb_redo|#ib_\d+_\d+\.dblwr"
     }
     settings_of_the_directory = frozenset(_DIRECTORY_SETTINGS.split())
     settings_of_assay: Mapping[str, str] = {

@@ -83,17 +83,18 @@ def initialise(
         log,
         [argument(name, value) for name, value in given.items()],
     )
+    called = (installed.installer or installed.server).name
+    make = functools.partial(processes.run_program, command, directory, called=called)
     try:
         # Settings may name other folders for a part of the data.
         if given:
-            processes.run_program(command, directory)
+            make()
         else:
-            copying.fill_new_data(
-                directory, installed.server, [], lambda: processes.run_program(command, directory)
-            )
+            copying.fill_new_data(directory, installed.server, [], make)
     except SystemRefused as refusal:
         raise SystemRefused(
-            f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)
+            f"the data directory cannot be made: {_last_words(log) or refusal.message}",
+            hint=_as_given(given),
         ) from refusal
 
 
@@ -294,8 +295,7 @@ def _as_given(settings: Mapping[str, str]) -> str | None:
 def _names(programs: Programs) -> list[str]:
     """Every setting this server knows: the table at the end of its help."""
     listed = answer_of(
-        [programs.server, "--no-defaults", *programs.base_arguments, "--verbose", "--help"],
-        cwd="/",
+        [programs.server, "--no-defaults", *programs.base_arguments, "--verbose", "--help"], cwd="/"
     )
     _, _, table = listed.stdout.partition("\n----")
     lines = table.splitlines()[1:]

@@ -303,11 +303,7 @@ def _shown(value: str) -> str:
     return _TRUTH.get(value, value)
 
 
-_WAITS_FOR_REPLICAS = (
-    "rpl_semi_sync_source_enabled",
-    "rpl_semi_sync_master_enabled",
-    "wsrep_on",
-)
+_WAITS_FOR_REPLICAS = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled", "wsrep_on")
 """Each of a version or product; left out where its plugin is not there."""
 _DOUBLEWRITE = {
     "off": durability.WRITES_ONCE,

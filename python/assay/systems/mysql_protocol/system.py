@@ -304,10 +304,7 @@ class ProductSystem:
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         sessions.refuse_too_many(
-            deployment,
-            clients,
-            in_use_query=self.product.sessions_query,
-            setting="max_connections",
+            deployment, clients, in_use_query=self.product.sessions_query, setting="max_connections"
         )
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:

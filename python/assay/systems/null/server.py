@@ -128,11 +128,7 @@ ENGINE_OPTIONS: Final[tuple[OptionSpec, ...]] = (
         refuse=_by_the_engine("unknown"),
     ),
     OptionSpec(
-        "lose",
-        "",
-        (),
-        "When a session is lost: #100, 0.001 or 5s.",
-        refuse=_by_the_engine("lose"),
+        "lose", "", (), "When a session is lost: #100, 0.001 or 5s.", refuse=_by_the_engine("lose")
     ),
     OptionSpec("rows", "0", (), "Rows returned by each SELECT.", ROWS_ANSWERED),
     OptionSpec(

@@ -92,11 +92,7 @@ _LOCALE = ("lc_collate", "lc_ctype", "locale_provider", "locale")
 were settings."""
 _PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 
-_LOWERS_DURABILITY = {
-    "fsync": {"off"},
-    "synchronous_commit": {"off"},
-    "full_page_writes": {"off"},
-}
+_LOWERS_DURABILITY = {"fsync": {"off"}, "synchronous_commit": {"off"}, "full_page_writes": {"off"}}
 
 
 class EffectiveSetting(Struct, frozen=True):
