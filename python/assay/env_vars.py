@@ -8,7 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from assay.errors import ArgumentError
 from assay.text import paths
+from assay.text.phrases import alternatives
+
+_FLAGS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 class EnvVar(Struct, frozen=True):
@@ -20,6 +24,13 @@ class EnvVar(Struct, frozen=True):
     def get(self) -> str | None:
         """Its value, None where it is unset or empty."""
         return os.environ.get(self.name) or None
+
+    def flag(self, *, default: bool) -> bool:
+        """Of a variable that is a flag. Raises `ArgumentError`."""
+        word = self.get()
+        if word is not None and word.lower() not in _FLAGS:
+            raise ArgumentError(f"{self.name}: expected {alternatives(_FLAGS)}, found {word!r}")
+        return default if word is None else _FLAGS[word.lower()]
 
 
 STATE_DIRECTORY = EnvVar(

@@ -147,10 +147,6 @@ def test_a_single_disturbed_run_is_measured_again_unless_you_say_otherwise(
             assert "2 repetitions" not in ended.out
             assert (again in " ".join(ended.out.split())) is (runs == 2)
             assert "starved" not in ended.out
-    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "perhaps")
-    refused = assay("run", "tpcb", "--on", "sqlite")
-    assert refused.status == 2
-    assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
 
 
 def sized_workload(folder: Path, script: str, transactions: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay import __version__, registry
+from assay import __version__, env_vars, registry
 from assay.contracts.events import (
     Events,
     ExperimentBegun,
@@ -45,7 +45,7 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
 from assay.lab.refusal import plan_here, refuse_smaller_than_before
-from assay.lab.repetitions import AddedRuns, Repeating, Repetition, are_disturbed_repeated
+from assay.lab.repetitions import AddedRuns, Repeating, Repetition
 from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
@@ -252,7 +252,7 @@ def _prepare(
     events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
-    repeats_disturbed = are_disturbed_repeated() and request.repeats_disturbed
+    repeats_disturbed = env_vars.REPEAT_DISTURBED.flag(default=True) and request.repeats_disturbed
     workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
