@@ -18,7 +18,7 @@ import pytest
 
 from assay import env_vars
 from assay.comparison.goals import CONFIRMED
-from assay.judge.warning_kinds import OTHERS_LIMIT
+from assay.contracts.observation.costs import OTHERS_LIMIT
 from commands import IN_MEMORY, Assay
 from running import started, wait_for_state
 

@@ -566,8 +566,9 @@ def probe_storage(state: RunState) -> None:
                 continue
             from assay.probe.measure import probe
 
-            seconds, say = context.probe_s, context.events.stage
-            probed = probe(directory, seconds, again=context.again, say=say)
+            events = context.events
+            say, warn = events.stage, events.warning
+            probed = probe(directory, context.probe_s, again=context.again, say=say, warn=warn)
             context.known.probes[name] = probed
             context.store.probed(probed)
 
@@ -590,7 +591,7 @@ def measure_durability(state: RunState) -> None:
     durability = context.durability
     if durability.is_measured:
         runs = context.pool.runs_with(state.planned)
-        durability.measure(pooled, runs, context.events.stage)
+        durability.measure(pooled, runs, context.events)
         pooled.note_durability(durability.of(state.planned, pooled.deployment))
     pass_over_logs(pooled.deployment)
     context.store.provisioned(pooled.deployment)
