@@ -78,7 +78,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     ended = assay("run", "e.toml")
     assert ended.status == 0
     assert "continue experiment 1" in ended.err
-    assert "run 5 (1 of at most " in first
+    assert "run 1 of at most " in first
     assert "goal         mean < 5s: " in ended.out
     found = ended.experiment
     assert not found.is_unfinished and found.id == 1
