@@ -57,6 +57,7 @@ from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
 from assay.probe.measure import FirstUse
 from assay.provision import confinement, limits
+from assay.provision.install import cache
 from assay.provision.install.cache import in_use
 from assay.provision.processes import pass_over_logs
 from assay.provision.space import name_full_storage
@@ -534,6 +535,8 @@ def _refuse(choice: SystemChoice) -> None:
             "rights of the server",
             hint=_TRUST,
         )
+    if choice.build:
+        cache.programs_of(choice)  # raises where the directory that the user named is not there
     try:
         system.refuse_reaching_settings(choice)
     except ArgumentError as error:
