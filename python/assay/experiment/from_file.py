@@ -24,7 +24,7 @@ from assay.experiment import file_keys, quick
 from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
 from assay.experiment.file_keys import ErrorPlace, read_parts, read_words
-from assay.experiment.settings_catalogue import OPTIONS, Words
+from assay.experiment.settings_catalogue import Words
 from assay.experiment.settings_validation import (
     first_repeated,
     refuse_repeated,
@@ -36,16 +36,6 @@ from assay.text.phrases import did_you_mean, nearest
 from assay.text.toml_file import TomlTable
 from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
-
-_IN_TABLES = {
-    word: f"{key} = … below the heading [{table}]"
-    for option in OPTIONS.values()
-    for table, dot, key in [(option.path or "").partition(".")]
-    if dot
-    for word in (option.word, option.argument)
-}
-"""Keys of a table that people write at the top."""
-
 
 _IN_PLACE = {
     "test": 'write above: tests = ["NAME"]',
@@ -133,7 +123,7 @@ def _read(
         optional=_optional(top, experiment),
     )
     quickly = _quick(top, experiment, workload)
-    top.done(_IN_TABLES)
+    top.done(file_keys.keys_elsewhere(""))
     if "systems" not in top and not on:
         example = workload.default_system or "scheme://USER@HOST/DATABASE"
         raise top.error(
