@@ -10,6 +10,9 @@ from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.text import paths
+from assay.text.phrases import alternatives
+
+_FLAGS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 class EnvVar(Struct, frozen=True):
@@ -32,6 +35,13 @@ class EnvVar(Struct, frozen=True):
         if not 0 <= value <= 86400:
             raise ArgumentError(f"{self.name}: expected seconds from 0 to 86400, found {text!r}")
         return value
+
+    def flag(self, *, default: bool) -> bool:
+        """Of a variable that is a flag. Raises `ArgumentError`."""
+        word = self.get()
+        if word is not None and word.lower() not in _FLAGS:
+            raise ArgumentError(f"{self.name}: expected {alternatives(_FLAGS)}, found {word!r}")
+        return default if word is None else _FLAGS[word.lower()]
 
 
 STATE_DIRECTORY = EnvVar(

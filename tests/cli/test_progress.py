@@ -12,8 +12,9 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
+from assay.cli.output import progress as progress_module
 from assay.cli.output import report_output
-from assay.cli.output.progress import Lines, Live, progress
+from assay.cli.output.progress import Lines, Live, progress, repeated
 from assay.cli.program import run_program
 from assay.contracts.driving import Driving
 from assay.contracts.engine import DriveProgress, LoadProgress
@@ -31,6 +32,7 @@ from assay.contracts.observation import Interval
 from assay.errors import SystemUnderTestError
 from assay.experiment import settings_catalogue
 from commands import run_in
+from waiting import wait_until
 
 RUN = RunBegun(
     position=4,
@@ -258,6 +260,15 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
         "  132 s: copy the data",
     ]
     assert lines(0) == ["  load", "  copy the data"]
+
+
+def test_the_last_line_of_long_work_is_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "_SILENT_S", 0.01)
+    said: list[str] = []
+    with repeated(said.append) as report:
+        report("installing duckdb")
+        wait_until(lambda: len(said) > 2, "the line is said again")
+    assert said[:2] == ["installing duckdb", "0 s: installing duckdb"]
 
 
 def test_throughput_is_shown_during_a_run(

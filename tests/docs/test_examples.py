@@ -76,7 +76,9 @@ def masked(line: str) -> str:
     many percentiles there are: on a busy machine there are too few transactions for the high
     ones."""
     words = " ".join(re.sub(r"\d[\d.]*( (?:s|ms|µs)\b)?", "#", line).split())
-    words = re.sub(r"(?<=^(?:system|result) )(\S+ is # times|not|no|faster:|slower:) .*", "…", words)
+    words = re.sub(
+        r"(?<=^(?:system|result) )(\S+ is # times|not|no|faster:|slower:) .*", "…", words
+    )
     return re.sub(r"(p# # )+", "p# # ", words)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from forked_programs import BIN
+from waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 STEP = ROOT / "packaging/measure_in_ci"
@@ -29,8 +30,11 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def _measured(repository: Path, **inputs: str) -> tuple[int, str, str, Path]:
-    """Exit status, summary, what the step printed, and the folder of records."""
+def _measured(
+    repository: Path, *, stopped: bool = False, **inputs: str
+) -> tuple[int, str, str, Path]:
+    """Exit status, summary, what the step printed, and the folder of records. ``stopped``: by
+    SIGTERM, in the first run."""
     given = {f"ASSAY_{name.upper()}": value for name, value in inputs.items()}
     of_github = {
         "RUNNER_TEMP": str(repository.parent),
@@ -38,13 +42,17 @@ def _measured(repository: Path, **inputs: str) -> tuple[int, str, str, Path]:
         "GITHUB_OUTPUT": str(repository.parent / "output"),
     }
     path = f"{BIN}:{os.environ['PATH']}"
-    done = subprocess.run(
+    records, printed = repository.parent / "assay-records", repository.parent / "printed"
+    with printed.open("w") as output, subprocess.Popen(
         [STEP], cwd=repository, env={**os.environ, "PATH": path, **of_github, **given},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-    )  # fmt: skip
+        stdout=output, stderr=subprocess.STDOUT,
+    ) as step:  # fmt: skip
+        if stopped:
+            wait_until(lambda: "  drive " in printed.read_text(), "clients are at work")
+            step.terminate()
     summary = repository.parent / "summary.md"
     shown = summary.read_text() if summary.exists() else ""
-    return done.returncode, shown, done.stdout, repository.parent / "assay-records"
+    return step.returncode, shown, printed.read_text(), records
 
 
 def test_one_commit_is_measured(repository: Path) -> None:
@@ -58,17 +66,27 @@ def test_one_commit_is_measured(repository: Path) -> None:
 def test_two_commits_are_compared(repository: Path) -> None:
     inputs = {
         "base": "HEAD~1",
-        "fail_if": "throughput_per_s > 0\n",
+        "fail_if": "throughput_per_s > 0\n  \n",
         "compare": "--despite workload",
     }
     status, summary, printed, records = _measured(repository, run=RUN, **inputs)
     assert status == 1, printed
     assert "| throughput_per_s > 0 |" in summary
     assert {path.name for path in records.iterdir()} == {"base.sqlite", "head.sqlite"}
-    left = subprocess.run(
-        ["git", "worktree", "list"], cwd=repository, capture_output=True, text=True, check=True
-    )
-    assert left.stdout.count("\n") == 1
+    assert _work_trees(repository) == 1
+
+
+def _work_trees(repository: Path) -> int:
+    listed = subprocess.check_output(["git", "worktree", "list"], cwd=repository, text=True)
+    return listed.count("\n")
+
+
+def test_a_cancelled_job_ends_the_run_and_begins_no_other(repository: Path) -> None:
+    run = "q.sql --on null --duration 1h --no-probe"
+    status, _, printed, records = _measured(repository, stopped=True, run=run, base="HEAD~1")
+    assert status == 143 and "ended by SIGTERM" in printed, printed
+    assert [path.name for path in records.iterdir()] == ["base.sqlite"]
+    assert _work_trees(repository) == 1
 
 
 def test_prepare_runs_in_each_commit(repository: Path) -> None:

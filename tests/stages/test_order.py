@@ -147,6 +147,7 @@ def test_another_experiment_takes_its_probe_from_the_cache_and_its_record_says_s
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(Flushes, "is_uneven", False)
+    monkeypatch.setattr(measure, "ticks_of_others", lambda _: 0)
     for again in (False, False, True):
         run(events, tmp_path / "r.sqlite", first_use=FirstUse(0.1, again=again))
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:

@@ -137,7 +137,7 @@ def run(
     first_use = FirstUse(
         _probe_s(probe_s),
         asked.flag("durability", durability),
-        asked.flag("again", again) or env_vars.AGAIN.get() == "yes",
+        asked.flag("again", again) or env_vars.AGAIN.flag(default=False),
     )
     with as_written(words, in_python=True):
         return _result(words, loading, record, show_progress, request, first_use)

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from assay.comparison import conditions
 from assay.comparison.conditions import Condition
+from assay.contracts.observation.costs import OTHERS_LIMIT
 from assay.errors import ArgumentError
 from assay.judge import machine_load, run_warnings, service_levels
 from assay.judge.run import EXCEEDED, Run
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
-from assay.judge.warning_kinds import OTHERS_LIMIT, WarningKind
+from assay.judge.warning_kinds import WarningKind
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import ELAPSED
 from assay.text import rates, units

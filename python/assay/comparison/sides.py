@@ -81,7 +81,16 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
             )
         levels.append(_chosen(given[place], found, factor, default) if given else found[0])
     left, right = levels
+    if factor == factors.SCRIPT and left == right and len({*map(_texts, both)}) == 1:
+        raise ArgumentError(
+            f"expected two scripts, found {left} with the same text in A and in B",
+            hint="leave --between out: equal cells of A and B are compared then",
+        )
     return _at(a, factor, left, default), _at(b, factor, right, default), factor
+
+
+def _texts(run: Run) -> tuple[str, ...]:
+    return tuple(script.text for script in run.scripts)
 
 
 def _of_versions(between: str) -> str:
@@ -186,6 +195,8 @@ def _meaning(word: str) -> float | str:
 def _two_of(factor: str, names: Sequence[str], runs: Iterable[Run]) -> str:
     if len(names) < 2 and factor == factors.WORKLOAD:
         return "an experiment has one workload: name two experiments, A and B"
+    if len(names) < 2 and factor == factors.SCRIPT:
+        return f"measure both in one experiment: assay run {names[0]},OTHER.sql"
     if len(names) < 2:
         other = factors.example_of_two_levels(runs)
         another = f", or compare levels of another factor: {other}" if other else ""

@@ -129,17 +129,19 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
 def _driving(section: TomlTable) -> DrivingChanges:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
     given = driving.read(section, None, passed_over=("offered_rate_per_s",))
-    section.done(_AT_THE_TOP)
+    section.done(keys_elsewhere("drive"))
     return given
 
 
-_AT_THE_TOP = {
-    word: f"{option.path} = … above the first heading"
-    for option in OPTIONS.values()
-    if option.path and "." not in option.path
-    for word in (option.word, option.argument, option.path)
-}
-"""Keys of the file that people write below ``[drive]``."""
+def keys_elsewhere(here: str) -> dict[str, str]:
+    """What people write in this table (empty: at the top), and how it is written elsewhere."""
+    found: dict[str, str] = {}
+    for option in OPTIONS.values():
+        table, dot, key = (option.path or "").rpartition(".")
+        if option.path and table != here:
+            place = f"below the heading [{table}]" if dot else "above the first heading"
+            found |= dict.fromkeys((option.word, option.argument, key), f"{key} = … {place}")
+    return found
 
 
 class ErrorPlace:

@@ -31,7 +31,7 @@ from assay.experiment.choices import (
     storage_words,
 )
 from assay.experiment.settings_catalogue import SETTINGS, Words
-from assay.experiment.settings_validation import refuse_repeated, refuse_unused
+from assay.experiment.settings_validation import refuse_repeated, refuse_unused, tests_named
 from assay.text import paths
 from assay.text.phrases import Mention, phrase
 from assay.workload import ad_hoc_script
@@ -219,7 +219,7 @@ def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
     if words == "*":
         return tuple(workload.tests)
     named = checked_choices.split(words) or [workload.default_test]
-    return tuple(dict.fromkeys(test for word in named for test in workload.tests_of(word)))
+    return tests_named(workload, named)
 
 
 def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:

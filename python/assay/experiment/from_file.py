@@ -24,23 +24,18 @@ from assay.experiment import file_keys, quick
 from assay.experiment.choices import checked_choices, identity, prices, server_limits, storage_words
 from assay.experiment.choices.prices import Prices
 from assay.experiment.file_keys import ErrorPlace, read_parts, read_words
-from assay.experiment.settings_catalogue import OPTIONS, Words
-from assay.experiment.settings_validation import first_repeated, refuse_repeated, refuse_unused
+from assay.experiment.settings_catalogue import Words
+from assay.experiment.settings_validation import (
+    first_repeated,
+    refuse_repeated,
+    refuse_unused,
+    tests_named,
+)
 from assay.text import paths, quantities, toml_file
 from assay.text.phrases import did_you_mean, nearest
 from assay.text.toml_file import TomlTable
 from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
-
-_IN_TABLES = {
-    word: f"{key} = … below the heading [{table}]"
-    for option in OPTIONS.values()
-    for table, dot, key in [(option.path or "").partition(".")]
-    if dot
-    for word in (option.word, option.argument)
-}
-"""Keys of a table that people write at the top."""
-
 
 _IN_PLACE = {
     "test": 'write above: tests = ["NAME"]',
@@ -128,7 +123,7 @@ def _read(
         optional=_optional(top, experiment),
     )
     quickly = _quick(top, experiment, workload)
-    top.done(_IN_TABLES)
+    top.done(file_keys.keys_elsewhere(""))
     if "systems" not in top and not on:
         example = workload.default_system or "scheme://USER@HOST/DATABASE"
         raise top.error(
@@ -243,10 +238,7 @@ def _tests(top: TomlTable, workload: Workload) -> tuple[str, ...]:
     """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
     key, named = _named_tests(top, workload)
 
-    def read(words: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(test for name in words for test in workload.tests_of(name)))
-
-    return read_words(read, named, top, key)
+    return read_words(partial(tests_named, workload), named, top, key)
 
 
 def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ...]]:
@@ -261,7 +253,7 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
 def _systems(top: TomlTable, workload: Workload, on: Sequence[str]) -> tuple[SystemChoice, ...]:
     """``on``: those with which the rest of a file is read that names none."""
     default = tuple(on) or tuple(filter(None, [workload.default_system]))
-    named = top.texts("systems", default)
+    named = top.texts("systems", None if "systems" in top else default)
     read = partial(checked_choices.system_choices, folder=top.file.parent)
     choices = list(read_words(read, named, top, "systems")) if named else []
     if "system" in top and not top.is_table("system"):

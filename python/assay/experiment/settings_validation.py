@@ -5,7 +5,7 @@ means."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -186,8 +186,19 @@ def refuse_repeated(experiment: Experiment) -> None:
         what = "is given twice" if len(names) == 1 else "are one and the same, which is given twice"
         raise ArgumentError(
             phrase("{}: {} {}", found.name, " and ".join(names), what),
-            hint=phrase("give it once; {--repetitions 2} measures every cell twice"),
+            hint=_ONCE,
         )
+
+
+_ONCE = phrase("give it once; {--repetitions 2} measures every cell twice")
+
+
+def tests_named(workload: Workload, names: Sequence[str]) -> tuple[str, ...]:
+    """Of tests and series. Raises `ArgumentError` for the first name that is there twice."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ArgumentError(f"the test {name} is given twice", hint=_ONCE)
+    return tuple(dict.fromkeys(test for name in names for test in workload.tests_of(name)))
 
 
 def first_repeated(experiment: Experiment) -> Repeated | None:

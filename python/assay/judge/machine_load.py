@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from assay.contracts.observation.costs import TICK_NS
+from assay.contracts.observation.costs import LEAST_OTHERS_NS, OTHERS_LIMIT, TICK_NS
 from assay.contracts.recorded import Machine
 from assay.judge.run import Run
-from assay.judge.warning_kinds import LEAST_COST_NS, LEAST_OTHERS_NS, OTHERS_LIMIT
+from assay.judge.warning_kinds import LEAST_COST_NS
 from assay.text import units
 
 

@@ -10,6 +10,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.contracts.observation.clients import most_unknown
+from assay.contracts.observation.costs import OTHERS_LIMIT
 from assay.judge import evidence, service_levels, storage_checks, warning_kinds
 from assay.judge.machine_load import (
     client_shares,
@@ -72,11 +73,11 @@ def _of_run(run: Run) -> Iterator[tuple[WarningKind, str]]:
         yield (
             WarningKind.CLIENT_WAITED_FOR_PROCESSOR,
             f"{run.named_run}: its threads waited {units.share(waits[0])} of the time, other "
-            f"programs used {share_beyond(waits[1], warning_kinds.OTHERS_LIMIT)} of the CPUs",
+            f"programs used {share_beyond(waits[1], OTHERS_LIMIT)} of the CPUs",
         )
     others = other_programs(run)
     if others and is_disturbed(run):
-        share = share_beyond(others, warning_kinds.OTHERS_LIMIT)
+        share = share_beyond(others, OTHERS_LIMIT)
         words = f"other programs used {share} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = service_levels.headroom(run)

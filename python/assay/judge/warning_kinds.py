@@ -10,6 +10,7 @@ from functools import cache
 
 from assay import registry
 from assay.contracts.metric import WarningText
+from assay.contracts.observation.costs import OTHERS_LIMIT
 from assay.judge import service_levels
 from assay.probe.measure import UNEVEN
 from assay.text import units
@@ -33,10 +34,6 @@ DRAIN_LIMIT = 0.10
 WAIT_LIMIT = 0.10
 """Share of their time that the client's threads may wait for a CPU, and share of the machine's CPUs
 that other programs may use meanwhile."""
-OTHERS_LIMIT = 0.05
-"""Share of the machine's CPUs beyond which other programs leave nothing decided."""
-LEAST_OTHERS_NS = 30_000_000
-"""Less CPU time of other programs may come from the kernel's counting in ticks of 1-10 ms alone."""
 STORAGE_LIMIT_TOLERANCE = 1.1
 """Times a storage's limit that its device may do: the kernel lets requests through in slices."""
 RTT_LIMIT = 0.20

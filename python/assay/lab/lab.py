@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay import __version__, registry
+from assay import __version__, env_vars, registry
 from assay.contracts.events import (
     Events,
     ExperimentBegun,
@@ -45,7 +45,7 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
 from assay.lab.refusal import plan_here, refuse_smaller_than_before
-from assay.lab.repetitions import AddedRuns, Repeating, Repetition, are_disturbed_repeated
+from assay.lab.repetitions import AddedRuns, Repeating, Repetition
 from assay.lab.run_context import outcome
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
@@ -57,6 +57,7 @@ from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
 from assay.probe.measure import FirstUse
 from assay.provision import confinement, limits
+from assay.provision.install import cache
 from assay.provision.install.cache import in_use
 from assay.provision.processes import pass_over_logs, waits_shown
 from assay.provision.space import name_full_storage
@@ -253,7 +254,7 @@ def _prepare(
     events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
-    repeats_disturbed = are_disturbed_repeated() and request.repeats_disturbed
+    repeats_disturbed = env_vars.REPEAT_DISTURBED.flag(default=True) and request.repeats_disturbed
     workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
@@ -535,6 +536,8 @@ def _refuse(choice: SystemChoice) -> None:
             "rights of the server",
             hint=_TRUST,
         )
+    if choice.build:
+        cache.programs_of(choice)  # raises where the directory that the user named is not there
     try:
         system.refuse_reaching_settings(choice)
     except ArgumentError as error:
@@ -567,8 +570,9 @@ def probe_storage(state: RunState) -> None:
                 continue
             from assay.probe.measure import probe
 
-            seconds, say = context.probe_s, context.events.stage
-            probed = probe(directory, seconds, again=context.again, say=say)
+            events = context.events
+            say, warn = events.stage, events.warning
+            probed = probe(directory, context.probe_s, again=context.again, say=say, warn=warn)
             context.known.probes[name] = probed
             context.store.probed(probed)
 
@@ -591,7 +595,7 @@ def measure_durability(state: RunState) -> None:
     durability = context.durability
     if durability.is_measured:
         runs = context.pool.runs_with(state.planned)
-        durability.measure(pooled, runs, context.events.stage)
+        durability.measure(pooled, runs, context.events)
         pooled.note_durability(durability.of(state.planned, pooled.deployment))
     pass_over_logs(pooled.deployment)
     context.store.provisioned(pooled.deployment)

@@ -581,12 +581,9 @@ class CommitDurability:
         self._complete: set[str] = set()
         """Deployments of which that of all runs is known."""
 
-    def measure(
-        self, pooled: PooledSystem, runs: Iterable[PlannedRun], stage: Callable[[str], None]
-    ) -> None:
+    def measure(self, pooled: PooledSystem, runs: Iterable[PlannedRun], events: Events) -> None:
         """With the settings of the sessions of each of these runs, which share the deployment,
-        before any of them has filled it: later, the commits would change what the next run finds.
-        ``stage`` gets the name of what is being done."""
+        before any of them has filled it: later commits would change what the next run finds."""
         deployment = pooled.deployment
         for run in runs:
             place = place_of(run)
@@ -598,7 +595,12 @@ class CommitDurability:
             if (place, settings) in self._known:
                 continue
             self._known[place, settings] = measure_durability(
-                deployment, pooled.system, settings, again=self._again, say=stage
+                deployment,
+                pooled.system,
+                settings,
+                again=self._again,
+                say=events.stage,
+                warn=events.warning,
             )
         self._complete.update(map(place_of, runs))
 

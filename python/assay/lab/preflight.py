@@ -23,6 +23,7 @@ from assay.errors import (
 )
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.choices import storage_words
+from assay.experiment.choices.profiles import guessing_options
 from assay.judge.result_checks import chosen_rules
 from assay.lab import measurement
 from assay.lab.refusal import warn_of_small_storages, why_lacking, why_refused
@@ -367,7 +368,8 @@ def availability_of(choices: Iterable[SystemChoice]) -> Availability:
             found_versions[choice.label] = found.version
             system = registry.system(choice.name)
             if choice.settings and isinstance(system, ChecksSettings):
-                system.refuse_settings(cache.with_programs(choice))
+                with guessing_options(choice):
+                    system.refuse_settings(cache.with_programs(choice))
     places = tuple(found.place for found in asked.values() if isinstance(found, FoundPrograms))
     return Availability(missing, places, found_versions)
 

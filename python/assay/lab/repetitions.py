@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from assay import env_vars
-from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.judge.statistics.samples import is_precise
 from assay.lab.run_context.context import Context
@@ -185,9 +183,6 @@ def _last_attempt(ended: Collection[PlannedRun]) -> PlannedRun:
     return max(attempts, key=lambda run: run.repetition, default=last)
 
 
-_WORDS = {"yes": True, "no": False}
-
-
 class AddedRuns:
     """Those of one experiment."""
 
@@ -228,13 +223,3 @@ class AddedRuns:
     def _know(self, run: PlannedRun) -> None:
         cell = run.cell.fingerprint
         self._last[cell] = max(self._last.get(cell, 0), run.repetition)
-
-
-def are_disturbed_repeated() -> bool:
-    """Whether runs that other programs disturbed are measured again. Raises `ArgumentError`."""
-    word = env_vars.REPEAT_DISTURBED.get() or "yes"
-    if word not in _WORDS:
-        raise ArgumentError(
-            f"{env_vars.REPEAT_DISTURBED.name}: expected {' or '.join(_WORDS)}, found {word!r}"
-        )
-    return _WORDS[word]

@@ -37,7 +37,7 @@ from assay.probe.flushes import (
     watch,
     why_flushes_are_not_counted,
 )
-from assay.probe.measure import keep, kept, place, said_age
+from assay.probe.measure import Say, keep, kept, not_said, place, said_age
 from assay.provision.engine.engine_calls import Session, session
 from assay.provision.machine.mounts import MountLine, mount_of
 from assay.provision.undo.resources import MOUNT
@@ -52,7 +52,8 @@ def measure_durability(
     settings: SessionSettings = NO_SETTINGS,
     *,
     again: bool = True,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = not_said,
+    warn: Say = not_said,
 ) -> Durability:
     """Takes some 2 seconds where commits are flushed before they are answered, 5 where they are
     flushed soon after, 15 where they are not, and three times the period where a system flushes
@@ -81,7 +82,7 @@ def measure_durability(
         return not_measured(f"the system refused to commit a row: {error.message}")
     found = replace(found, session_statements=settings.statements, begun_unix_ns=begun_unix_ns)
     if found.durability_class is not None:
-        keep(found, depends_on)
+        keep(found, depends_on, warn)
     return found
 
 

@@ -20,17 +20,19 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from assay import __version__
+from assay import __version__, env_vars
 from assay.contracts.documents import Shape
 from assay.contracts.durability import Durability
 from assay.contracts.observation import DeviceCounts
+from assay.contracts.observation.costs import LEAST_OTHERS_NS, OTHERS_LIMIT, TICK_NS
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import AssayError, SystemRefused, says_disk_is_full
 from assay.provision.machine.mounts import mount_of
-from assay.provision.machine.process_table import boot_id
+from assay.provision.machine.process_table import boot_id, ticks_of_others
 from assay.provision.machine.program import Program
 from assay.storages.device_counters import devices_of_storage
+from assay.text import units
 from assay.text.output_file import write_file
 from assay.text.phrases import phrase, reason_sentence
 from assay.text.quantities import PROBE_DEFAULT_S
@@ -236,6 +238,13 @@ def _p99(times: _Times, count: int) -> int | None:
     return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None
 
 
+Say = Callable[[str], None]
+
+
+def not_said(_line: str) -> None:
+    """To nobody."""
+
+
 class FirstUse(Struct, frozen=True):
     probe_s: float | None = None
     """How long to probe each storage; 0: not at all; None: `PROBE_DEFAULT_S` where the experiment
@@ -266,7 +275,8 @@ def probe(
     seconds: float = PROBE_DEFAULT_S,
     *,
     again: bool = True,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = not_said,
+    warn: Say = not_said,
 ) -> Probe:
     """Measures in about so many seconds, as the user and in the place of the server whose directory
     this is; a raw device is overwritten from its beginning. Where that is not possible the probe
@@ -289,6 +299,7 @@ def probe(
         return structs.replace(found, reason=reason)
     most_bytes = min(int(_BYTES_PER_S * seconds), free_bytes // _SHARE_OF_FREE)
     devices = devices_of_storage(directory.storage, directory.root)
+    began_s, others_before = time.monotonic(), ticks_of_others([os.getpid()])
     before = devices.counts() if devices else None
     try:
         measured = run_fio(found, file, most_bytes, seconds, directory, is_direct=is_direct)
@@ -302,9 +313,19 @@ def probe(
             file.unlink(missing_ok=True)
     flushed = _flushes_since(before, devices.counts() if devices else None)
     measured = structs.replace(measured, is_direct=is_direct, device_flushes=flushed)
-    if not (measured.flushes and measured.flushes.is_uneven):
-        keep(measured, depends_on)
+    others_ns = (ticks_of_others([os.getpid()]) - others_before) * TICK_NS
+    if others := _share_of_others(others_ns, time.monotonic() - began_s):
+        used = units.share_beyond(others, OTHERS_LIMIT)
+        warn(f"the probe of {name} is not kept for a day: other programs used {used} of the CPUs")
+    elif not (measured.flushes and measured.flushes.is_uneven):
+        keep(measured, depends_on, warn)
     return measured
+
+
+def _share_of_others(others_ns: int, elapsed_s: float) -> float:
+    """Of the machine's CPUs; 0: so little that it disturbs nothing."""
+    used = min(1.0, others_ns / 1e9 / elapsed_s / (os.cpu_count() or 1))
+    return used if used > OTHERS_LIMIT and others_ns > LEAST_OTHERS_NS else 0.0
 
 
 def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:
@@ -435,7 +456,7 @@ class Probe(Shape, frozen=True, kw_only=True):
 
 # Takes what a measurement depends on; returns its result of the last 24 hours from the user's
 # cache, and keeps new ones there, a file each, which appears whole or not at all. What cannot be
-# read or written is passed over.
+# read is passed over; what cannot be written is said once.
 
 _KEPT_NS = 24 * 3600 * 1_000_000_000
 Kept = TypeVar("Kept", Probe, Durability)
@@ -462,14 +483,25 @@ def kept(kind: type[Kept], depends_on: object) -> Kept | None:
     return None
 
 
-def keep(result: Kept, depends_on: object) -> None:
+_NOT_WRITTEN: set[Path] = set()
+"""Folders of which it was said."""
+
+
+def keep(result: Kept, depends_on: object, warn: Say = not_said) -> None:
     """Removes those that are too old."""
     from assay.provision.install.cache import make_folder
 
     file = _kept_in(type(result), depends_on)
-    with suppress(OSError, AssayError):
+    try:
         make_folder(file.parent)
         write_file(file, msgspec.json.encode(result), force=True)
+    except (OSError, AssayError) as error:
+        if file.parent not in _NOT_WRITTEN:
+            _NOT_WRITTEN.add(file.parent)
+            fix = f"name another folder in {env_vars.CACHE.name}"
+            warn(f"what was measured is not kept for a day: {error}; {fix}")
+        return
+    with suppress(OSError):
         for one in file.parent.iterdir():
             if time.time_ns() - one.stat().st_mtime_ns >= _KEPT_NS:
                 one.unlink()

@@ -453,9 +453,12 @@ class TomlTable:
         if key not in self._data:
             if default is None:
                 names = [name for name in self.path if isinstance(name, str)]
-                table = f" in [{'.'.join(names)}]" if names else ""
+                heading = f"[{'.'.join(names)}]"
+                table = f" in {heading}" if names else ""
+                place = f"below {heading}" if names else "above the first heading"
                 message = f"{key} is missing{table}; expected {expected}"
-                raise self.error(message, hint=self._written_otherwise(key))
+                hint = self._written_otherwise(key) or f"write {key} = … {place}"
+                raise self.error(message, hint=hint)
             return default
         value = self._data[key]
         if not fits(value):
@@ -495,9 +498,8 @@ class TomlTable:
         for number, item in enumerate(value):
             self._fitting(item, fits, expected, key, number)
         if not value and key in self._data and not may_be_empty:
-            raise self.error(
-                f"{key} = []: expected at least one", key, hint="leave the key out for its default"
-            )
+            fix = f'name one: {key} = ["…"]' if default is None else "leave the key out"
+            raise self.error(f"{key} = []: expected at least one", key, hint=fix)
         return value
 
     def _fitting(

@@ -150,6 +150,8 @@ def test_a_script_is_known_by_its_content_or_else_by_its_path() -> None:
         invented.each_run(measured(name), lambda run, path=path: of_script(run, path, ""))
         for name, path in (("a", "x.sql"), ("b", "f/x.sql"))
     ]
+    with pytest.raises(ArgumentError, match=r"expected two scripts, found x\.sql with the same"):
+        compared(sides[0], sides[0], between="script")
     made = compared(*sides)
     assert "scripts: x.sql → f/x.sql" in in_words(made)
     assert [one.name for one in made.unequal[0].differences] == ["scripts"]

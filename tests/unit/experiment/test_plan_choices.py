@@ -16,8 +16,8 @@ from msgspec import structs
 from able import with_ability
 from assay import registry
 from assay.contracts.factors import ServerMachine
-from assay.contracts.systems.abilities import ConfinesSessions, Findable
-from assay.errors import ArgumentError, ExperimentError, SystemMissing
+from assay.contracts.systems.abilities import ConfinesSessions, Findable, SeveralVersions
+from assay.errors import ArgumentError, ExperimentError, NotOnThisMachine, SystemMissing
 from assay.experiment import (
     Experiment,
     StorageChoice,
@@ -29,6 +29,7 @@ from assay.experiment.choices import identity
 from assay.experiment.from_command_line import Words, asked, experiment
 from assay.experiment.origin import command_of, patterns
 from assay.experiment.quick import described
+from assay.lab import lab
 from assay.plan import plan, values
 from assay.plan.fingerprint import content_of
 from assay.workload import reader
@@ -334,6 +335,10 @@ def test_settings_that_reach_out_are_refused(name: str) -> None:
         with pytest.raises(ArgumentError):
             system.refuse_reaching_settings(choice)
             pytest.fail(setting)
+    nowhere = SystemChoice(name, programs="/nowhere", build="/nowhere")
+    if isinstance(system, SeveralVersions):
+        with pytest.raises(NotOnThisMachine, match="there is no directory /nowhere"):
+            lab._refuse(nowhere)
 
 
 _SSD = "ssd=loop[fs=ext4,size=200M]"

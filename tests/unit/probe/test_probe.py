@@ -261,6 +261,32 @@ def test_a_torn_or_foreign_file_is_passed_over(cache: Path, content: bytes | Non
     assert (measure.kept(Probe, PLACE) is None) == (content is None)
 
 
+def test_a_cache_that_cannot_be_written_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "file"))
+    said: list[str] = []
+    for place in (PLACE, "another"):
+        measure.keep(probed_before(), place, said.append)
+    (line,) = said
+    assert "cannot be written" in line and "name another folder in ASSAY_CACHE" in line
+
+
+@needs_fio
+def test_a_probe_that_other_programs_disturbed_is_not_kept(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks, said = iter((0, 10_000)), list[str]()
+    monkeypatch.setattr(measure, "ticks_of_others", lambda _: next(ticks))
+    choice = StorageChoice("mine", directory="/var/tmp")
+    with HERE.prepare(choice) as made, server_directory(made.facts) as directory:
+        probe(directory, 0.1, warn=said.append)
+    found = "other programs used 100 % of the CPUs"
+    assert said == [f"the probe of mine is not kept for a day: {found}"]
+    assert not cache.exists()
+
+
 def test_a_named_pipe_is_passed_over(cache: Path) -> None:
     measure.keep(probed_before(), PLACE)
     (file,) = cache.iterdir()

@@ -67,6 +67,11 @@ def command(
     from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
     from assay.record.capsule import capsule_file, packing
 
+    if reference.endswith(capsule_file.ENDING):
+        raise ArgumentError(
+            f"expected an experiment, found the capsule {reference}",
+            hint=f"a file to write is named with -o: assay capsule pack latest -o {reference}",
+        )
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
             found = experiment_references.experiments(reference, records)

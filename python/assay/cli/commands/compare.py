@@ -101,12 +101,19 @@ def command(
     from assay.cli.options import experiment_references
     from assay.cli.output.report_output import insist_on_readable
     from assay.comparison import conditions
+    from assay.workload.ad_hoc_script import is_script
 
     if form not in ("json", "csv"):
         insist_on_readable(form, hint=f"assay compare … --format {form} > comparison.{form}")
     asked = [conditions.condition(text) for text in fail_if]
     if a is None:
         a, b = ("latest", None) if between else experiment_references.last_two(records)
+    if scripts := [word for word in (a, b) if word is not None and is_script(word)]:
+        raise ArgumentError(
+            f"expected an experiment or a record file, found the script {scripts[0]}",
+            hint="measure both in one experiment, then compare its levels: "
+            f"assay run {','.join([*scripts, 'OTHER.sql'][:2])}; assay compare --between script",
+        )
     sides = []
     for name, word in (("A", a), ("B", b)):
         if word is not None:

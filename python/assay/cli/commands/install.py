@@ -11,6 +11,7 @@ from assay import registry
 from assay.cli.options import completers
 from assay.cli.options.shared_options import is_typed
 from assay.cli.options.usage_errors import DestroyingOption
+from assay.cli.output.progress import repeated
 from assay.cli.process import say
 from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import Findable, Installable, SeveralVersions
@@ -78,7 +79,9 @@ def command(name: str, remove: bool, to: Path | None, force: bool) -> None:
             _refuse_typed("force", "--remove", "leave --force out")
             say(download.remove(to))
         else:
-            click.echo(download.get(to, say, force))
+            with repeated(say) as report:
+                found = download.get(to, report, force)
+            click.echo(found)
         return
     for option in ("to", "force"):
         _refuse_typed(option, f"{name}: it is no data set", f"leave --{option} out")
@@ -99,7 +102,8 @@ def _install(name: str, version: str | None) -> None:
     one = _system_named(name)
     if not isinstance(one, Installable):
         raise ArgumentError(f"{name} cannot be installed by Assay", hint=_instead(one))
-    ready = install.install(one, version, say)
+    with repeated(say) as report:
+        ready = install.install(one, version, report)
     say(f"{name} {ready.programs.version} is ready: {_how_to_use(one, ready)}")
     say(f"to remove it: `assay install --remove {name}@{ready.folder.name}`")
     click.echo(ready.folder)

@@ -135,7 +135,7 @@ def _measurable() -> str:
 def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:
     say(f"measure {choice.label} on {storage.name}")
     with running_system(choice, storage, connections=None) as running:
-        return measure_durability(running.deployment, running.system)
+        return measure_durability(running.deployment, running.system, warn=say)
 
 
 def _row(choice: SystemChoice, storage: StorageChoice, durability: Durability) -> rows.Row:

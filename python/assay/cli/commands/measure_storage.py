@@ -79,7 +79,7 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
         say(f"probe {choice.name}")
         kind = registry.storage(choice.kind)
         with kind.prepare(choice) as prepared, directory_on(kind, prepared) as directory:
-            found.append((prepared.facts, probe(directory, probe_seconds)))
+            found.append((prepared.facts, probe(directory, probe_seconds, warn=say)))
     for _, probed in found:
         if said := resources.uneven_flushes(probed.flushes):
             say(f"warning: {probed.storage}: {said}")

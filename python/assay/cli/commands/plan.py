@@ -10,6 +10,7 @@ from typing import Any
 import click
 from msgspec import Struct, field
 
+from assay.cli.commands.run import with_system
 from assay.cli.options.shared_options import (
     detail_option,
     format_option,
@@ -104,7 +105,9 @@ def command(
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
       assay plan experiment.toml
     """
+    words = with_system(words)
     experiment, workload = from_command_line.asked(words)
+    from_command_line.insist_on_systems(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
     whole = plan_here(experiment, workload)

@@ -139,8 +139,7 @@ def command(
     from assay.experiment import from_command_line
     from assay.lab.continuation import Request
 
-    if is_at_terminal() and (proposed := from_command_line.proposed_system(words)) is not None:
-        words = structs.replace(words, on=(_asked_system(proposed),))
+    words = with_system(words)
 
     def insist(experiment: Experiment, _workload: Workload) -> None:
         from assay.cli.output.report_output import insist_on_readable
@@ -156,12 +155,18 @@ def command(
     return result.exit_code
 
 
-def _asked_system(proposed: str) -> str:
-    """At a terminal, of a user who named none."""
+def with_system(words: from_command_line.Words) -> from_command_line.Words:
+    """With the answer of a user at a terminal who named no system."""
+    from assay.experiment import from_command_line
+
+    proposed = from_command_line.proposed_system(words) if is_at_terminal() else None
+    if proposed is None:
+        return words
     click.echo(
         f"systems: {', '.join(sorted(registry.systems()))}, or the URL of a server", err=True
     )
-    return str(click.prompt("Which system (--on)", default=proposed or None, err=True))
+    named = str(click.prompt("Which system (--on)", default=proposed or None, err=True))
+    return structs.replace(words, on=(named,))
 
 
 def measured(

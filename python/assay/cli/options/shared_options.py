@@ -349,7 +349,7 @@ _PROBING_OPTIONS = (
         help="Do not measure whether commits are flushed before they are answered (2 to 15 s, once "
         "per system and storage with its own device).",
     ),
-    setting_option(AGAIN, envvar=env_vars.AGAIN.name),
+    setting_option(AGAIN),
 )
 
 
@@ -366,6 +366,7 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
             )
         from assay.probe.measure import FirstUse
 
+        again = again or env_vars.AGAIN.flag(default=False)
         first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability, again)
         return function(first_use=first_use, **given)
 

@@ -170,7 +170,11 @@ def _levels(param: click.Parameter | None) -> str:
 
 
 def _name(error: click.BadParameter) -> str:
-    """As it is typed."""
+    """As it is typed, or the variable of the environment that has the value."""
+    if isinstance(error.param, click.Option) and isinstance(error.param.envvar, str):
+        name = error.param.name or ""
+        if _context(error).get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT:
+            return error.param.envvar
     if isinstance(error.param, click.Option):
         return max(error.param.opts, key=len)
     if isinstance(error.param, click.Argument):

@@ -190,6 +190,29 @@ def progress(
         yield Bars(console, bars)
 
 
+@contextmanager
+def repeated(say: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """``say`` for work that may be silent for long: the last line is said again each minute."""
+    ended, said = threading.Event(), [(time.monotonic(), "")]
+
+    def say_and_keep(line: str) -> None:
+        said.append((time.monotonic(), line))
+        say(line)
+
+    def repeat() -> None:
+        while not ended.wait(_SILENT_S):
+            since_s, line = said[-1]
+            say(f"{time.monotonic() - since_s:.0f} s: {line}")
+
+    repeating = threading.Thread(target=repeat, daemon=True)
+    repeating.start()
+    try:
+        yield say_and_keep
+    finally:
+        ended.set()
+        repeating.join()
+
+
 class Lines:
     """One line per run and stage, and a progress line every ``every_s`` seconds: for logs."""
 
@@ -410,8 +433,11 @@ def _name(run: RunBegun) -> str:
         for name, level in run.levels.items()
         if not factors.is_ordinary(name, level)
     )
-    count = f" ({run.begun} of at most {run.at_most})" if run.begun else f" of {run.of}"
-    place = f"repetition {run.in_place_of} again" if again else f"run {run.position + 1}{count}"
+    place = f"run {run.position + 1} of {run.of}"
+    if again:
+        place = f"repetition {run.in_place_of} again"
+    elif run.begun:
+        place = f"run {run.begun} of at most {run.at_most} (kept as run {run.position + 1})"
     return (
         f"{place}: {run.test_name}, {run.system_label}{storage}, "
         f"{counted(run.clients, 'client')}{offered}{levels}{repetition}"

@@ -22,6 +22,10 @@ from assay.contracts.observation.transactions import BegunOutcomes, EncodedHisto
 
 TICK_NS = 10_000_000
 """In which the kernel reports the CPU time of processes (``USER_HZ`` is 100)."""
+OTHERS_LIMIT = 0.05
+"""Share of the machine's CPUs beyond which other programs leave nothing decided."""
+LEAST_OTHERS_NS = 30_000_000
+"""Less CPU time of other programs may come from the kernel's counting in ticks of 1-10 ms alone."""
 
 
 class ClientCost(Shape, frozen=True):

@@ -5,6 +5,7 @@ and settings of the profile, which anything else that is asked for wins over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from assay import registry
@@ -12,7 +13,7 @@ from assay.contracts.experiment import SystemChoice, UsedProfile
 from assay.contracts.plugins import OptionSpec
 from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.errors import ArgumentError
-from assay.text.phrases import Mention, phrase
+from assay.text.phrases import Mention, nearest, phrase
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""
@@ -26,6 +27,27 @@ def option(name: str) -> OptionSpec | None:
     if not known:
         return None
     return OptionSpec(PROFILE, NONE, (NONE, *known), "Profile of settings; none: no profile.")
+
+
+_NAME_IS_KNOWN = ("expected", "did you mean", "is set by Assay")
+"""Words of a message about a setting that the system has, or has guessed."""
+
+
+@contextmanager
+def guessing_options(choice: SystemChoice) -> Iterator[None]:
+    """Of a setting that the system refuses because it has none of that name: the hint names the
+    option that may be meant."""
+    try:
+        yield
+    except ArgumentError as error:
+        profile = option(choice.name)
+        specs = (*registry.system(choice.name).option_specs, *([profile] if profile else []))
+        hint, names = error.hint or "", [one.name for one in specs]
+        said = [name for name in choice.settings if name in error.message]
+        meant = next(filter(None, (nearest(name, names) for name in said)), None)
+        if meant and not any(word in error.message + hint for word in _NAME_IS_KNOWN):
+            error.hint = f"did you mean {meant!r}? {hint}".strip()
+        raise
 
 
 def applied(choice: SystemChoice, name: str) -> SystemChoice:

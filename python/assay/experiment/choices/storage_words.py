@@ -39,6 +39,7 @@ from assay.errors import (
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.checked_choices import in_bracket, key_and_values, split
 from assay.experiment.choices.identity import QUOTE, written_storage
+from assay.experiment.choices.profiles import guessing_options
 from assay.text import pattern
 from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import shown
@@ -221,7 +222,8 @@ def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageCho
     `check_pair`). What this machine has not is another matter: see `refuse_absent`."""
     choices, on_all = list(storages), list(systems)
     for system in on_all:
-        registry.system(system.name).check(system)
+        with guessing_options(system):
+            registry.system(system.name).check(system)
     _refuse_where_none_fits(on_all, choices)
     unavailable(choices)
 
