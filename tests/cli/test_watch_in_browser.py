@@ -113,7 +113,7 @@ def test_it_fits_a_phone_and_a_wide_screen(tmp_path: Path, browser: Browser, sch
     done = run_in(tmp_path, "run", f"{HOSTILE}.sql", "--on", DELAYED, "--duration", "3.2")
     assert done.returncode == 0, done.stderr
     with watched(tmp_path) as server:
-        for width in (390, 800, 1400):
+        for width in (390, 1400):
             page, messages, _ = opened(
                 browser, server.url, viewport={"width": width, "height": 900}, color_scheme=scheme
             )

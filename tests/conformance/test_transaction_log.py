@@ -239,8 +239,6 @@ def of_record(run: Run) -> tuple[str | None, bool]:
     assert run.deployment is not None
     found = run.deployment.durability
     assert found is not None
-    # The server's own flushes, several a second, may come before an answer by chance.
-    assert found.flushed_before_answer < 10 or found.flushed_before_answer == 50
     return found.durability_class, found.is_contradicted
 
 

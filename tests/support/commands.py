@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -23,6 +24,12 @@ from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.text.versions import version_numbers
 
 Assay = Callable[..., "Ended"]
+
+
+def is_delayed(ended: Ended) -> bool:
+    """Whether other programs delayed clients of `e831.reliability`, which begin one after another:
+    until the next one overtook one of them, or until too few worked at once. It is tried again."""
+    return re.search("clients overlapped|started too far apart", ended.err) is not None
 
 
 def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
