@@ -13,6 +13,7 @@ Errors are raised as exceptions of `assay.errors`.
 from __future__ import annotations
 
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ _HOMES = {
 }
 
 
+_IMPORTING = Lock()
+"""Two threads that import modules which share others may see one that is not complete."""
+
+
 def __getattr__(name: str) -> Any:
     """Imports on first use, so that `import assay` stays fast."""
     if name == "__version__":
@@ -63,7 +68,8 @@ def __getattr__(name: str) -> Any:
     if name == "errors":
         return import_module("assay.errors")
     if name in _HOMES:
-        module = import_module(f"assay.api.{_HOMES[name]}")
+        with _IMPORTING:
+            module = import_module(f"assay.api.{_HOMES[name]}")
         return getattr(module, "open_records" if name == "open" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

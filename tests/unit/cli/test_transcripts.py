@@ -10,14 +10,13 @@ They are files of commands with all that each of them writes.
     set ASSAY_DATASETS=folder
     $ assay plan one.sql --on null --duration 1_0
     ! error: --duration: expected …
-
     [2]
 
 ``file`` makes a file of the lines that follow, ``set`` sets an environment variable; commands run
-in order in one folder, which is written ``FOLDER``. Below a command stands what it wrote, to
-standard output indented by two blanks, to standard error behind ``!``, and its exit status. A new
-command needs only its own line: ``pytest --keep-outputs FILE`` writes the rest, and ``git diff``
-shows what has changed.
+in order in one folder, which is written ``FOLDER``. Below a command stands what it wrote without
+empty lines, to standard output indented by two blanks, to standard error behind ``!``, and its exit
+status. A new command needs only its own line: ``pytest --keep-outputs FILE`` writes the rest, and
+``git diff`` shows what has changed.
 """
 
 from __future__ import annotations
@@ -78,8 +77,8 @@ def _is_written(line: str) -> bool:
 
 def _shown(written: Written, folder: Path) -> Iterator[str]:
     for text, sign in ((written.out, " "), (written.err, "!")):
-        for line in text.replace(str(folder), "FOLDER").splitlines():
-            yield f"{sign} {line}" if line or sign == " " else sign
+        for line in filter(None, text.replace(str(folder), "FOLDER").splitlines()):
+            yield f"{sign} {line}"
     yield f"[{written.status}]"
 
 
