@@ -39,6 +39,8 @@ from assay.provision.processes import (
 LIMIT_S = 180.0
 """How long a system may show no sign of life while it is waited for."""
 _LOOKS = 3
+_LOCKED_S = 3.0
+"""A library that has used no CPU time for so long waits for a lock."""
 _LEAST_TICKS = 5
 """CPU time between two looks, in ticks of the kernel, of a system that works: threads that wait for
 something wake up now and then."""
@@ -62,8 +64,10 @@ class Silence:
         self._count: object = None
         self._since_s = self._looked_s = time.monotonic()
         self._ticks_seen: int | None = None
+        self._ticks_at_first: int | None = None
         self._looks_in_vain = 0
         self._looking: threading.Thread | None = None
+        self._is_said = opens is not None
 
     def progressed(self, count: object = None) -> None:
         """``count`` changes with each progress. Raises `SystemDied` at the limit."""
@@ -90,6 +94,17 @@ class Silence:
             self._looking = threading.Thread(target=self._look, name="silent system", daemon=True)
             self._looking.start()
 
+    def say_if_locked(self) -> None:
+        """Once, where a library has used no CPU time for seconds, which is a wait for a lock."""
+        if self._is_said:
+            return
+        if self._ticks_at_first is None:
+            self._ticks_at_first = self._ticks()
+        if time.monotonic() - self._since_s >= _LOCKED_S:
+            self._is_said = True
+            if self._ticks() == self._ticks_at_first and not waits_for_a_device():
+                _of_waits.get()(f"wait for {self._name}: another program may hold its lock")
+
     def _look(self) -> None:
         is_alive = waits_for_a_device() if self._opens is None else self._opens()
         if not is_alive:
@@ -97,6 +112,19 @@ class Silence:
             self._ticks_seen = ticks
             is_alive = None not in (ticks, before) and ticks - before >= _LEAST_TICKS  # type: ignore[operator]
         self._looks_in_vain = 0 if is_alive else self._looks_in_vain + 1
+
+
+_of_waits: ContextVar[Callable[[str], object]] = ContextVar("waits", default=lambda _: None)
+
+
+@contextmanager
+def said_by(stage: Callable[[str], object]) -> Iterator[None]:
+    """A block in which that gets the name of each wait that is long."""
+    before = _of_waits.set(stage)
+    try:
+        yield
+    finally:
+        _of_waits.reset(before)
 
 
 _of_wait: ContextVar[Silence | None] = ContextVar("silence", default=None)
@@ -118,6 +146,7 @@ def waiting(_progress: object = None) -> None:
     look()
     if (silence := _of_wait.get()) is not None:
         silence.progressed()
+        silence.say_if_locked()
 
 
 def ticks_of_processes(first: list[int | None]) -> int | None:

@@ -238,6 +238,7 @@ impl Supervisor<'_> {
                 let draining = drain.check(now_ns, &schedule, signals);
                 if draining == Draining::TooLong {
                     self.shared.plan.program.children.end_all();
+                    self.shared.barrier.cancel();
                 }
                 self.call_timeouts
                     .iter()
