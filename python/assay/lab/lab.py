@@ -57,7 +57,6 @@ from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
 from assay.probe.measure import FirstUse
 from assay.provision import confinement, limits
-from assay.provision.engine.silence import said_by
 from assay.provision.install.cache import in_use
 from assay.provision.processes import pass_over_logs
 from assay.provision.space import name_full_storage
@@ -146,7 +145,7 @@ def run(
     stop = Stop() if stop is None else stop
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
-        stack.enter_context(said_by(events.stage))
+        stop.told = events.stage
         prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.preflight
         is_limited = any(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.contracts.stop import look
+from assay.contracts.stop import look, tell
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import RunFailed, SystemDied
 from assay.provision.machine.process_table import (
@@ -64,7 +64,7 @@ class Silence:
         self._count: object = None
         self._since_s = self._looked_s = time.monotonic()
         self._ticks_seen: int | None = None
-        self._ticks_at_first: int | None = None
+        self._ticks_before: tuple[float, int | None] | None = None
         self._looks_in_vain = 0
         self._looking: threading.Thread | None = None
         self._is_said = opens is not None
@@ -96,14 +96,14 @@ class Silence:
 
     def say_if_locked(self) -> None:
         """Once, where a library has used no CPU time for seconds, which is a wait for a lock."""
-        if self._is_said:
+        now_s, before = time.monotonic(), self._ticks_before
+        if self._is_said or (before is not None and now_s - before[0] < _LOCKED_S):
             return
-        if self._ticks_at_first is None:
-            self._ticks_at_first = self._ticks()
-        if time.monotonic() - self._since_s >= _LOCKED_S:
-            self._is_said = True
-            if self._ticks() == self._ticks_at_first and not waits_for_a_device():
-                _of_waits.get()(f"wait for {self._name}: another program may hold its lock")
+        self._ticks_before = now_s, self._ticks()
+        if before is not None and not waits_for_a_device():
+            self._is_said = (self._ticks_before[1] or 0) - (before[1] or 0) < _LEAST_TICKS
+            if self._is_said:
+                tell(f"wait for {self._name}: another program may hold its lock")
 
     def _look(self) -> None:
         is_alive = waits_for_a_device() if self._opens is None else self._opens()
@@ -112,19 +112,6 @@ class Silence:
             self._ticks_seen = ticks
             is_alive = None not in (ticks, before) and ticks - before >= _LEAST_TICKS  # type: ignore[operator]
         self._looks_in_vain = 0 if is_alive else self._looks_in_vain + 1
-
-
-_of_waits: ContextVar[Callable[[str], object]] = ContextVar("waits", default=lambda _: None)
-
-
-@contextmanager
-def said_by(stage: Callable[[str], object]) -> Iterator[None]:
-    """A block in which that gets the name of each wait that is long."""
-    before = _of_waits.set(stage)
-    try:
-        yield
-    finally:
-        _of_waits.reset(before)
 
 
 _of_wait: ContextVar[Silence | None] = ContextVar("silence", default=None)
