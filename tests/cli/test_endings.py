@@ -59,6 +59,23 @@ def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals
     assert f"{number.name}: stopping" in message
 
 
+def test_a_wait_for_the_lock_of_another_program_is_said_and_ends_with_ctrl_c(
+    folder: Path,
+) -> None:
+    (folder / "one.sql").write_text("select count(*) from t;\n")
+    with contextlib.closing(sqlite3.connect(folder / "t.db", isolation_level=None)) as other:
+        other.execute("create table t (a)")
+        other.execute("begin exclusive")
+        with started(folder, "one.sql", "--on", f"sqlite:///{folder}/t.db") as running:
+            assert running.stderr is not None
+            said = f"wait for {folder}/t.db: another program may hold its lock"
+            assert any(said in line for line in running.stderr), "it has ended"
+            running.send_signal(signal.SIGINT)
+            _, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + signal.SIGINT, message
+    assert "is locked by another" not in message, "it has waited to the end"
+
+
 @SIGNALLED
 def test_a_signal_ends_a_program_with_all_that_it_has_started(
     folder: Path, system: str, number: signal.Signals

@@ -1,6 +1,8 @@
 //! The requests that the engine sends to a session, the options with which a driver opens one, and who answers at an address.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_values::{ColumnType, Piece, Value};
@@ -168,6 +170,8 @@ pub struct LocalOptions<'a> {
     pub connect_timeout: Duration,
     /// The driver's own options, from the deployment document.
     pub options: &'a BTreeMap<String, String>,
+    /// Set by another thread where the session is not to wait any longer, not even while it is opened.
+    pub stop: &'a Arc<AtomicBool>,
 }
 
 impl<'a> LocalOptions<'a> {

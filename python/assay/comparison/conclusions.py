@@ -23,6 +23,7 @@ from assay.comparison.sides import ComparedCell, Difference, Direction, Side
 from assay.contracts import factors
 from assay.contracts.metric import ReportColumn
 from assay.experiment import Scalar
+from assay.judge import evidence
 from assay.judge.run import RunVerdict
 from assay.judge.statistics.estimate import Design
 from assay.plan import cell_names
@@ -140,11 +141,12 @@ def _conclusions(
     ]
     every = [run for cells in by_place.values() for cell in cells for run in cell.measured]
     disturbed = ratios.why_undecided(every)
+    changed = _changed_tables(factor, by_place)
     judged = with_verdicts(
         [_compared(experiment, factor, first, second, disturbed) for _, first, second, _ in pairs]
     )
     return tuple(
-        _conclusion(factor, dict(place), first, second, compared)
+        _conclusion(factor, dict(place), first, second, compared, changed)
         for (place, first, second, is_shown), compared in zip(pairs, judged, strict=True)
         if is_shown
     )
@@ -209,10 +211,15 @@ def _compared(
 
 
 def _conclusion(
-    factor: str, at: Levels, first: RankedCell, second: RankedCell, compared: ComparedCell
+    factor: str,
+    at: Levels,
+    first: RankedCell,
+    second: RankedCell,
+    compared: ComparedCell,
+    changed: Mapping[str, Sequence[str]],
 ) -> Conclusion:
     names = [cell_names.level_name(factor, cell.levels[factor]) for cell in (first, second)]
-    reason = _why_apart(factor, (first, second), names, compared)
+    reason = _why_apart(factor, (first, second), names, compared, changed)
     estimate = compared.primary.estimate if not reason else None
     interval = estimate.interval() if estimate else None
     return Conclusion(
@@ -233,7 +240,11 @@ def _conclusion(
 
 
 def _why_apart(
-    factor: str, cells: Sequence[RankedCell], names: Sequence[str], compared: ComparedCell
+    factor: str,
+    cells: Sequence[RankedCell],
+    names: Sequence[str],
+    compared: ComparedCell,
+    changed: Mapping[str, Sequence[str]],
 ) -> str:
     """Why one is not divided by the other; empty: it is. The gravest reason alone: a cell has no
     number; their work is not the same; a number is not the rate of clients at work."""
@@ -243,16 +254,39 @@ def _why_apart(
         f"no valid number {at}: {cell.why_no_number}" for at, cell in of_cells if cell.why_no_number
     )
     unsteady = (f"{at}: {cell.why_not_ranked}" for at, cell in of_cells if cell.why_not_ranked)
-    return next(no_number, "") or _why_not_the_same(names, compared) or next(unsteady, "")
+    return next(no_number, "") or _why_not_the_same(names, compared, changed) or next(unsteady, "")
 
 
-def _why_not_the_same(names: Sequence[str], compared: ComparedCell) -> str:
-    return "; ".join(
-        f"{_DIFFERING.get(one.name, f'different {one.name}')} "
-        f"({names[0]}: {one.b or 'none'}; {names[1]}: {one.a or 'none'})"
-        for one in compared.differences
-        if one.what in compared.blocked_by
-    )
+def _why_not_the_same(
+    names: Sequence[str], compared: ComparedCell, changed: Mapping[str, Sequence[str]]
+) -> str:
+    said = []
+    for one in compared.differences:
+        if one.what not in compared.blocked_by:
+            continue
+        table = one.name.partition(" of ")[2] if one.what == "data" else ""
+        others = " and ".join(level for level in changed.get(table, ()) if level not in names)
+        said.append(
+            f"{others} changed the data of {table}, which both read, between their runs: measure "
+            f"{others} in an experiment of its own"
+            if others
+            else f"{_DIFFERING.get(one.name, f'different {one.name}')} "
+            f"({names[0]}: {one.b or 'none'}; {names[1]}: {one.a or 'none'})"
+        )
+    return "; ".join(said)
+
+
+def _changed_tables(
+    factor: str, by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[RankedCell]]
+) -> dict[str, list[str]]:
+    """Table → the levels whose runs left something else in it than they found."""
+    found: dict[str, list[str]] = {}
+    for cell in (cell for cells in by_place.values() for cell in cells):
+        level = cell_names.level_name(factor, cell.levels[factor])
+        for table in {one for run in cell.measured for one in evidence.changed_tables(run)}:
+            if level not in found.setdefault(table, []):
+                found[table].append(level)
+    return found
 
 
 _DIFFERING = dict.fromkeys(

@@ -66,6 +66,8 @@ class Trial(Struct, frozen=True):
     """Those of them that met the goal."""
     most_others: float = 0.0
     """The greatest such share, also where some of its runs were not disturbed."""
+    few: str = ""
+    """Where one of its runs had too few transactions: how many, and how many are needed."""
 
     @property
     def is_disturbed(self) -> bool:
@@ -117,6 +119,7 @@ def joined_trial(runs: Sequence[Trial], condition: Condition) -> Trial:
         counted=len(counted),
         met_in=met,
         most_others=disturbed,
+        few=next((one.few for one in runs if one.few), ""),
     )
 
 
@@ -175,8 +178,8 @@ def trial_of_run(run: Run, condition: Condition, over: str = "") -> Trial:
             if known is not None and not condition.is_met_by(known):
                 already = f"already the {shown_value(replace(condition, metric=lower), known)}"
                 return answer(TrialAnswer.NOT_MET, already)
-        name = condition.metric.label
-        return answer(TrialAnswer.TOO_FEW, f"too few transactions for the {name}; measure longer")
+        few = _too_few(run, condition, 0.0 if over else level)
+        return replace(answer(TrialAnswer.TOO_FEW, few), few=few)
     if not condition.is_met_by(value):
         return answer(TrialAnswer.NOT_MET, shown_value(condition, value), value)
     if run.judged.word == "invalid":
@@ -188,6 +191,17 @@ def trial_of_run(run: Run, condition: Condition, over: str = "") -> Trial:
     if why:
         return answer(TrialAnswer.NOT_STEADY, f"not steady: {why}", value)
     return answer(TrialAnswer.MET, "", value)
+
+
+def _too_few(run: Run, condition: Condition, rate_per_s: float) -> str:
+    """``39 transactions; p99 latency needs at least 368: measure 19 s or longer``."""
+    name, found = condition.metric.label, catalogue.too_few_for(condition.metric, run)
+    if found is None:
+        return f"too few transactions for the {name}: measure longer"
+    count, needed = found
+    long = f"{math.ceil(needed / rate_per_s)} s or longer" if rate_per_s else "longer"
+    counted = units.counted(count, "transaction")
+    return f"{counted}; {name} needs at least {needed}: measure {long}"
 
 
 def _others(run: Run, condition: Condition, answer: TrialAnswer, value: float | None) -> float:
@@ -301,7 +315,8 @@ class SearchSoFar(Struct, frozen=True):
 
     @property
     def not_decided(self) -> str:
-        """``other programs used 73 % of the CPUs at 7.02/s``; empty: nothing forbids an answer."""
+        """``other programs used 73 % of the CPUs at 7.02/s``; empty: nothing forbids an answer.
+        With the highest rate that met it, if one did."""
         if self.contradiction is not None:
             low, high = self.contradiction
             return (
@@ -309,9 +324,17 @@ class SearchSoFar(Struct, frozen=True):
                 f"{low.over or 'offered rate'}, as the search assumes: "
                 f"{self._said(low)}, but {self._said(high)}"
             )
-        if (disturbed := self._disturbed) is not None:
+        said, met, disturbed = [], self.met, self._disturbed
+        if met is None and (self.missed is None or self.missed.is_disturbed):
+            few = next((one for one in reversed(self.trials) if one.few), None)
+            said += [f"at {few.shown} {few.few}"] if few else []
+        if disturbed is not None:
             used = units.percent(disturbed.most_others)
-            return f"other programs used {used} of the CPUs at {disturbed.shown}"
+            said.append(f"other programs used {used} of the CPUs at {disturbed.shown}")
+            if met is not None and met is not disturbed:
+                said.append(f"{met.shown} met it{_in_brackets(self._value(met), met)}")
+        if said:
+            return "; ".join(said)
         few = next((one for one in self.ends if one.counted < confirmed(one)), None)
         if few is not None and (differing := self.between):
             return (

@@ -169,7 +169,8 @@ def _of_compared(comparison: Comparison, cell: ComparedCell) -> Iterator[str | R
         reason = primary.verdict
         if primary.verdict == NO_DIFFERENCE:
             seen = f"; that of {b} was {times} that of {a}" if times else ""
-            yield f"{cell.name}: {NO_DIFFERENCE} in the {metric}{seen}"
+            limit = f"; {_UNRELIABLE}" if cell.runs_verdict == "unreliable" else ""
+            yield f"{cell.name}: {NO_DIFFERENCE} in the {metric}{seen}{limit}"
             reason = _interval_words(*(found or (None, None)))
         yield Refused(f"{of_b} is better or worse than that of {a}, or equal to it", reason)
     if is_decided and comparison.is_other_machine:

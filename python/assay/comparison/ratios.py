@@ -417,7 +417,7 @@ def rates_said(rates: Sequence[OfferedAndReached]) -> str:
         return ""
     if len(rates) == 1:
         answer = "yes" if rates[0].is_kept else "no"
-        said = "goal missed" if rates[0].misses_goal else f"kept: {answer}"
+        said = f"goal {rates[0].goal}" if rates[0].goal else f"kept: {answer}"
         return f"{_offered(rates[0])} {said} ({_reached(rates[0])})"
     in_order = sorted(rates)
     missed = next((place for place, rate in enumerate(in_order) if not rate.is_kept), None)
@@ -425,8 +425,8 @@ def rates_said(rates: Sequence[OfferedAndReached]) -> str:
         return f"every rate kept, up to {_offered(in_order[-1])}"
     first = in_order[missed]
     kept = f"kept up to {_offered(in_order[missed - 1])}, " if missed else ""
-    if first.misses_goal:
-        return f"{kept}goal missed at {_offered(first)}"
+    if first.goal:
+        return f"{kept}goal {first.goal} at {_offered(first)}"
     return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({_reached(first)})"
 
 

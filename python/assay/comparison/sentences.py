@@ -390,7 +390,8 @@ def _limits(question: Question) -> Iterator[str]:
     classes = {name for one in divided for name in one.durability}
     if any(one.is_decided for one in divided) and classes - {""}:
         yield _durability(question, divided, classes)
-    if any(one.is_decided and one.runs_verdict == "unreliable" for one in divided):
+    answered = [one for one in divided if _status(one) in ("", NO_DIFFERENCE)]
+    if any(one.runs_verdict == "unreliable" for one in answered):
         yield "the runs are unreliable"
 
 

@@ -9,7 +9,7 @@ that of the work that is under way.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -53,6 +53,8 @@ class Stop:
         """Whether `Stopped` was raised: what still works is a teardown."""
         self._lookers = 0
         self._guided = 0
+        self.told: Callable[[str], object] = lambda _: None
+        """Gets the name of a long wait."""
 
     def ask(self, reason: StopReason) -> None:
         """From here on work is to end: that of a run only where it is the one under way."""
@@ -143,6 +145,10 @@ NEVER = Stop()
 _of_work: ContextVar[Stop] = ContextVar("stop", default=NEVER)
 teardowns: list[None] = []
 """One for each block that nothing may end."""
+
+
+def tell(wait: str) -> None:
+    _of_work.get().told(wait)
 
 
 def look(_progress: object = None) -> None:

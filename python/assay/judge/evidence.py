@@ -237,6 +237,14 @@ def writes(run: Run) -> bool:
     return run.driven.commits != 0
 
 
+def changed_tables(run: Run) -> set[str]:
+    """Names of those that its clients changed: they held something else after it than before."""
+    data = run.existing_data if writes(run) else None
+    before = {one.name: held_rows(one) for one in (data.before if data else ())}
+    after = data.after if data else ()
+    return {one.name for one in after if held_rows(one) != before.get(one.name)}
+
+
 def held_rows(table: ExistingTable) -> tuple[int | None, str]:
     return table.rows, table.digest
 

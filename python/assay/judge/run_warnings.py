@@ -317,8 +317,14 @@ def _of_driving(run: Run, observation: Observation) -> Iterator[tuple[WarningKin
             WarningKind.OUTAGE,
             f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s",
         )
+    pauses = [one for one in (run.driving.keying_time, run.driving.think_time) if one]
+    is_one_each = observation.transactions_per_client.most <= 1
+    if pauses and is_one_each and run.driving.duration_s and not run.driving.is_open:
+        measured = units.short_duration(elapsed_ns / 1e9)
+        yield WarningKind.PAUSES_TOO_LONG, f"{name}: {', '.join(pauses)}; measured {measured}"
     drained_ns = observation.drained_ns
-    if drained_ns > warning_kinds.DRAIN_LIMIT * elapsed_ns:
+    is_lost = observed.lost == scheduled  # the errors say why
+    if drained_ns > warning_kinds.DRAIN_LIMIT * elapsed_ns and not is_lost:
         yield (
             WarningKind.LONG_DRAIN,
             f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "

@@ -95,8 +95,8 @@ class OfferedAndReached(NamedTuple):
     is_kept: bool
     """Whether these are `REACHED` of the offered ones, or the difference is within the chance of
     random arrivals."""
-    misses_goal: bool = False
-    """Whether the rate was searched for (``--goal``), and does not meet the goal: then it is not
+    goal: str = ""
+    """``missed`` or ``not decided``, where the rate was searched for (``--goal``): then it is not
     kept either."""
 
 

@@ -302,6 +302,12 @@ class WarningKind(Enum):
         limits=True,
         is_unsteady=True,
     )
+    PAUSES_TOO_LONG = WarningText(
+        "no client ended more than one transaction before its pause outlasted the measurement: "
+        "the throughput depends on the duration, not on the system",
+        "{longer}, or a shorter {--think-time} or {--keying-time}",
+        limits=True,
+    )
     UNACCOUNTED_TIME = WarningText(
         f"more than {units.share(service_levels.LAW_LIMIT)} "
         "of the clients' time is not accounted for: "

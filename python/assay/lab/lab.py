@@ -59,7 +59,7 @@ from assay.probe.measure import FirstUse
 from assay.provision import confinement, limits
 from assay.provision.install import cache
 from assay.provision.install.cache import in_use
-from assay.provision.processes import pass_over_logs, waits_shown
+from assay.provision.processes import pass_over_logs
 from assay.provision.space import name_full_storage
 from assay.provision.undo.ledger import clear_leftovers
 from assay.record import EndState, Store
@@ -146,7 +146,7 @@ def run(
     stop = Stop() if stop is None else stop
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
-        stack.enter_context(waits_shown(events.stage))
+        stop.told = events.stage
         prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.preflight
         is_limited = any(

@@ -13,14 +13,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
 from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.stop import look
+from assay.contracts.stop import look, tell
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.env_vars import SERVER_START
 from assay.errors import AssayError, Bug, SystemDied, SystemMissing, SystemRefused
@@ -45,17 +44,6 @@ StopStep = tuple[signal.Signals, float]
 _READY_S = 60.0
 _PROGRAM_S = 300.0
 _SAY_AFTER_S = 3.0
-_say: ContextVar[Callable[[str], None] | None] = ContextVar("say", default=None)
-
-
-@contextlib.contextmanager
-def waits_shown(say: Callable[[str], None]) -> Iterator[None]:
-    """In the block ``say`` gets what the start of a server waits for, once it takes seconds."""
-    before = _say.set(say)
-    try:
-        yield
-    finally:
-        _say.reset(before)
 
 
 class WaitLimit:
@@ -66,15 +54,15 @@ class WaitLimit:
         setting = f" ({SERVER_START.name})" if limit_s is None else ""
         self.limit = f"{self._limit_s:g} s{setting}"
         self._words = f"wait for {what}, at most {self.limit}"
-        self._began_s, self._say = time.monotonic(), _say.get()
+        self._began_s, self._is_told = time.monotonic(), False
 
     def is_over(self) -> bool:
         """Raises `Stopped`."""
         look()
         waited_s = time.monotonic() - self._began_s
-        if self._say is not None and waited_s > _SAY_AFTER_S:
-            self._say(self._words)
-            self._say = None
+        if not self._is_told and waited_s > _SAY_AFTER_S:
+            tell(self._words)
+            self._is_told = True
         return waited_s > self._limit_s
 
 

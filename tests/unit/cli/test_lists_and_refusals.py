@@ -30,7 +30,9 @@ def compared(
 ) -> Comparison:
     made = [
         SimpleNamespace(
-            primary=SimpleNamespace(verdict=verdict, direction=direction), differences=differences
+            primary=SimpleNamespace(verdict=verdict, direction=direction),
+            differences=differences,
+            runs_verdict="unreliable" if direction is Direction.NONE else "valid",
         )
         for verdict, direction in cells
     ]
@@ -44,7 +46,7 @@ FASTER = ("faster", Direction.BETTER)
 
 def test_verdicts_are_counted_without_their_reasons() -> None:
     (line,) = _verdicts(compared(SAME, BUSY, SAME))
-    assert line == "cells: 2 no difference seen, 1 not decided"
+    assert line == "cells: 2 no difference seen (unreliable), 1 not decided (unreliable)"
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,10 @@ def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) 
     said = sentence(measured(tmp_path, APART, APART[::-1]))
     assert said.startswith("no difference seen: ")
     assert " was 1.00 times (0.13 to 7.5) as fast as " in said
+    (tmp_path / "short").mkdir()
+    short = ("unreliable", "short measurement")
+    limited = sentence(measured(tmp_path / "short", APART, APART[::-1], verdict=short))
+    assert limited == f"{said}; the runs are unreliable"
 
 
 def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
@@ -244,6 +248,23 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         "not comparable: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
+
+
+def test_who_changed_the_data_that_the_others_read_is_named(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL, invented.MARIADB, invented.SQLITE])
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 1.0)
+    seen = {"postgresql": (5, 5), "sqlite": (5, 9), "mariadb": (9, 9)}
+    held = {
+        name: ExistingData(*((ExistingTable("t", rows, "", False, ""),) for rows in each))
+        for name, each in seen.items()
+    }
+    found = sentence(
+        invented.each_run(
+            experiment, lambda run: structs.replace(run, existing_data=held[run.system])
+        )
+    )
+    assert "sqlite changed the data of t, which both read" in found
+    assert "measure sqlite in an experiment of its own" in found
 
 
 def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> None:

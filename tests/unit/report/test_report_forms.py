@@ -336,6 +336,23 @@ def test_line_section_and_json_say_that_nothing_is_decided_beside_other_programs
     row = goals_of(record)
     assert (row["met_at_per_s"], row["not_met_at_per_s"], row["why_not_met"]) == (None, None, None)
     assert (row["not_decided"], row["other_programs"]) == (why, pytest.approx(0.73, rel=0.01))
+    assert "offered rate goal not decided at 7.02/s" in " ".join(look(record).split())
+    (tmp_path / "met").mkdir()
+    record = searched(tmp_path / "met", {100.0: 1.0, 200.0: 20.0}, others={200.0: 0.73})
+    assert goals_of(record)["not_decided"] == (
+        "other programs used 73 % of the CPUs at 200/s; 100/s met it (p99 latency 1.00 ms)"
+    )
+
+
+def test_line_section_and_json_say_how_many_transactions_a_percentile_needs(tmp_path: Path) -> None:
+    record = searched(tmp_path, {2.0: 1.0})
+    why = "at 2/s 20 transactions; p99 latency needs at least 368: measure 184 s or longer"
+    said = " ".join(look(record).split())
+    assert f"p99 < 5ms: not decided: {why}" in said and "goal missed" not in said
+    assert "goal not decided (2" in said
+    assert (section(record)["found"], goals_of(record)["not_decided"]) == (
+        f"not decided: {why}", why
+    )  # fmt: skip
 
 
 def test_an_offered_rate_is_kept_if_it_is_reached_and_meets_the_goal(tmp_path: Path) -> None:

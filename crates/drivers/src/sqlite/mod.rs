@@ -63,7 +63,7 @@ impl SqliteConnection {
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let refused = |error: rusqlite::Error| refusal::opening(path, &error);
         let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
-        let busy_handler = BusyHandler::new(options.busy_timeout);
+        let busy_handler = BusyHandler::new(options.busy_timeout, deployment.stop);
         let waiting = Arc::clone(&busy_handler);
         connection
             .busy_handler(Some(move |tries| waiting.wait(tries)))

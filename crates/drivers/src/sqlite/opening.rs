@@ -126,14 +126,17 @@ const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
 pub(super) struct BusyHandler {
     limit: Duration,
+    /// Of all requests, that of opening too.
+    stop: Arc<AtomicBool>,
     is_cancelled: AtomicBool,
     is_exhausted: AtomicBool,
 }
 
 impl BusyHandler {
-    pub(super) fn new(limit: Duration) -> Arc<Self> {
+    pub(super) fn new(limit: Duration, stop: &Arc<AtomicBool>) -> Arc<Self> {
         Arc::new(Self {
             limit,
+            stop: Arc::clone(stop),
             is_cancelled: AtomicBool::new(false),
             is_exhausted: AtomicBool::new(false),
         })
@@ -150,6 +153,10 @@ impl BusyHandler {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
+    fn is_to_end(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
+    }
+
     /// Whether the wait ended without the lock. SQLITE_BUSY without such a wait is a deadlock: the
     /// library does not call the busy handler where waiting would never end.
     pub(super) fn is_exhausted(&self) -> bool {
@@ -162,7 +169,7 @@ impl BusyHandler {
         let left = self
             .limit
             .saturating_sub(Duration::from_millis(waited_ms(tries)));
-        if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
+        if left.is_zero() || self.is_to_end() {
             self.is_exhausted.store(true, Ordering::Relaxed);
             return false;
         }
@@ -209,7 +216,7 @@ impl WriteQueue {
         sessions.push_back((own, std::thread::current()));
         while sessions.front().is_some_and(|&(first, _)| first != own) {
             let left = waiting.limit.saturating_sub(begun.elapsed());
-            if left.is_zero() || waiting.is_cancelled.load(Ordering::Relaxed) {
+            if left.is_zero() || waiting.is_to_end() {
                 sessions.retain(|&(number, _)| number != own);
                 waiting.is_exhausted.store(true, Ordering::Relaxed);
                 return None;

@@ -23,6 +23,11 @@ pub(super) fn of(error: &rusqlite::Error, has_waited: bool, is_open: bool) -> Sy
     let class = code.map_or(ErrorClass::Other, |code| {
         class(code.extended_code, &message, has_waited)
     });
+    let is_busy = code.is_some_and(|code| code.extended_code & 0xff == ffi::SQLITE_BUSY);
+    let message = match is_busy && has_waited {
+        true => format!("{message} by another program or session"),
+        false => message,
+    };
     let number = code
         .map(|code| code.extended_code.to_string())
         .unwrap_or_default();

@@ -7,6 +7,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use assay_drivers::{
@@ -72,6 +74,8 @@ impl Drop for Folder {
     }
 }
 
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
 /// A session of a library.
 pub fn local<'a>(
     file: Option<&'a str>,
@@ -84,6 +88,7 @@ pub fn local<'a>(
         session_statements,
         connect_timeout: Duration::from_secs(30),
         options,
+        stop: &NEVER,
     }
 }
 

@@ -105,7 +105,9 @@ fn open(
     to_prepare: &[u32],
 ) -> Result<AnyBlocking, OpenError> {
     let plan = &shared.plan;
-    let mut library = deployment.open().map_err(OpenError::Refused)?;
+    let mut library = deployment
+        .open(shared.barrier.stop())
+        .map_err(OpenError::Refused)?;
     let mut answer = Answer::new(Keep::Count);
     for &id in to_prepare {
         answer.clear(Keep::Count);
@@ -161,7 +163,8 @@ impl ClientThread<'_> {
                             client.answered(now_ns, &mut answer, &mut self.recorder);
                         }
                         Err(CallError::Abandoned) => {
-                            client.abandoned(now_ns, &mut self.recorder);
+                            let said = answer.error.as_ref().map(|error| &*error.message);
+                            client.abandoned_in(said, now_ns, &mut self.recorder);
                             self.recorder.counts.cancelled += 1;
                             break;
                         }

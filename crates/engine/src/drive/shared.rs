@@ -159,6 +159,12 @@ impl Shared {
         self.open_loops[group].get_or_init(make).as_ref()
     }
 
+    /// Whether the arrivals of a group have all been taken, up to the stop.
+    pub fn is_until_stop(&self, group: usize, schedule: Schedule) -> bool {
+        let open_loop = self.open_loop(group, schedule);
+        open_loop.is_some_and(OpenLoop::lasts_until_stop)
+    }
+
     /// Lets other threads wake this one through the poll of `registry`.
     ///
     /// # Errors

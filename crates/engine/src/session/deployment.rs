@@ -1,6 +1,8 @@
 //! Takes a deployment document; returns what opening sessions needs, resolved once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Driver, SessionKind};
@@ -159,16 +161,24 @@ impl WireDeployment {
 }
 
 impl LocalDeployment {
+    /// `stop` ends the waits of the session, also while it is opened.
+    ///
     /// # Errors
     /// If the library cannot open it.
-    pub fn open(&self) -> Result<AnyBlocking, SystemError> {
+    pub fn open(&self, stop: &Arc<AtomicBool>) -> Result<AnyBlocking, SystemError> {
         (self.open)(&LocalOptions {
             file: self.document.file.as_deref(),
             password: (self.document.password.as_ref()).map(|password| password.0.as_str()),
             session_statements: &self.document.session_statements,
             connect_timeout: self.document.connect_timeout(),
             options: &self.document.options,
+            stop,
         })
+    }
+
+    /// Whether it runs Python code, which may be bound to the thread that opened it: such a library has no file.
+    pub fn is_of_python(&self) -> bool {
+        self.document.file.is_none()
     }
 }
 

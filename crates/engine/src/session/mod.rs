@@ -19,11 +19,12 @@ pub use deployment::{
 };
 
 use std::ops::ControlFlow;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
 
 use assay_drivers::registry::AnyBlocking;
-use assay_drivers::{Answer, Blocking as _, Keep, Request, TransactionStatus};
+use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError, TransactionStatus};
 use assay_values::ColumnType;
 
 use crate::document::DeploymentDocument;
@@ -82,7 +83,9 @@ impl Session {
                 deployment,
                 cancellation,
             )?)),
-            Deployment::Local(deployment) => Channel::Library(Box::new(deployment.open()?)),
+            Deployment::Local(deployment) => {
+                Channel::Library(Box::new(open_library(deployment, cancellation)?))
+            }
         };
         Ok(Self {
             channel,
@@ -263,10 +266,20 @@ fn executing(statement: &str) -> String {
 
 // Takes a library that answers before it returns; makes its calls cancellable.
 
+/// Opens a session while checking `cancellation`: it may wait for another program's lock.
+fn open_library(
+    deployment: &LocalDeployment,
+    cancellation: &mut Cancellation<'_>,
+) -> Result<AnyBlocking, Halt> {
+    let stop = Arc::new(AtomicBool::new(false));
+    if deployment.is_of_python() {
+        return Ok(deployment.open(&stop)?);
+    }
+    let cancel = || stop.store(true, Ordering::Relaxed);
+    while_checking(|| deployment.open(&stop), &cancel, cancellation)
+}
+
 /// Executes one request while checking `cancellation`; an error of the statement is in `answer`.
-///
-/// The call runs on a thread of its own, since it blocks. That costs too much for a measured statement, but
-/// not for a schema change or an index.
 ///
 /// # Errors
 /// If the connection was closed or the caller cancels.
@@ -280,12 +293,22 @@ fn request_of_library(
         library.request(request, answer)?;
         return cancellation.check();
     };
+    while_checking(|| library.request(request, answer), &*cancel, cancellation)
+}
+
+/// What the call returns; `cancel` makes it return early.
+///
+/// It runs on a thread of its own, since it blocks. That costs too much for a measured statement, but
+/// not for a schema change or an index.
+fn while_checking<T: Send>(
+    call: impl FnOnce() -> Result<T, SystemError> + Send,
+    cancel: &dyn Fn(),
+    cancellation: &mut Cancellation<'_>,
+) -> Result<T, Halt> {
     let (ended, end) = mpsc::channel();
     std::thread::scope(|scope| {
-        limits::start(scope, "statement", move || {
-            ended.send(library.request(request, answer))
-        })
-        .map_err(|error| no_thread(&error))?;
+        limits::start(scope, "statement", move || ended.send(call()))
+            .map_err(|error| no_thread(&error))?;
         let mut go_on = Ok(());
         loop {
             match end.recv_timeout(CHECK_EVERY) {

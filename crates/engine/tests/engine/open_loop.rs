@@ -28,6 +28,8 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
                 "stop": { "duration_s": 1.0 },
             });
             let run = driven(deployment, &["SELECT 1;"], more);
+            // Nothing more is due until the stop, so that no more than the rate is ever reached.
+            assert!(run.elapsed_ns >= 1_000_000_000, "{}", run.elapsed_ns);
             if kind == "constant" {
                 assert_eq!(run.outcomes.scheduled, 200);
             } else {

@@ -295,7 +295,11 @@ def _verdicts(made: Comparison) -> Iterator[str]:
     than when both were measured."""
     if not made.cells:
         return
-    found = Counter(cell.primary.verdict.partition(":")[0] for cell in made.cells)
+    found = Counter(
+        cell.primary.verdict.partition(":")[0]
+        + (" (unreliable)" if cell.runs_verdict == "unreliable" else "")
+        for cell in made.cells
+    )
     listed = ", ".join(f"{number} {verdict}" for verdict, number in found.most_common())
     yield f"cells: {listed}"
     differ = any(one.what != "seed" for cell in made.cells for one in cell.differences)

@@ -193,7 +193,10 @@ def open_session(deployment: DeploymentDocument) -> Session:
     """Each of its statements is waited for as long as the system shows signs of life."""
     if calls_python(deployment.driver):
         return _LimitedSession(python_calls.RemoteSession(deployment), deployment)
-    return _LimitedSession(_session(deployment, waiting), deployment)
+    if not _is_library(deployment):
+        return _LimitedSession(_session(deployment, waiting), deployment)
+    with limited(silence_of(deployment)):  # to open its file it may wait for a lock
+        return _LimitedSession(_session(deployment, waiting), deployment)
 
 
 def _session(deployment: DeploymentDocument, look: Callable[[str], None]) -> Session:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.contracts.stop import look
+from assay.contracts.stop import look, tell
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import RunFailed, SystemDied
 from assay.provision.machine.process_table import (
@@ -39,6 +39,8 @@ from assay.provision.processes import (
 LIMIT_S = 180.0
 """How long a system may show no sign of life while it is waited for."""
 _LOOKS = 3
+_LOCKED_S = 3.0
+"""A library that has used no CPU time for so long waits for a lock."""
 _LEAST_TICKS = 5
 """CPU time between two looks, in ticks of the kernel, of a system that works: threads that wait for
 something wake up now and then."""
@@ -62,8 +64,10 @@ class Silence:
         self._count: object = None
         self._since_s = self._looked_s = time.monotonic()
         self._ticks_seen: int | None = None
+        self._ticks_before: tuple[float, int | None] | None = None
         self._looks_in_vain = 0
         self._looking: threading.Thread | None = None
+        self._is_said = opens is not None
 
     def progressed(self, count: object = None) -> None:
         """``count`` changes with each progress. Raises `SystemDied` at the limit."""
@@ -89,6 +93,17 @@ class Silence:
             # In a thread: the clients wait for this function to return.
             self._looking = threading.Thread(target=self._look, name="silent system", daemon=True)
             self._looking.start()
+
+    def say_if_locked(self) -> None:
+        """Once, where a library has used no CPU time for seconds, which is a wait for a lock."""
+        now_s, before = time.monotonic(), self._ticks_before
+        if self._is_said or (before is not None and now_s - before[0] < _LOCKED_S):
+            return
+        self._ticks_before = now_s, self._ticks()
+        if before is not None and not waits_for_a_device():
+            self._is_said = (self._ticks_before[1] or 0) - (before[1] or 0) < _LEAST_TICKS
+            if self._is_said:
+                tell(f"wait for {self._name}: another program may hold its lock")
 
     def _look(self) -> None:
         is_alive = waits_for_a_device() if self._opens is None else self._opens()
@@ -118,6 +133,7 @@ def waiting(_progress: object = None) -> None:
     look()
     if (silence := _of_wait.get()) is not None:
         silence.progressed()
+        silence.say_if_locked()
 
 
 def ticks_of_processes(first: list[int | None]) -> int | None:

@@ -16,7 +16,7 @@ from assay.contracts.metric import GREATNESS, DifferenceWords, Read, ReportColum
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.run import Run
-from assay.judge.statistics.samples import BY_NAME, SHARES, UNREACHED
+from assay.judge.statistics.samples import BY_NAME, SHARES, UNREACHED, needed_for
 from assay.record.metrics import clients
 from assay.record.metrics.clients import (
     ELAPSED,
@@ -94,6 +94,19 @@ def lower_percentiles(upper: ReportColumn) -> list[ReportColumn]:
             lower = (f"{times}_{one}_ns" for one in reversed(names[:place]))
             return [metric(f"{one}{bracket}{transaction}") for one in lower if one in COMPARED]
     return []
+
+
+def too_few_for(percentile: ReportColumn, run: Run) -> tuple[int, int] | None:
+    """How many transactions a run has and how many it needs; None: they are not too few."""
+    base, _, transaction = percentile.name.partition("[")
+    times, _, name = base.removesuffix("_ns").rpartition("_p")
+    if not times or run.driven is None:
+        return None
+    own = transaction.removesuffix("]")
+    work = clients.work_of_type(run.driven, own) if own else clients.work_of_all(run.driven)
+    count = work.latency.due if work and work.latency else 0
+    needed = needed_for(f"p{name}")
+    return (count, needed) if count < needed else None
 
 
 def of_type(base: ReportColumn, transaction: str) -> ReportColumn:

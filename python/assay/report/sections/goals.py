@@ -137,8 +137,11 @@ def kept_rate(experiment: ExperimentRecord, cell: CellRuns) -> OfferedAndReached
         return rate
     from assay.comparison.goals import TrialAnswer
 
-    is_met = all(one.answer is TrialAnswer.MET for one in _trials([cell], condition, ""))
-    return rate if is_met else rate._replace(is_kept=False, misses_goal=True)
+    trials = list(_trials([cell], condition, ""))
+    if all(one.answer is TrialAnswer.MET for one in trials):
+        return rate
+    is_open = any(one.is_disturbed or one.answer is TrialAnswer.TOO_FEW for one in trials)
+    return rate._replace(is_kept=False, goal="not decided" if is_open else "missed")
 
 
 def goal_line(experiment: ExperimentRecord) -> str:

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use assay_drivers::sqlite::SqliteConnection;
-use assay_drivers::{Blocking, ErrorClass};
+use assay_drivers::{Blocking, ErrorClass, LocalOptions};
 use assay_values::Value;
 
 use crate::sqlite::{class, open, shown, shown_by, try_open};
-use crate::support::{Folder, done, execute, local, prepare, text};
+use crate::support::{Folder, done, execute, local, named, prepare, text};
 
 #[test]
 fn errors_have_classes_and_the_session_stays_open() {
@@ -147,6 +149,18 @@ fn a_long_call_can_be_cancelled_from_another_thread() {
         });
     }
     assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["0"]);
+
+    done(&mut first, "ROLLBACK");
+    done(&mut first, "BEGIN EXCLUSIVE");
+    let (file, stop, options) = (folder.file(), Arc::new(AtomicBool::new(true)), named(&[]));
+    let of_file = LocalOptions {
+        stop: &stop,
+        ..local(file.to_str(), &options, &[])
+    };
+    let error = SqliteConnection::open(&of_file)
+        .err()
+        .expect("it waits no longer");
+    assert!(error.message.contains("is locked by another"), "{error}");
 }
 
 #[test]

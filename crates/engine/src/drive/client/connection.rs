@@ -95,6 +95,11 @@ impl Client<'_> {
 
     /// The run no longer waits for this client.
     pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        self.abandoned_in(None, now_ns, recorder);
+    }
+
+    /// The same, in a call that was cancelled, and in what it ended: a wait for a lock is named.
+    pub fn abandoned_in(&mut self, said: Option<&str>, now_ns: u64, recorder: &mut ThreadRecorder) {
         let state = &mut self.state;
         if matches!(state.phase, Phase::Ended) {
             return;
@@ -108,9 +113,12 @@ impl Client<'_> {
             EndState::Interrupted
         } else {
             let limit_s = std::time::Duration::from_nanos(state.plan.drain_ns).as_secs_f64();
-            let message = format!(
+            let mut message = format!(
                 "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
             );
+            if let Some(said) = said.filter(|said| said.contains("lock")) {
+                message = format!("{said}; {message}");
+            }
             let error = SystemError::new(ErrorClass::Timeout, "", message);
             let error = state.of_abandoned(error);
             let transaction_type = state.transaction_type();

@@ -70,6 +70,8 @@ pub struct Arrivals {
     position: f64,
     measured_left: u64,
     head: Option<Arrival>,
+    /// Whether the last one has been taken, and the next would have been due after the stop.
+    pub lasts_until_stop: bool,
     /// Arrivals that were taken and not started, by when they were due.
     given_back: VecDeque<Arrival>,
 }
@@ -99,6 +101,7 @@ impl Arrivals {
             position: 0.0,
             measured_left: limit.unwrap_or(u64::MAX),
             head: None,
+            lasts_until_stop: false,
             given_back: VecDeque::new(),
         };
         arrivals.advance(group);
@@ -207,7 +210,11 @@ impl Arrivals {
             let since_start_ns = curve.instant_ns(self.position);
             let due_ns = self.schedule.start_ns.saturating_add(since_start_ns);
             let is_measured = due_ns >= self.schedule.measure_ns;
-            if due_ns >= self.schedule.stop_ns || (is_measured && self.measured_left == 0) {
+            if is_measured && self.measured_left == 0 {
+                return;
+            }
+            if due_ns >= self.schedule.stop_ns {
+                self.lasts_until_stop = true;
                 return;
             }
             self.measured_left -= u64::from(is_measured);

@@ -165,6 +165,11 @@ impl OpenLoop {
         !can_come && self.shares.iter().all(is_over)
     }
 
+    /// Whether the time that was set, and no number of transactions, has ended the arrivals.
+    pub fn lasts_until_stop(&self) -> bool {
+        (self.shares.iter()).all(|share| share.arrivals().lasts_until_stop)
+    }
+
     /// A client of `thread` starts to wait for an arrival.
     pub fn wait(&self, thread: usize) {
         self.shares[thread].free.fetch_add(1, ORDER);

@@ -40,6 +40,18 @@ pub fn assemble(
     let is_deferred = |end: &&End| plan.group_of(end.client).is_deferred();
     let of_others = ends().filter(|end| !is_deferred(end));
     let last_ns = of_others.map(|end| end.at_ns).max().unwrap_or(0);
+    // An open loop lasts as long as something may be due.
+    let due_until_ns: Vec<u64> = (0..plan.groups.len())
+        .map(|number| match watched.schedule {
+            Some(schedule)
+                if !watched.was_interrupted && shared.is_until_stop(number, schedule) =>
+            {
+                schedule.stop_ns
+            }
+            _ => 0,
+        })
+        .collect();
+    let last_ns = due_until_ns.iter().copied().fold(last_ns, u64::max);
     skip_rest(shared, &mut watched, &mut recorders, last_ns);
     let (sums, statement_log) = sums(shared, recorders);
     let aggregator = merged(shared);
@@ -57,7 +69,7 @@ pub fn assemble(
     let ends = &sums.ends;
     let groups = plan.groups.iter().enumerate().map(|(number, group)| {
         let of_group = (ends.iter()).filter(|end| group.has_client(end.client));
-        let end_ns = of_group.map(|end| end.at_ns).max().unwrap_or(0);
+        let end_ns = (of_group.map(|end| end.at_ns)).fold(due_until_ns[number], u64::max);
         let queue = shared.deferred.as_ref();
         let queue = queue.filter(|_| group.is_deferred());
         GroupReport {

@@ -1,7 +1,7 @@
 //! The barrier between connecting and running: no client starts before all are connected.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::EngineError;
 use crate::drive::pace::schedule::Schedule;
@@ -11,7 +11,7 @@ pub struct StartBarrier {
     state: Mutex<BarrierState>,
     changed: Condvar,
     /// A copy of the decision for threads that are still connecting and check it often.
-    is_cancelled: AtomicBool,
+    is_cancelled: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -109,6 +109,11 @@ impl StartBarrier {
     /// Whether no further client needs to connect.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Set once no further client needs to connect: a library that waits for a lock looks at it.
+    pub fn stop(&self) -> &Arc<AtomicBool> {
+        &self.is_cancelled
     }
 
     pub fn take_failure(&self) -> Option<EngineError> {

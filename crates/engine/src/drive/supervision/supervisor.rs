@@ -197,7 +197,7 @@ impl Supervisor<'_> {
         let mut report_ns = schedule.start_ns + REPORT_EVERY_NS;
         let mut waited = Waited::default();
         let mut so_far_ns = schedule.measure_ns.saturating_add(SECOND_NS);
-        while self.shared.threads_left() > 0 {
+        while self.shared.threads_left() > 0 || self.awaits_stop(schedule, watched) {
             let now_ns = clock.now_ns();
             if !is_measuring && now_ns >= schedule.measure_ns {
                 is_measuring = true;
@@ -238,22 +238,31 @@ impl Supervisor<'_> {
                 let draining = drain.check(now_ns, &schedule, signals);
                 if draining == Draining::TooLong {
                     self.shared.plan.program.children.end_all();
+                    self.shared.barrier.cancel();
                 }
                 self.call_timeouts
                     .iter()
                     .for_each(|watch| watch.check(now_ns, draining));
             }
-            let next_ns = if is_measuring {
-                report_ns
-            } else {
-                report_ns.min(schedule.measure_ns)
-            };
             let now_ns = clock.now_ns();
+            let instants = [schedule.measure_ns, schedule.stop_ns];
+            let next_ns = (instants.into_iter())
+                .filter(|&at_ns| at_ns > now_ns)
+                .fold(report_ns, u64::min);
             std::thread::park_timeout(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
         }
         self.shared.flush_buffers(schedule.measure_ns);
         self.close_seconds(u64::MAX, schedule, &mut watched.series);
         resident_bytes
+    }
+
+    /// Whether all clients of an open loop have ended before the stop, as nothing more is due until then: the
+    /// measurement lasts that long.
+    fn awaits_stop(&self, schedule: Schedule, watched: &Watched) -> bool {
+        self.shared.clock.now_ns() < schedule.stop_ns
+            && !watched.was_interrupted
+            && (0..self.shared.plan.groups.len())
+                .any(|group| self.shared.is_until_stop(group, schedule))
     }
 
     /// What the clients have done by now.
