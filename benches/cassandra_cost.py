@@ -88,11 +88,7 @@ def fill(deployment: dict[str, Any]) -> None:
     for statement in SCHEMA:
         session.execute(statement)
     session.close()
-    table = {
-        "name": "point",
-        "bulk": STATEMENTS["insert"].format(id="?", c="?"),
-        "form": "native",
-    }
+    table = {"name": "point", "bulk": STATEMENTS["insert"].format(id="?", c="?"), "form": "native"}
     load = {"deployment": {**deployment, "database": KEYSPACE}, "tables": [table]}
     _engine.load(json.dumps(load), {"point": ((number, TEXT) for number in range(1, ROWS + 1))})
 

@@ -42,8 +42,7 @@ SHARE_OF_HIGHEST = 0.2
 """The rate at which latency is compared, as a share of pgbench's throughput without one."""
 
 _SYSTEM = SystemChoice(
-    "postgresql",
-    settings={"fsync": "off", "synchronous_commit": "off", "shared_buffers": "512MB"},
+    "postgresql", settings={"fsync": "off", "synchronous_commit": "off", "shared_buffers": "512MB"}
 )
 _LATENCY = re.compile(r"latency average = ([\d.]+) ms")
 _RATE = re.compile(r"tps = ([\d.]+) \(without")

@@ -20,16 +20,7 @@ from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.running_system import provision
 from benches import _client_peers as peers
-from benches._alternation import (
-    Cost,
-    Side,
-    alternate,
-    document,
-    judged,
-    ratios,
-    run_ours,
-    spread,
-)
+from benches._alternation import Cost, Side, alternate, document, judged, ratios, run_ours, spread
 from benches._client_peers import POINT_SELECT, READ_WRITE, Work
 from benches._process import Run, run
 
@@ -41,8 +32,7 @@ LEAST_THROUGHPUT = 1.0
 ROUNDS = 7
 SECONDS = 5
 SYSTEM = SystemChoice(
-    "mariadb",
-    settings={"innodb_flush_log_at_trx_commit": "0", "innodb_buffer_pool_size": "512M"},
+    "mariadb", settings={"innodb_flush_log_at_trx_commit": "0", "innodb_buffer_pool_size": "512M"}
 )
 
 
@@ -59,12 +49,7 @@ class Case:
         return f"{self.work.name}, {self.clients}"
 
 
-CASES = (
-    Case(POINT_SELECT, 8),
-    Case(POINT_SELECT, 32),
-    Case(READ_WRITE, 8),
-    Case(READ_WRITE, 32),
-)
+CASES = (Case(POINT_SELECT, 8), Case(POINT_SELECT, 32), Case(READ_WRITE, 8), Case(READ_WRITE, 32))
 
 
 def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> None:

@@ -37,8 +37,7 @@ STATUSES = frozenset({0, 1, 2, 3})
 TERMINATED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
 _SAID = re.compile(
-    r"Traceback \(most recent|error: internal error|panicked at|Exception ignored",
-    re.IGNORECASE,
+    r"Traceback \(most recent|error: internal error|panicked at|Exception ignored", re.IGNORECASE
 )
 _WORDS_OF_A_LIBRARY = re.compile(
     r"\b[ui](8|16|32|64|size)\b|invalid (type|value):|\[Errno|<class '|at line \d+ column \d+$"

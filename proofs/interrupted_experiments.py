@@ -278,8 +278,7 @@ def _wrong_record(
     if experiments != 1:
         yield f"{experiments} experiments"
     ((runs, cells, done),) = _asked(
-        folder,
-        "SELECT count(*), count(DISTINCT cell_fingerprint), sum(state = 'done') FROM runs",
+        folder, "SELECT count(*), count(DISTINCT cell_fingerprint), sum(state = 'done') FROM runs"
     )
     if (runs, cells, done) != (expected, expected, expected):
         yield f"{runs} runs of {cells} cells, of which {done} are done"

@@ -197,17 +197,12 @@ def load(
     handed over; returns a `LoadReport`. What iterating over rows raises is raised."""
 
 def generate(
-    source: str,
-    document: str,
-    file_descriptor: int,
-    progress: Callable[[str], None] | None = None,
+    source: str, document: str, file_descriptor: int, progress: Callable[[str], None] | None = None
 ) -> str:
     """Writes the rows of one table as an `ExportDocument` says; returns an `ExportReport`."""
 
 def measure(
-    source: str,
-    with_checksums: bool = False,
-    progress: Callable[[str], None] | None = None,
+    source: str, with_checksums: bool = False, progress: Callable[[str], None] | None = None
 ) -> str:
     """Rows, bytes and checksums of the tables of a `GeneratedDocument`; returns a `Measure`."""
 
@@ -245,10 +240,7 @@ def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""
 
 def confine_thread(
-    reads: Sequence[str],
-    writes: Sequence[str],
-    user: tuple[int, int] | None,
-    reads_others: bool,
+    reads: Sequence[str], writes: Sequence[str], user: tuple[int, int] | None, reads_others: bool
 ) -> None:
     """Confines the calling thread for good, with the threads and programs that it starts: files are
     read below ``reads`` and ``writes``, and changed below ``writes`` alone. It loses all

@@ -238,13 +238,7 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
         (("capsule", "pack", "1,2"), "expected one experiment, found 2"),
         (("capsule", "pack", "none.sqlite:1"), "there are no records at none.sqlite"),
         (("capsule", "pack", "first"), "expected an experiment or a record file, found 'first'"),
-        (
-            (
-                "capsule",
-                "pack",
-            ),
-            "expected EXPERIMENT, found nothing",
-        ),
+        (("capsule", "pack"), "expected EXPERIMENT, found nothing"),
         (("capsule", "pack", "1", "-o", "there.assay"), "already exists and is not overwritten"),
         (("capsule", "pack", "1", "-o", "assay-records.sqlite", "--force"), "is a record file"),
         (("capsule", "pack", "1", "-o", "nowhere/x.assay"), "cannot be written"),

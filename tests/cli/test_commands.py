@@ -21,14 +21,7 @@ from psutil import process_iter
 
 from assay import registry
 from assay.cli.commands.completion import FILES
-from assay.cli.program import (
-    COMMANDS,
-    HELP_NAMES,
-    RENAMED,
-    command_of,
-    names_in,
-    run_program,
-)
+from assay.cli.program import COMMANDS, HELP_NAMES, RENAMED, command_of, names_in, run_program
 from assay.contracts.capabilities import CAPABILITIES
 from commands import Assay
 from forked_programs import BIN

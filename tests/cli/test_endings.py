@@ -3,11 +3,13 @@ stopped."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from importlib.metadata import version
@@ -59,9 +61,7 @@ def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals
     assert f"{number.name}: stopping" in message
 
 
-def test_a_wait_for_the_lock_of_another_program_is_said_and_ends_with_ctrl_c(
-    folder: Path,
-) -> None:
+def test_a_wait_for_the_lock_of_another_program_is_said_and_ends_with_ctrl_c(folder: Path) -> None:
     (folder / "one.sql").write_text("select count(*) from t;\n")
     with contextlib.closing(sqlite3.connect(folder / "t.db", isolation_level=None)) as other:
         other.execute("create table t (a)")

@@ -294,10 +294,7 @@ def _program(with_program: Path, text: str) -> None:
 def test_its_lines_are_rows(assay: Assay) -> None:
     ended = assay("run", "./parts", "--on", "sqlite", "--set", "scale=2,3")
     assert ended.status == 0, ended.err
-    assert [run.data.rows for run in ended.runs if run.data] == [
-        {"parts": 2},
-        {"parts": 3},
-    ]
+    assert [run.data.rows for run in ended.runs if run.data] == [{"parts": 2}, {"parts": 3}]
 
 
 @pytest.mark.parametrize(

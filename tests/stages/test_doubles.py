@@ -99,11 +99,7 @@ def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     assert (run.state, run.reason or "") == ("done", "")
     assert run.driven is not None and run.deployment is not None
     assert run.driven.outcomes.ok == 120
-    assert [node.name for node in run.deployment.nodes] == [
-        "node-0",
-        "node-1",
-        "node-2",
-    ]
+    assert [node.name for node in run.deployment.nodes] == ["node-0", "node-1", "node-2"]
     assert len({one.unix for one in run.deployment.endpoints}) == 3
     assert all(timed.sample.processes == 3 for timed in run.samples)
 

@@ -149,7 +149,7 @@ def _target(workload: Path, script: object) -> str:
         return ""
     if workload == "":
         raise ArgumentError(
-            "workload: expected a workload, a folder, a script or an experiment file, found ''",
+            "workload: expected a workload, a folder, a script or an experiment file, found ''"
         )
     return asked.path("workload", workload)
 

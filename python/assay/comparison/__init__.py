@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Side", "compare", "side"]
 
-_HOMES = {
-    "Comparison": "sides",
-    "Side": "sides",
-    "compare": "compare_sides",
-    "side": "sides",
-}
+_HOMES = {"Comparison": "sides", "Side": "sides", "compare": "compare_sides", "side": "sides"}
 
 
 def __getattr__(name: str) -> Any:

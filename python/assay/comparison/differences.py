@@ -533,11 +533,7 @@ _R = TypeVar("_R", Run, ExperimentRecord)
 
 
 def values_that_differ(
-    what: str,
-    name: str,
-    a: Sequence[Run],
-    b: Sequence[Run],
-    read: Callable[[Run], str],
+    what: str, name: str, a: Sequence[Run], b: Sequence[Run], read: Callable[[Run], str]
 ) -> Iterator[Difference]:
     """Where the sides have other values, or a repetition has several: then both may hold the same
     set of values, and no run of one did the work of its partner on the other."""

@@ -30,10 +30,7 @@ from assay.text import units
 
 
 def compared(
-    metric: ReportColumn,
-    a: Sequence[Run],
-    b: Sequence[Run],
-    pairs: Pairs | None,
+    metric: ReportColumn, a: Sequence[Run], b: Sequence[Run], pairs: Pairs | None
 ) -> Compared:
     """``pairs``: those of the runs, where they were interleaved."""
     a_values, b_values = _values(metric, a), _values(metric, b)

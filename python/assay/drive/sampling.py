@@ -242,10 +242,7 @@ def device_cost(
 
     def grown(name: str) -> int | None:
         return _grown(
-            samples,
-            lambda timed: getattr(read(timed), name, None),
-            began_unix_ns,
-            observation,
+            samples, lambda timed: getattr(read(timed), name, None), began_unix_ns, observation
         )
 
     counts = {name: grown(name) for name in DeviceCounts.__struct_fields__}
@@ -305,10 +302,7 @@ def machine_cost(
 
 
 def cpus_in_seconds(
-    samples: Sequence[TimedSample],
-    sum_of: SumOf,
-    began_unix_ns: int,
-    observation: Observation,
+    samples: Sequence[TimedSample], sum_of: SumOf, began_unix_ns: int, observation: Observation
 ) -> list[float | None]:
     """CPU seconds per second in each whole second of the measurement; None where not known."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
@@ -327,10 +321,7 @@ def _sums(samples: Sequence[TimedSample], sum_of: SumOf) -> list[tuple[float, in
 
 
 def _grown(
-    samples: Sequence[TimedSample],
-    sum_of: SumOf,
-    began_unix_ns: int,
-    observation: Observation,
+    samples: Sequence[TimedSample], sum_of: SumOf, began_unix_ns: int, observation: Observation
 ) -> int | None:
     sums = _sums(samples, sum_of)
     if sums is None or not observation.elapsed_ns:

@@ -182,9 +182,7 @@ def _make(path: Path, content: bytes, if_there: str = "log to another file") -> 
                 raise
     except FileExistsError as error:
         raise InputError(
-            "already exists and is not overwritten",
-            file=path,
-            hint=if_there,
+            "already exists and is not overwritten", file=path, hint=if_there
         ) from error
     except OSError as error:
         hint = "log to a folder that this user may write"

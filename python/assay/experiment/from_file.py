@@ -59,11 +59,7 @@ _JUDGED_BY = {
 
 
 def read(
-    file: Path,
-    *,
-    is_quick: bool = False,
-    on: Sequence[str] = (),
-    said: Collection[str] = (),
+    file: Path, *, is_quick: bool = False, on: Sequence[str] = (), said: Collection[str] = ()
 ) -> tuple[Experiment, Workload]:
     """Reads the file; every name in it is checked. Paths in it are relative to its folder.
     ``is_quick``: the quick version of what it says. ``on``: systems in place of those of the file,

@@ -184,10 +184,7 @@ def refuse_repeated(experiment: Experiment) -> None:
     if found := first_repeated(experiment):
         names = dict.fromkeys((found.before, found.level))
         what = "is given twice" if len(names) == 1 else "are one and the same, which is given twice"
-        raise ArgumentError(
-            phrase("{}: {} {}", found.name, " and ".join(names), what),
-            hint=_ONCE,
-        )
+        raise ArgumentError(phrase("{}: {} {}", found.name, " and ".join(names), what), hint=_ONCE)
 
 
 _ONCE = phrase("give it once; {--repetitions 2} measures every cell twice")

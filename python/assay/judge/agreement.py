@@ -37,7 +37,7 @@ _CHANGING = pattern(
     r"(?i)\b(now|sysdate|systimestamp|getdate|current_(time|date|timestamp)|local(time|timestamp)|"
     r"(clock|statement|transaction)_timestamp|unix_timestamp|curdate|curtime|utc_\w+|julianday|"
     r"datetime|rand(om\w*)?|newid|\w*uuid\w*|nextval|last_insert_\w+|connection_id|\w*backend_pid|"
-    r"txid_\w+|pg_current_\w+|tablesample)\b",
+    r"txid_\w+|pg_current_\w+|tablesample)\b"
 )
 _LIMITS = pattern(r"(?i)\b(limit|fetch\s+(first|next)|top|rownum)\b")
 _ORDERS = pattern(r"(?i)\border\s+by\b")

@@ -94,9 +94,7 @@ class SoFar:
         return 0 < self._median_ns * _SLOW <= _SECOND_NS
 
     def observation(
-        self,
-        generators: Sequence[GeneratorReport] = (),
-        clients: ClientsSoFar | None = None,
+        self, generators: Sequence[GeneratorReport] = (), clients: ClientsSoFar | None = None
     ) -> Observation | None:
         """None where no second has passed. ``generators``: what is known of them; the seconds have
         what one that was lost had reported. ``clients``: as it was last said."""
@@ -110,9 +108,7 @@ class SoFar:
             self._nothing if clients is None else self._with(clients),
             elapsed_ns=self._seconds * _SECOND_NS,
             outcomes=Outcomes(
-                scheduled=attempted + sums["skipped"],
-                attempts=attempted + sums["retries"],
-                **sums,
+                scheduled=attempted + sums["skipped"], attempts=attempted + sums["retries"], **sums
             ),
             all_ok=replace(self._nothing.all_ok, count=sums["ok"]),
             stalls=tuple(self._stalls),

@@ -61,10 +61,7 @@ class WarningKind(Enum):
         f"repetitions differ by more than {units.share(NOISE_LIMIT)} of their median",
         "stop other programs on this machine, use {longer} or more {--repetitions}",
     )
-    FEW_SAMPLES = WarningText(
-        "too few samples for some percentiles",
-        "more clients, or {longer}",
-    )
+    FEW_SAMPLES = WarningText("too few samples for some percentiles", "more clients, or {longer}")
     FITS_IN_MEMORY = WarningText(
         "the data set fits in memory: few reads reach the storage",
         "to measure the storage, load more rows than the machine has memory",
@@ -216,8 +213,7 @@ class WarningKind(Enum):
         "correct the lines that are listed with the data set",
     )
     SCRIPT = WarningText(
-        "a script probably does not do what was intended",
-        "change the lines that are named",
+        "a script probably does not do what was intended", "change the lines that are named"
     )
     ERRORS = WarningText(
         "transactions failed, or it is unknown whether they committed; if they had succeeded, the "

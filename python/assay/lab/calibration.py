@@ -56,13 +56,7 @@ def _choice(protocol: str) -> SystemChoice:
     )
 
 
-def calibrate(
-    protocol: str,
-    clients: int,
-    *,
-    threads: int,
-    duration_s: float,
-) -> CalibrationRecord:
+def calibrate(protocol: str, clients: int, *, threads: int, duration_s: float) -> CalibrationRecord:
     """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
     choice, dialect = _choice(protocol), _dialect(protocol)
     script = ScriptDocument(name="point-select", path="calibration", text=_script(dialect))

@@ -84,11 +84,7 @@ def begin(
         if found is not None:
             return _continued(store, found, plan, runs, events)
     experiment_id = store.begin_experiment(
-        plan.experiment,
-        plan,
-        facts,
-        command=request.kept_command,
-        only=request.only,
+        plan.experiment, plan, facts, command=request.kept_command, only=request.only
     )
     return Begun(experiment_id, runs, cells=Cells(plan.runs))
 

@@ -28,13 +28,7 @@ from assay.contracts.stop import Stop, Stopped
 from assay.contracts.systems.abilities import ConfinesSessions
 from assay.drive import transaction_log
 from assay.drive.prepare import may_commit
-from assay.errors import (
-    ArgumentError,
-    AssayError,
-    RefusedRun,
-    RunFailed,
-    SystemUnderTestError,
-)
+from assay.errors import ArgumentError, AssayError, RefusedRun, RunFailed, SystemUnderTestError
 from assay.experiment import Experiment, SystemChoice
 from assay.judge import judge_run
 from assay.judge.machine_load import is_disturbed
@@ -169,13 +163,7 @@ def run(
         )
         begun = begin(store, prepared.plan, request, prepared.facts(), events)
         events.emit(ExperimentBegun(begun.experiment_id, len(prepared.plan.runs)))
-        made = Pool(
-            prepared.plan,
-            loading,
-            begun.runs,
-            warning=events.warning,
-            stage=events.stage,
-        )
+        made = Pool(prepared.plan, loading, begun.runs, warning=events.warning, stage=events.stage)
         with made as pool:
             context = Context(
                 workload,

@@ -345,8 +345,7 @@ def check_driving(
         )
     if driving.is_open and driving.offered_rate_per_s is None:
         raise ArgumentError(
-            f"arrival {driving.arrival}: no rate is given",
-            hint=phrase("{--offered-rate 1000}"),
+            f"arrival {driving.arrival}: no rate is given", hint=phrase("{--offered-rate 1000}")
         )
     _refuse_later_steps(driving)
     if not driving.is_open and driving.offered_rate_per_s is not None:

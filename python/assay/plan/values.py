@@ -16,14 +16,7 @@ from assay.contracts.documents import convert, with_hidden
 from assay.contracts.experiment import ClientWork
 from assay.contracts.factors import Factor, Levels, Part
 from assay.errors import ArgumentError
-from assay.experiment import (
-    Driving,
-    Experiment,
-    Scalar,
-    StorageChoice,
-    SystemChoice,
-    shown_scripts,
-)
+from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice, shown_scripts
 from assay.text.phrases import Mention, phrase
 
 

@@ -247,10 +247,7 @@ _ROWS_BEFORE = 400
 grows: by a page until it has 512 KiB, then by 1 MiB, which holds all rows that are watched."""
 _TABLE = Table(
     name="assay_durability",
-    columns=(
-        Column("id", "int", not_null=True),
-        Column("payload", f"varchar({PAYLOAD_BYTES})"),
-    ),
+    columns=(Column("id", "int", not_null=True), Column("payload", f"varchar({PAYLOAD_BYTES})")),
     primary_key=("id",),
 )
 
@@ -330,10 +327,7 @@ _OF_ANY_FILE_SYSTEM = {
 }  # fmt: skip
 """Mount options that a remount sets back where they are not repeated."""
 _EXT = Path("/sys/fs/ext4")
-_OWN_FLUSHES = {
-    "ext2": "ext2 does not flush by itself",
-    "xfs": "xfs flushes by itself every 30 s",
-}
+_OWN_FLUSHES = {"ext2": "ext2 does not flush by itself", "xfs": "xfs flushes by itself every 30 s"}
 
 
 @contextlib.contextmanager

@@ -227,9 +227,7 @@ def _flushed(part: _Part) -> Measured:
     """A flush counts with the write before it."""
     write, flush = _measured(part.write), part.sync.lat_ns
     return structs.replace(
-        write,
-        mean_ns=write.mean_ns + round(flush.mean),
-        p99_ns=_p99(flush, write.count),
+        write, mean_ns=write.mean_ns + round(flush.mean), p99_ns=_p99(flush, write.count)
     )
 
 

@@ -212,10 +212,7 @@ def _insist_on_room(source: Path, folder: Path, reserve_bytes: int) -> None:
 
 
 def fill_new_data(
-    directory: ServerDirectory,
-    program: Path,
-    words: Sequence[str],
-    make: Callable[[], object],
+    directory: ServerDirectory, program: Path, words: Sequence[str], make: Callable[[], object]
 ) -> bool:
     """Makes ``directory.data``: with ``make``, in which ``program`` is given ``words``, or as a
     copy of what these made before. Returns whether it is a copy.

@@ -32,12 +32,7 @@ from assay.contracts.storages.abilities import (
     StorageCrashReport,
 )
 from assay.contracts.storages.protocol import PreparedStorage, Storage, asked_options_of
-from assay.contracts.systems.abilities import (
-    CrashReport,
-    ReachedByUrl,
-    Restartable,
-    SessionPowers,
-)
+from assay.contracts.systems.abilities import CrashReport, ReachedByUrl, Restartable, SessionPowers
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import (
     ArgumentError,

@@ -503,10 +503,7 @@ def _flat(path: str, value: Any) -> Mapping[str, Leaf]:
 
 
 def _asked_before(
-    connection: sqlite3.Connection,
-    experiment_id: int,
-    plan: Plan,
-    workload: WorkloadRecord,
+    connection: sqlite3.Connection, experiment_id: int, plan: Plan, workload: WorkloadRecord
 ) -> str | None:
     """What had been asked, where it is something else now; that takes its place."""
     experiment = plan.experiment

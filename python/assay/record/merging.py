@@ -252,11 +252,7 @@ def _the_same(
 
 
 def _known(
-    target: sqlite3.Connection,
-    table: str,
-    columns: tuple[str, ...],
-    where: str = "",
-    *values: int,
+    target: sqlite3.Connection, table: str, columns: tuple[str, ...], where: str = "", *values: int
 ) -> dict[tuple[object, ...], int]:
     """The number of each row, by these columns; of equal ones the first."""
     question = f"SELECT {', '.join(columns)}, id FROM {table} {where} ORDER BY id DESC"

@@ -250,12 +250,7 @@ def keep_dispute(
     connection.execute(
         "UPDATE runs SET verdict = ?, verdict_reason = ?, "
         "exit_status = coalesce(nullif(exit_status, 0), ?) WHERE id = ?",
-        (
-            verdict.word,
-            storable(without_secrets(verdict.reason)),
-            RunFailed.exit_code,
-            run_id,
-        ),
+        (verdict.word, storable(without_secrets(verdict.reason)), RunFailed.exit_code, run_id),
     )
     for step, document in connection.execute(
         "SELECT step, document FROM checks WHERE run_id = ?", (run_id,)

@@ -544,12 +544,7 @@ class Store(RecordQuestions):
         self._write().change(whole)
 
     def _keep(
-        self,
-        table: str,
-        document: str,
-        texts: Texts = NO_TEXTS,
-        *,
-        state: str | None = None,
+        self, table: str, document: str, texts: Texts = NO_TEXTS, *, state: str | None = None
     ) -> None:
         """Adds a row to the current step, and the texts of its document that stand apart. ``state``
         is ignored if the run has named steps, whose kinds decide its state."""

@@ -39,11 +39,7 @@ def check_declarations(workload: Workload) -> None:
     for test, section in report_sections(top, workload.tests).items():
         declared = declaration.read(section, test)
         parameters = [one.name for one in workload.parameters_of(workload.test(test))]
-        factors = {
-            "blocks": declared.blocks,
-            "rows": declared.rows,
-            "columns": declared.columns,
-        }
+        factors = {"blocks": declared.blocks, "rows": declared.rows, "columns": declared.columns}
         _refuse_unknown_factors(section, factors, parameters)
     of_workload = top.section("derived") if "derived" in top else None
     for name in of_workload.names() if of_workload else ():

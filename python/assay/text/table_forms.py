@@ -65,9 +65,7 @@ def csv_line(fields: Iterable[object]) -> str:
 
 
 def markdown_lines(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    is_number: Sequence[bool] | None = None,
+    headings: Sequence[str], rows: Iterable[Sequence[str]], is_number: Sequence[bool] | None = None
 ) -> Iterator[str]:
     """A line of headings, one that aligns the columns, and one for each row. ``is_number``: for
     each column; None: none is aligned."""

@@ -63,10 +63,7 @@ def workload_of(experiment: Experiment) -> Workload:
 
 
 def workload(
-    files: Sequence[ScriptFile],
-    variables: Mapping[str, tuple[Scalar, ...]],
-    *,
-    is_mix: bool = True,
+    files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, ...]], *, is_mix: bool = True
 ) -> Workload:
     """``is_mix``: clients run all of the scripts; else each is a test of its own (`test_of`), at
     each level of the variables. Raises `ScriptError` where a file cannot be read."""

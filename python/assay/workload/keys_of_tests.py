@@ -89,8 +89,7 @@ STEPS = SeveralKeys((
         below=Reference),
 ))  # fmt: skip
 DRIVING = SeveralKeys(
-    driving.IN_WORKLOADS,
-    lambda section, names: Driving(**driving.read(section, names.parameters)),
+    driving.IN_WORKLOADS, lambda section, names: Driving(**driving.read(section, names.parameters))
 )
 
 

@@ -217,10 +217,7 @@ def _index(
     parts = [part.split() for part in text.split(",")]
     if not all(map(_is_in_order, parts)):
         raise section.error(
-            f"{text!r} is not an index",
-            "indexes",
-            number,
-            hint='"column", or "column, other desc"',
+            f"{text!r} is not an index", "indexes", number, hint='"column", or "column, other desc"'
         )
     columns, descending = _ordered(section, "indexes", known, parts, number)
     words = [word for one in columns for word in (one, *(["desc"] * (one in descending)))]

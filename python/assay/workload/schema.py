@@ -147,10 +147,7 @@ class Schema(Struct, frozen=True):
         )
         tables = (
             _generated(
-                declared,
-                instance,
-                table,
-                is_loaded=self._is_made(declared, parameters, language),
+                declared, instance, table, is_loaded=self._is_made(declared, parameters, language)
             )
             for declared, instance, table in self._instances(parameters)
             if declared.name in made_from
@@ -292,11 +289,7 @@ def _column(declared: DeclaredTable, column: Column) -> GeneratedColumn:
     from assay.contracts.engine import GeneratedColumn
 
     return GeneratedColumn(
-        name=column.name,
-        type=column.type,
-        value=value.text,
-        line=value.line,
-        column=value.column,
+        name=column.name, type=column.type, value=value.text, line=value.line, column=value.column
     )
 
 

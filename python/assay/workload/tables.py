@@ -135,9 +135,7 @@ def _refuse_gaps(section: TomlTable, table: Table, generator: Generator) -> None
         for key in ("per", "values"):
             if key in section:
                 raise section.error(
-                    f"table {table.name} has {key}, but no number of rows",
-                    key,
-                    hint='rows = "100"',
+                    f"table {table.name} has {key}, but no number of rows", key, hint='rows = "100"'
                 )
         return
     if generator.rows.text == "0":

@@ -135,8 +135,7 @@ class Test(Struct, frozen=True):
         ),
     ] = False
     compare_results: Annotated[
-        bool,
-        in_file(FLAG, "Whether all systems must answer every transaction with the same rows."),
+        bool, in_file(FLAG, "Whether all systems must answer every transaction with the same rows.")
     ] = False
     reads_device: Annotated[
         bool,

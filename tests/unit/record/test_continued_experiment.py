@@ -50,10 +50,7 @@ PLAN = signed(
 
 def begin(store: Store, plan: Plan = PLAN) -> int:
     return store.begin_experiment(
-        plan.experiment,
-        plan,
-        structs.replace(invented.FACTS, content=CONTENT),
-        command=COMMAND,
+        plan.experiment, plan, structs.replace(invented.FACTS, content=CONTENT), command=COMMAND
     )
 
 

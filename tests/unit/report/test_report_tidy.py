@@ -38,16 +38,7 @@ from assay.report.live.charts import Drawn, LiveCharts, charts_text
 from assay.report.page import render as render_page
 from assay.report.tidy.schema import schema
 from assay.report.tidy.tables import TABLES
-from assay.report.values import (
-    Number,
-    Report,
-    ReportCell,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report.values import Number, Report, ReportCell, ReportTable, Row, Section, absent, text
 from shown_report import kept_record, text_of
 
 

@@ -183,10 +183,7 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     from assay.text.units import counted
 
     asked = record.experiment
-    words = from_command_line.Words(
-        target=str(file),
-        quick=asked.is_quick,
-    )
+    words = from_command_line.Words(target=str(file), quick=asked.is_quick)
     experiment, workload = from_command_line.asked(words)
     if experiment.input_paths:
         named_files.insist_on_the_same_input(record, experiment, workload)

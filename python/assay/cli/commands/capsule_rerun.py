@@ -150,13 +150,7 @@ def command(
                 )
 
             result = measured(
-                words,
-                loading,
-                first_use,
-                progress_s,
-                records,
-                request,
-                insist=insist,
+                words, loading, first_use, progress_s, records, request, insist=insist
             )
         kept_in = result.rescue or records
         print_result(result, kept_in, "table", detail)

@@ -48,9 +48,7 @@ class _Question(Struct, frozen=True):
 
 @click.command("new")
 @click.argument(
-    "file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("experiment.toml"),
+    "file", type=click.Path(dir_okay=False, path_type=Path), default=Path("experiment.toml")
 )
 @click.option("--on", metavar="SYSTEM,…", help="Databases, as `assay run --on` takes them.")
 @click.option("--test", metavar="WORKLOAD[.TEST]", help="What to run; see `assay list workloads`.")
@@ -264,8 +262,7 @@ def _written(file: Path, text: str) -> Iterator[Path]:
                 content.write(text)
         except OSError as error:
             raise ArgumentError(
-                f"{file} cannot be written: {error.strerror}",
-                hint="name a file in another folder",
+                f"{file} cannot be written: {error.strerror}", hint="name a file in another folder"
             ) from None
         yield not_yet
     finally:

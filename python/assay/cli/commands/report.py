@@ -13,11 +13,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from assay.cli.options.shared_options import (
-    detail_option,
-    records_option,
-    report_format_option,
-)
+from assay.cli.options.shared_options import detail_option, records_option, report_format_option
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.output import rows
 from assay.cli.process import say

@@ -111,9 +111,7 @@ def _variants(keys: Keys, path: tuple[str, ...], helps: Mapping[str, str]) -> Js
         said: JsonSchema = {"description": found["properties"][keys.variant]["description"]}
         found["properties"][keys.variant] = {**said, "const": word}
         known.append({**found, "title": f'{keys.variant} = "{word}"'})
-    other: dict[str, JsonSchema] = {
-        keys.variant: {**said, "not": {"enum": [*keys.variants()]}},
-    }
+    other: dict[str, JsonSchema] = {keys.variant: {**said, "not": {"enum": [*keys.variants()]}}}
     return {"oneOf": [*known, {"type": "object", "required": [keys.variant], "properties": other}]}
 
 

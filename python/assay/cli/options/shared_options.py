@@ -70,8 +70,7 @@ def _a_file(_context: click.Context, parameter: click.Parameter, value: Path) ->
     """Refuses `:memory:`, which would keep nothing."""
     if str(value) == ":memory:":
         raise click.BadParameter(
-            "expected a file, found ':memory:': records must be kept after the run",
-            param=parameter,
+            "expected a file, found ':memory:': records must be kept after the run", param=parameter
         )
     return value
 
@@ -276,9 +275,7 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 datasets_option = setting_option(
-    DATASETS,
-    type=click.Path(file_okay=False, path_type=Path),
-    envvar=env_vars.DATASETS.name,
+    DATASETS, type=click.Path(file_okay=False, path_type=Path), envvar=env_vars.DATASETS.name
 )
 
 

@@ -161,8 +161,7 @@ def read_observed(
         return read_observation(document, name)
     if (shape := types.get(kind)) is None:
         return UnreadReport(
-            dict(document),
-            f"no package that is installed, and can be used, has the kind {kind!r}",
+            dict(document), f"no package that is installed, and can be used, has the kind {kind!r}"
         )
     try:
         return read_shape(shape, document, name)

@@ -137,12 +137,7 @@ def _intervals(
 
     return tuple(
         merged_line(
-            second,
-            group,
-            lines,
-            min(line.clients_connected for line in lines),
-            stalls,
-            suspensions,
+            second, group, lines, min(line.clients_connected for line in lines), stalls, suspensions
         )
         for (second, group), lines in sorted(by_second.items())
     )

@@ -16,11 +16,7 @@ from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.factors import Scalar
 from assay.contracts.plugins import spelled
 from assay.contracts.server_url import is_url, without_password
-from assay.contracts.systems.abilities import (
-    CompletesUrls,
-    ReachedByUrl,
-    SeveralVersions,
-)
+from assay.contracts.systems.abilities import CompletesUrls, ReachedByUrl, SeveralVersions
 from assay.errors import ArgumentError
 from assay.experiment.choices import identity, profiles, written_systems
 from assay.experiment.choices.identity import identity_of_choice
@@ -483,17 +479,12 @@ def key_and_values(
     levels = tuple(value.strip() for value in found)
     if not levels or not all(levels):
         where = "beside a comma" if any(levels) else "after the equals sign"
-        raise ArgumentError(
-            f"{word!r}: no value {where}",
-            hint=written(key, "VALUE"),
-        )
+        raise ArgumentError(f"{word!r}: no value {where}", hint=written(key, "VALUE"))
     return key, levels
 
 
 def with_settings_of_file(
-    choices: Iterable[SystemChoice],
-    of_file: Mapping[str, Levels],
-    said: Collection[str],
+    choices: Iterable[SystemChoice], of_file: Mapping[str, Levels], said: Collection[str]
 ) -> tuple[SystemChoice, ...]:
     """Each choice with every combination of the levels that the file has for its system. Those of
     ``said``, ``SYSTEM.KEY``, and what a choice says itself go before. A server by URL has the

@@ -32,9 +32,7 @@ def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
     return [
         replace(system, machine=replace(ServerMachine(), **dict(zip(_FIELDS, levels, strict=True))))
         for system in experiment.systems
-        for levels in itertools.product(
-            *(_levels(experiment, system, name) for name in FACTORS),
-        )
+        for levels in itertools.product(*(_levels(experiment, system, name) for name in FACTORS))
     ]
 
 

@@ -51,7 +51,7 @@ _LESS_ROOM = phrase("choose a smaller size, another directory, or {--order seque
 
 _WORD = pattern(
     r"(?s)(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?"
-    r"(?::(?P<directory>.*))?",
+    r"(?::(?P<directory>.*))?"
 )
 
 
@@ -144,8 +144,7 @@ def option_value(kind: str, key: str, value: str) -> str:
     specs = {spec.name: spec for spec in (*SHARED_OPTIONS, *registry.storage(kind).option_specs)}
     if key not in specs:
         raise ArgumentError(
-            f"the storage {kind} has no option {key!r}",
-            hint=did_you_mean(key, specs),
+            f"the storage {kind} has no option {key!r}", hint=did_you_mean(key, specs)
         )
     return spelled(specs[key], value, kind)
 

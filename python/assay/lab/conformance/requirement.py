@@ -199,11 +199,7 @@ class Subject:
         """Loads the rows, and insists that the same ones are read back, each value in the form that
         all systems have in common."""
         report = fill(
-            self.deployment,
-            self.dialect,
-            [table],
-            lambda: {table.name: rows},
-            with_checksums=True,
+            self.deployment, self.dialect, [table], lambda: {table.name: rows}, with_checksums=True
         )
         [sent] = report.tables
         number, found = table_digest(self.deployment, self.dialect, table)

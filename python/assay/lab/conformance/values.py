@@ -110,11 +110,7 @@ def timestamps_are_kept_from_the_year_1_to_9999(subject: Subject) -> None:
 
 @requirement(*_STORED, "microseconds")
 def timestamps_are_kept_to_the_microsecond(subject: Subject) -> None:
-    _keeps(
-        subject,
-        ["timestamp"],
-        [["1969-12-31 23:59:59.999999"], ["2026-03-29 02:30:00.000001"]],
-    )
+    _keeps(subject, ["timestamp"], [["1969-12-31 23:59:59.999999"], ["2026-03-29 02:30:00.000001"]])
 
 
 _DOCUMENTS: list[object] = [

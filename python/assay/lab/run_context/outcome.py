@@ -190,10 +190,7 @@ def _why_failed(state: RunState, report: Observed, died: str | None) -> str | No
 
 
 def _why_report_failed(
-    state: RunState,
-    report: Observed,
-    checks: Sequence[Check],
-    died: str | None,
+    state: RunState, report: Observed, checks: Sequence[Check], died: str | None
 ) -> str | None:
     return why_failed(
         report,

@@ -233,10 +233,7 @@ def observe(
     from assay.drive import prepare
 
     try:
-        with (
-            _logged(state, planned) as log,
-            measured(state, document) as of_replicas,
-        ):
+        with _logged(state, planned) as log, measured(state, document) as of_replicas:
             observation, samples = observe_watched(
                 pooled.deployment,
                 pooled.system,

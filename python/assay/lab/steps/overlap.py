@@ -71,8 +71,7 @@ class Overlap(Step):
     """0: computed; on a fast system a short stall of the machine could otherwise make clients
     overtake one another."""
     at_once: Annotated[
-        int,
-        in_file(NumberWithin(quantities.CLIENTS), "Clients that must work at the same time."),
+        int, in_file(NumberWithin(quantities.CLIENTS), "Clients that must work at the same time.")
     ] = field(kw_only=True)
 
     def take(self, state: RunState) -> None:

@@ -157,8 +157,7 @@ def newer_than(word: str) -> NewerThan:
         date = datetime.fromisoformat(word).astimezone()
     except (ValueError, OverflowError):
         raise ArgumentError(
-            f"--newer-than {word}: expected a date and time of ISO 8601, or a file",
-            hint=_DATE_HINT,
+            f"--newer-than {word}: expected a date and time of ISO 8601, or a file", hint=_DATE_HINT
         ) from None
     return NewerThan(int(date.timestamp()) * 1_000_000_000 + date.microsecond * 1000)
 

@@ -72,10 +72,7 @@ def describer(options: Mapping[str, str], password: str | None) -> Describer:
         options["module"],
         json.loads(options.get("error_classes") or "{}"),
         json.loads(options.get("error_phrases") or "{}"),
-        [
-            password or "",
-            *(str(value) for value in hidden.values() if not isinstance(value, bool)),
-        ],
+        [password or "", *(str(value) for value in hidden.values() if not isinstance(value, bool))],
         options.get("code_attribute", ""),
     )
 

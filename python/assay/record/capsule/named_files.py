@@ -241,10 +241,7 @@ def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str], dict[str, 
     except AssayError as error:
         error.hint = error.hint or "its folder is needed: go to where the experiment was run"
         raise
-    expected, found = (
-        record.experiment.workload_content,
-        ad_hoc_script.content_of_workload(read),
-    )
+    expected, found = (record.experiment.workload_content, ad_hoc_script.content_of_workload(read))
     if expected and found != expected:
         raise InputError(
             f"expected the workload that was run, with SHA-256 {expected} over its texts, found "

@@ -126,10 +126,7 @@ def _not_writable(path: Path) -> AssayError:
 
 def damaged(error: Exception, path: Path) -> ArgumentError:
     """The error of a file whose content is not what Assay wrote."""
-    return ArgumentError(
-        f"{path}: this record file is damaged: {reason(error)}",
-        hint=_A_COPY,
-    )
+    return ArgumentError(f"{path}: this record file is damaged: {reason(error)}", hint=_A_COPY)
 
 
 def reason(error: Exception) -> str:

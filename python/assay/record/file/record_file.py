@@ -223,8 +223,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         ) from error
     except OSError as error:
         raise ArgumentError(
-            f"{path}: the records cannot be read: {error.strerror}",
-            hint=faults.OTHER_FILE,
+            f"{path}: the records cannot be read: {error.strerror}", hint=faults.OTHER_FILE
         ) from error
     try:
         connection = _open_to_read(path) if size else private_database()

@@ -14,14 +14,7 @@ from assay.contracts.recorded import Build, Machine
 from assay.errors import RunFailed, SystemUnderTestError, YouError
 from assay.experiment import Experiment
 from assay.judge import CellVerdict
-from assay.judge.run import (
-    EXCEEDED,
-    CalibrationRecord,
-    CellKey,
-    Run,
-    RunSummary,
-    StepRecord,
-)
+from assay.judge.run import EXCEEDED, CalibrationRecord, CellKey, Run, RunSummary, StepRecord
 from assay.plan.values import Patterns
 from assay.provision.machine.process_table import ProcessIdentity
 from assay.record.runs import typed

@@ -72,10 +72,7 @@ _CALIBRATION_COLUMNS = [
 
 
 def keep_calibration(
-    connection: sqlite3.Connection,
-    calibration: CalibrationRecord,
-    machine: Machine,
-    build: Build,
+    connection: sqlite3.Connection, calibration: CalibrationRecord, machine: Machine, build: Build
 ) -> None:
     """Adds a calibration of this machine and build."""
     values = {**structs.asdict(calibration), "observation": json_text(calibration.observation)}

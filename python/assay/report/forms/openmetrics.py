@@ -127,10 +127,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 
 def _write(
-    stream: TextIO,
-    metric: _Metric,
-    rows: Iterable[tuple[TidyRow, TidyRow]],
-    samples: Any,
+    stream: TextIO, metric: _Metric, rows: Iterable[tuple[TidyRow, TidyRow]], samples: Any
 ) -> None:
     found = [(labels, sample) for labels, row in rows for sample in samples(row)]
     if not found:

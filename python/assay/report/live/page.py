@@ -154,10 +154,7 @@ def new_page(
                 storages,
             ),
             _field(
-                "clients",
-                "Clients",
-                "",
-                "at the same time; several: 1,8,32; empty: the test's own",
+                "clients", "Clients", "", "at the same time; several: 1,8,32; empty: the test's own"
             ),
         )
     )

@@ -156,10 +156,7 @@ def _stage(connection: Connection, run: RunSummary, name: str) -> tuple[Stage, P
 
 
 def _cells(
-    connection: Connection,
-    experiment_id: int,
-    runs: Sequence[RunSummary],
-    names: Mapping[str, str],
+    connection: Connection, experiment_id: int, runs: Sequence[RunSummary], names: Mapping[str, str]
 ) -> tuple[CellLine, ...]:
     """Those of which a run has ended, in planned order."""
     judged = under_way.cells(connection, experiment_id)

@@ -229,10 +229,7 @@ def _numbers(
         throughput += f", commit efficiency {units.ratio(efficiency)}"
         if any(resources.uneven_flushes(resources.probed_flushes(run)) for run in measured):
             throughput += " (uncertain: the machine was busy while it was probed)"
-    return (
-        ("throughput", throughput),
-        ("latency", medians_of_mix(measured)),
-    )
+    return (("throughput", throughput), ("latency", medians_of_mix(measured)))
 
 
 def _on_fewer(measured: Sequence[Run]) -> str:
