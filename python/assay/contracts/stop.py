@@ -53,7 +53,7 @@ class Stop:
         """Whether `Stopped` was raised: what still works is a teardown."""
         self._lookers = 0
         self._guided = 0
-        self.told: Callable[[str], object] = lambda _: None
+        self.shows_wait: Callable[[str], object] = lambda _: None
         """Gets the name of a long wait."""
 
     def ask(self, reason: StopReason) -> None:
@@ -148,7 +148,7 @@ teardowns: list[None] = []
 
 
 def tell(wait: str) -> None:
-    _of_work.get().told(wait)
+    _of_work.get().shows_wait(wait)
 
 
 def look(_progress: object = None) -> None:

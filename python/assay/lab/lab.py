@@ -140,7 +140,7 @@ def run(
     stop = Stop() if stop is None else stop
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
-        stop.told = events.stage
+        stop.shows_wait = events.stage
         prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.preflight
         is_limited = any(
