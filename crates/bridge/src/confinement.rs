@@ -23,6 +23,9 @@ const CAPABILITY_VERSION: u32 = 0x2008_0522;
 /// `IFF_UP` and `IFF_RUNNING`, in the width of a request.
 const FLAGS_UP: libc::c_short = 0x41;
 
+/// `lo`. A character of C has a sign on x86-64, and none on ARM.
+const LOOPBACK: [libc::c_char; 2] = [108, 111];
+
 /// To read any file and enter any directory.
 const READ_SEARCH: u32 = 1 << 2;
 
@@ -151,9 +154,7 @@ fn raise_loopback() -> io::Result<()> {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         succeeded(socket.into())?;
         let mut request: libc::ifreq = std::mem::zeroed();
-        for (place, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
-            *place = byte.cast_signed();
-        }
+        request.ifr_name[..2].copy_from_slice(&LOOPBACK);
         request.ifr_ifru.ifru_flags = FLAGS_UP;
         let raised =
             succeeded(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request).into());
