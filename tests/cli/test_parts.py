@@ -28,7 +28,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("killed")
     (folder / "one.sql").write_text("select 1;\n")
     words = ("one.sql", "--on", "null[protocol=postgresql,delay=constant:1ms]", "--clients", "6")
-    words += ("--generators", "3", "--duration", "600", "--warm-up", "0")
+    # One that the machine lets wait for seconds is taken for lost, and still keeps its part.
+    words += ("--generators", "3", "--on-lost", "continue", "--duration", "600", "--warm-up", "0")
     parts = folder / "state" / PARTS
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ASSAY_STATE_DIRECTORY", str(folder / "state"))
