@@ -66,7 +66,7 @@ def test_a_wait_for_the_lock_of_another_program_is_said_and_ends_with_ctrl_c(fol
     with contextlib.closing(sqlite3.connect(folder / "t.db", isolation_level=None)) as other:
         other.execute("create table t (a)")
         other.execute("begin exclusive")
-        with started(folder, "one.sql", "--on", f"sqlite:///{folder}/t.db") as running:
+        with started(folder, "run", "one.sql", "--on", f"sqlite:///{folder}/t.db") as running:
             assert running.stderr is not None
             said = f"wait for {folder}/t.db: another program may hold its lock"
             assert any(said in line for line in running.stderr), "it has ended"
