@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,21 @@ def test_data_that_others_changed_leave_no_verdict(
     with closing(sqlite3.connect(folder / "r.sqlite")) as record:
         counted = record.execute("SELECT is_after, rows FROM existing_tables WHERE run_id = 1")
         assert counted.fetchall() == [(0, 10), (1, 10)]
+
+
+def test_the_files_beside_that_of_a_user_are_left_alone(folder: Path) -> None:
+    """Who opens and closes a file ends the locks that SQLite has on it in this process: those of
+    the record, too."""
+    watching = (
+        "import sys; sys.addaudithook(lambda event, args: event == 'open' and print(args[0])); "
+        "from assay.cli.program import run_program; run_program(sys.argv[1:])"
+    )
+    words = ("run", "read.sql", *COMMON, "--on", "sqlite:///d.sqlite", "--cache", "warm")
+    done = subprocess.run(
+        [sys.executable, "-c", watching, *words], cwd=folder, capture_output=True, text=True
+    )
+    assert "read.sql" in done.stdout, done.stderr
+    assert not re.findall(r"^\S*r\.sqlite\S*$", done.stdout, re.M)
 
 
 def test_a_run_that_adds_rows_to_a_log_is_compared_and_one_that_reads_what_it_adds_is_not(

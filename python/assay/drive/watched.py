@@ -306,7 +306,10 @@ def _of_clients(report: DriveProgress, document: DriveDocument) -> DriveProgress
 
 
 def _data_in_memory(deployment: Deployment) -> DataInMemory | None:
-    """None where a data directory is not on this machine or may not be read."""
+    """None where a data directory is not on this machine or may not be read, and of a user's file
+    that a library in this process has open: whoever closes such a file ends the library's locks."""
+    if deployment.is_embedded and not deployment.is_private:
+        return None
     folders = [node.directory for node in deployment.nodes]
     seen = [None if folder is None else page_cache.look_at_cache(folder) for folder in folders]
     found = [one for one in seen if one is not None]

@@ -266,7 +266,9 @@ def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
     deployment = state.up().deployment
     done: list[str] = []
     folders = [node.directory for node in deployment.nodes if node.directory is not None]
-    if deployment.memory_limit_bytes is not None and not deployment.is_embedded:
+    if deployment.is_embedded and not deployment.is_private and deployment.address.file:
+        folders = [Path(deployment.address.file)]  # beside it there are other files of the user
+    elif deployment.memory_limit_bytes is not None and not deployment.is_embedded:
         folders = []  # pages that this process reads would be memory beyond the server's limit
     found = [page_cache.read_into_cache(folder) for folder in folders]
     file_bytes = sum(one.file_bytes for one in found)

@@ -74,8 +74,8 @@ class InMemory(NamedTuple):
 
 
 def read_into_cache(folder: Path) -> InMemory:
-    """Reads every file; a program may have them open. Fewer bytes are cached than the files have
-    where memory is short."""
+    """Reads every file, or this one; a program may have them open. Fewer bytes are cached than the
+    files have where memory is short."""
     sizes = [_read(file) for file in _files(folder)]
     return InMemory(sum(sizes), sum(_cached(file).cached_bytes for file in _files(folder)))
 

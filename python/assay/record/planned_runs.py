@@ -97,11 +97,15 @@ def next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
     return int(last) + 1
 
 
-def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
+def plan_run(
+    connection: sqlite3.Connection, experiment_id: int, run: PlannedRun, run_id: int | None = None
+) -> int:
+    """Returns the run's number, which is the next one unless it is given."""
     cell = run.cell
-    insert(
+    return insert(
         connection,
         "runs",
+        id=run_id,
         experiment_id=experiment_id,
         position=run.position,
         test=cell.test,

@@ -444,7 +444,13 @@ class Store(RecordQuestions):
         run = self._read(
             lambda connection: again(planned_runs.next_position(connection, experiment_id))
         )
-        self._change(planned_runs.plan_run, experiment_id, run)
+        numbers: list[int] = []
+
+        def change(connection: sqlite3.Connection) -> None:
+            # In the copy of the experiment it has the number that the record has given it.
+            numbers.append(planned_runs.plan_run(connection, experiment_id, run, *numbers))
+
+        self._write().change(change)
         return run
 
     def spare(self, positions: Iterable[int], cells: Judged = planned_runs.NO_CELL_VERDICT) -> None:

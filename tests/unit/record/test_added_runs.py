@@ -49,3 +49,16 @@ def test_an_added_run_that_has_ended_is_kept_and_another_one_is_forgotten(tmp_pa
         assert again_later.added == (again,), "its cell has a run that counts"
     with Store(path, must_exist=True) as store:
         assert len(store.latest().runs) == len(PLAN.runs) + 1
+
+
+def test_runs_that_two_experiments_add_at_once_stay_apart(tmp_path: Path) -> None:
+    """Each keeps a copy of its own, in case the record is lost: with the numbers of the record."""
+    path = tmp_path / "records.sqlite"
+    with Store(path) as first, Store(path) as second:
+        begin(first)
+        begin(second)
+        for store in (second, first):
+            invented.write_run(store, in_place_of(store, PLAN.runs[0]), invented.S)
+        (tmp_path / "moved").mkdir()
+        path.rename(tmp_path / "moved" / path.name)
+        invented.write_run(first, PLAN.runs[1], invented.S)
