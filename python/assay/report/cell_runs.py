@@ -65,6 +65,12 @@ class CellRuns(Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def counted(self) -> tuple[Run, ...]:
+        """Those and the ones that did not end; without what was left out."""
+        ids = {run.id for run in self.measured}
+        return tuple(run for run in self.runs if not run.is_measured or run.id in ids)
+
+    @cached_property
     def run_ids(self) -> tuple[int, ...]:
         """Numbers of the runs behind its numbers; of all, where none was measured."""
         return tuple(run.id for run in self.measured or self.runs)

@@ -4,6 +4,7 @@ of their own scripts; refuses a language that a system does not take."""
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -158,6 +159,13 @@ def experiment_of(
     )
 
 
+def _sets_first(name: str, text: str) -> bool:
+    """Whether it sets the variable, on every way through it, before it uses it."""
+    found = re.search(rf"^\s*\\set\s+{name}\s(.*)", text, re.M)
+    before = text[: found.end()] if found else ""
+    return bool(before) and f":{name}" not in before and "\\if" not in before
+
+
 def refuse_variable(name: str, workload: Workload) -> None:
     """Raises `ArgumentError` for a variable that no script uses, or that is called as another
     factor."""
@@ -167,6 +175,12 @@ def refuse_variable(name: str, workload: Workload) -> None:
     texts = (without_file_passwords(script.text) for script in workload.scripts.values())
     used = {found for text in texts for found in _USE.findall(text)}
     if name in used | _NEED_NOT_BE_NAMED:
+        using = [script.text for script in workload.scripts.values() if f":{name}" in script.text]
+        if using and all(_sets_first(name, text) for text in using):
+            raise ArgumentError(
+                f"the script itself sets :{name}, so that another value changes nothing",
+                hint=f"remove \\set {name} from the script, or leave the value out",
+            )
         return
     near = did_you_mean(name, used) if used else "leave it out: the script has no variable"
     raise ArgumentError(f"no script uses the variable :{name}", hint=near)

@@ -402,6 +402,7 @@ def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path
     assert f"disturbed: {words}" in report.summary.lines
     (cell,) = cells(record, record.runs)
     assert [run.id for run in cell.measured] == [fourth.id, second.id, third.id]
+    assert first.id not in [run.id for run in cell.counted], "nor do its errors count"
     alone = (invented.disturbed(first, 0.4), invented.planned_as(second, in_place_of=1))
     (cell,) = cells(record, alone)
     assert [run.id for run in cell.measured] == [second.id], "of a trial"

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from assay import registry
+from assay.cli.output.report_output import said_meanwhile
 from assay.contracts import server_url
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError, PasswordNeeded
@@ -35,10 +36,14 @@ def _has_terminal() -> bool:
 
 
 def _with_password(choice: SystemChoice) -> SystemChoice:
-    if choice.url is None or not _needs_password(choice):
+    if choice.url is None:
         return choice
     user = server_url.parts(choice.url).user
     place = f"{choice.name} {user}{'@' if user else ''}{server_url.place(choice.url)}"
+    with said_meanwhile(f"connecting to {place} …"):
+        is_needed = _needs_password(choice)
+    if not is_needed:
+        return choice
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", getpass.GetPassWarning)
         try:

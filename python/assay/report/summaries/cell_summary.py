@@ -96,6 +96,8 @@ class CellSummary(Struct, frozen=True):
     offered_rate: OfferedAndReached | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[Run, ...]
+    counted: tuple[Run, ...]
+    """Without those that were left out."""
     repetitions: int
     """Those that count."""
 
@@ -153,6 +155,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         response_limits=headline.limits_in_words(cell),
         offered_rate=goals.kept_rate(experiment, cell),
         runs=cell.runs,
+        counted=cell.counted,
         repetitions=len(cell.run_ids),
     )
 

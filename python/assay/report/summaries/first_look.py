@@ -315,7 +315,7 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
                 "durability", "" if cell.durability == "-" else cell.durability, width, most=1
             ),
             *named_line("device", cell.device, width, most=most),
-            *named_line("errors", cell_summary.errors(cell.runs), width, most=most),
+            *named_line("errors", cell_summary.errors(cell.counted), width, most=most),
             *named_line("checks", check_counts.check_words(cell.runs), width, most=most),
         ]
         if len(shown) <= room:

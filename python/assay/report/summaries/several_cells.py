@@ -104,7 +104,8 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
     """Servers that are no primaries, and offered rates; errors and checks of all cells together,
     each cut to one line where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in summaries for run in cell.runs]
-    errors, checks = cell_summary.errors(runs), answers.check_words(runs)
+    counted = [run for cell in summaries for run in cell.counted]
+    errors, checks = cell_summary.errors(counted), answers.check_words(runs)
     rates, limits = rates_said(summaries), _limits(summaries)
     derived = _derived(summaries)
     table_and_verdict = len(summaries) + 2 + LEAST_WIDTH_OF_VERDICT

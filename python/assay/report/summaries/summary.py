@@ -43,7 +43,7 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
         lines.append(f"{several_cells.RATES_TITLE}: {rates}")
     if disturbed := cell_runs.disturbed_runs(cells):
         lines.append(f"{cell_runs.DISTURBED_RUNS}: {disturbed}")
-    if errors := cell_summary.errors(runs):
+    if errors := cell_summary.errors([run for cell in cells for run in cell.counted]):
         lines.append(f"errors: {errors}")
     if checks := answers.check_words(runs):
         lines.append(f"checks: {checks}")
