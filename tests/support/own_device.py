@@ -4,6 +4,7 @@ on it."""
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,6 @@ from assay.provision.undo import ledger
 from assay.provision.undo.block_device import LoopDevice
 from assay.provision.undo.ledger import undone_at_end
 from assay.provision.undo.resources import Directory, Mount
-from waiting import wait_until
 
 MIB = 1 << 20
 _MKFS = {
@@ -32,9 +32,11 @@ _MKFS = {
 def _is_formatted(file_system: str, node: str) -> bool:
     """False where btrfs looked at the image of another test whose file system is just ending."""
     done = subprocess.run([*_MKFS[file_system], node], capture_output=True, text=True)
-    is_of_another = "Transport endpoint is not connected" in done.stderr
-    assert done.returncode == 0 or is_of_another, done.stderr
-    return done.returncode == 0
+    if "Transport endpoint is not connected" in done.stderr:
+        time.sleep(0.1)
+        return False
+    assert done.returncode == 0, done.stderr
+    return True
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def own_device(
         loop = LoopDevice(str(image))
         entry.add(loop)
         node = loop.attach()
-        wait_until(lambda: _is_formatted(file_system, node), f"{node} is formatted")
+        assert any(_is_formatted(file_system, node) for _ in range(600)), f"{node} is not formatted"
         entry.add(Mount(str(point)))
         point.mkdir()
         subprocess.run(["mount", "-o", mount_options, node, point], check=True)

@@ -307,7 +307,7 @@ def _of_clients(report: DriveProgress, document: DriveDocument) -> DriveProgress
 
 def _data_in_memory(deployment: Deployment) -> DataInMemory | None:
     """None where a data directory is not on this machine or may not be read, and of a user's file
-    that a library in this process has open: whoever closes such a file ends the library's locks."""
+    that a library in this process has open: closing such a file ends the library's locks."""
     if deployment.is_embedded and not deployment.is_private:
         return None
     folders = [node.directory for node in deployment.nodes]

@@ -54,15 +54,15 @@ class WaitLimit:
         setting = f" ({SERVER_START.name})" if limit_s is None else ""
         self.limit = f"{self._limit_s:g} s{setting}"
         self._words = f"wait for {what}, at most {self.limit}"
-        self._began_s, self._is_told = time.monotonic(), False
+        self._began_s, self._is_shown = time.monotonic(), False
 
     def is_over(self) -> bool:
         """Raises `Stopped`."""
         look()
         waited_s = time.monotonic() - self._began_s
-        if not self._is_told and waited_s > _SAY_AFTER_S:
+        if not self._is_shown and waited_s > _SAY_AFTER_S:
             tell(self._words)
-            self._is_told = True
+            self._is_shown = True
         return waited_s > self._limit_s
 
 

@@ -202,7 +202,8 @@ def repeated(say: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
     def repeat() -> None:
         while not ended.wait(_SILENT_S):
             since_s, line = said[-1]
-            say(f"{time.monotonic() - since_s:.0f} s: {line}")
+            if line:
+                say(f"{time.monotonic() - since_s:.0f} s: {line}")
 
     repeating = threading.Thread(target=repeat, daemon=True)
     repeating.start()
