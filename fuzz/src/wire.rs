@@ -80,10 +80,7 @@ pub fn server(protocol: &str, data: &[u8]) {
     let [cut, choice, data @ ..] = data else {
         return;
     };
-    let options = [
-        ("rows", ["0", "1", "3"][usize::from(*choice) % 3]),
-        ("fail", "deadlock@#4"),
-    ];
+    let options = [("rows", ["0", "1", "3"][usize::from(*choice) % 3]), ("fail", "deadlock@#4")];
     let options: BTreeMap<_, _> = options
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .into();
@@ -312,11 +309,8 @@ fn a_row() -> Row {
 
 /// Variants of a protocol as its driver's options. Messages with checksums are refused as soon as one byte is
 /// wrong: without them more of what is behind is read.
-pub const VARIANTS: [&str; 3] = [
-    "cassandra protocol=4",
-    "cassandra protocol=4 compression=lz4",
-    "cassandra compression=lz4",
-];
+pub const VARIANTS: [&str; 3] =
+    ["cassandra protocol=4", "cassandra protocol=4 compression=lz4", "cassandra compression=lz4"];
 
 /// The driver of a protocol, and options of it.
 pub fn wire_of(variant: &str) -> AnyWire {

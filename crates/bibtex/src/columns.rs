@@ -195,13 +195,8 @@ impl Written<'_> {
 
     /// Whether the entry is a whole work, such as a book, and not part of one.
     pub(crate) fn is_whole_work(&self) -> bool {
-        let parts: [&[u8]; 5] = [
-            b"article",
-            b"inproceedings",
-            b"incollection",
-            b"inbook",
-            b"conference",
-        ];
+        let parts: [&[u8]; 5] =
+            [b"article", b"inproceedings", b"incollection", b"inbook", b"conference"];
         !parts
             .iter()
             .any(|part| self.kind().eq_ignore_ascii_case(part))
@@ -332,15 +327,7 @@ mod tests {
             column_of(b"TableOfContents").map(|at| COLUMNS[at]),
             Some("TOC")
         );
-        for unknown in [
-            "",
-            "isbn13",
-            "toc",
-            "entry",
-            "label",
-            "acknowledgement",
-            "abstracts",
-        ] {
+        for unknown in ["", "isbn13", "toc", "entry", "label", "acknowledgement", "abstracts"] {
             assert_eq!(column_of(unknown.as_bytes()), None, "{unknown}");
         }
         for (at, column) in TABLE

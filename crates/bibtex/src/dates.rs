@@ -25,9 +25,8 @@ pub(crate) struct Bibdate<'t> {
     pub(crate) zone: Option<&'t str>,
 }
 
-pub(crate) const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
+pub(crate) const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// The number of the month whose first three letters, in lower case, are `name`.
 pub(crate) fn month_number(name: &[u8]) -> Option<u32> {
@@ -81,21 +80,8 @@ impl<'t> Bibdate<'t> {
         let Self {
             year, month, day, ..
         } = *self;
-        out.extend([
-            digit(year / 1000),
-            digit(year / 100),
-            digit(year / 10),
-            digit(year),
-            b'.',
-        ]);
-        out.extend([
-            digit(month / 10),
-            digit(month),
-            b'.',
-            digit(day / 10),
-            digit(day),
-            b' ',
-        ]);
+        out.extend([digit(year / 1000), digit(year / 100), digit(year / 10), digit(year), b'.']);
+        out.extend([digit(month / 10), digit(month), b'.', digit(day / 10), digit(day), b' ']);
         out.extend_from_slice(self.time.as_bytes());
         out.push(b' ');
         out.extend_from_slice(self.zone.unwrap_or("???").as_bytes());

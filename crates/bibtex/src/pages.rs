@@ -214,12 +214,7 @@ mod tests {
 
     #[test]
     fn only_valid_roman_numerals_are_accepted() {
-        for (text, value) in [
-            ("iv", 4),
-            ("XLVIII", 48),
-            ("mcmxciv", 1994),
-            ("lxxxviii", 88),
-        ] {
+        for (text, value) in [("iv", 4), ("XLVIII", 48), ("mcmxciv", 1994), ("lxxxviii", 88)] {
             assert_eq!(roman(text), Some(value), "{text}");
         }
         for text in ["", "iiii", "vx", "mild", "ic"] {

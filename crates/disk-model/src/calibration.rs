@@ -463,12 +463,7 @@ mod tests {
         );
         assert_eq!(PathCosts::constant(9).at(Operation::Flush, 5), 9);
         assert_eq!(PathCost::default().at(5), 0);
-        for wrong in [
-            "[[2, 1], [2, 1]]",
-            "[[0.5, 1]]",
-            "[[3, 1], [2, 1]]",
-            "[[1, -1]]",
-        ] {
+        for wrong in ["[[2, 1], [2, 1]]", "[[0.5, 1]]", "[[3, 1], [2, 1]]", "[[1, -1]]"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

@@ -164,10 +164,7 @@ fn check_places(options: &Options) -> Result<(), DiskError> {
             options.mount.display()
         )));
     }
-    for (name, path) in [
-        ("--control", &options.control),
-        ("--account", &options.account),
-    ] {
+    for (name, path) in [("--control", &options.control), ("--account", &options.account)] {
         if let Some(path) = path.as_ref().filter(|path| path.exists()) {
             return Err(DiskError::hinted(
                 format!("{name}: {} exists", path.display()),

@@ -83,14 +83,7 @@ mod tests {
             sender_of(b"\x15\x03\x03\0\x02\x02\x28"),
             Some(FirstBytes::Tls)
         );
-        for unknown in [
-            &b""[..],
-            b"220 hello",
-            &[0; 64],
-            &[0xff; 64],
-            b"S",
-            b"NNNNNNNN",
-        ] {
+        for unknown in [&b""[..], b"220 hello", &[0; 64], &[0xff; 64], b"S", b"NNNNNNNN"] {
             let found = sender_of(unknown);
             assert!(
                 !matches!(found, Some(FirstBytes::Other(_) | FirstBytes::Tls)),

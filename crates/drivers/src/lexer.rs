@@ -218,12 +218,9 @@ mod tests {
         let found = columns_of("INSERT INTO \"group\" (a, \"or\"\"der\" , _c9) VALUES (?, ?, ?)");
         let expected = ["a", "or\"der", "_c9"].map(str::to_owned).to_vec();
         assert_eq!(found, Some(("group".to_owned(), expected)));
-        for unsupported in [
-            "INSERT INTO t VALUES (?)",
-            "REPLACE INTO t (a) VALUES (?)",
-            "INSERT INTO",
-            "",
-        ] {
+        for unsupported in
+            ["INSERT INTO t VALUES (?)", "REPLACE INTO t (a) VALUES (?)", "INSERT INTO", ""]
+        {
             assert_eq!(columns_of(unsupported), None, "{unsupported}");
         }
     }

@@ -322,13 +322,8 @@ enum Damage {
     Flooded,
 }
 
-const DAMAGES: [Damage; 5] = [
-    Damage::Cut,
-    Damage::Stopped,
-    Damage::Changed,
-    Damage::Added,
-    Damage::Flooded,
-];
+const DAMAGES: [Damage; 5] =
+    [Damage::Cut, Damage::Stopped, Damage::Changed, Damage::Added, Damage::Flooded];
 
 /// Passes the bytes of a client on, and those of the server with this damage behind so many of them.
 fn damaged(client: TcpStream, socket: &str, behind: usize, damage: Damage) {

@@ -24,15 +24,9 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
     assert_eq!((times.count(), times.overflow()), (1000, 0));
     assert_eq!((times.min_ns(), times.max_ns()), (1_000_000, 1_000_000_000));
     assert!((times.mean_ns() - 500_500_000.0).abs() < 1e-6);
-    for (percent, millisecond) in [
-        (0.0, 1),
-        (0.1, 1),
-        (50.0, 500),
-        (90.0, 900),
-        (99.0, 990),
-        (99.9, 999),
-        (100.0, 1000),
-    ] {
+    for (percent, millisecond) in
+        [(0.0, 1), (0.1, 1), (50.0, 500), (90.0, 900), (99.0, 990), (99.9, 999), (100.0, 1000)]
+    {
         assert_close(percentile_ns(&times, percent), millisecond * 1_000_000);
     }
 }
@@ -148,11 +142,8 @@ fn clearing_removes_all_samples() {
 
 #[test]
 fn an_invalid_text_is_rejected_with_a_reason() {
-    for (text, reason) in [
-        ("***", "base64"),
-        ("aGVsbG8gd29ybGQ=", "HDR histogram V2"),
-        ("", "V2"),
-    ] {
+    for (text, reason) in [("***", "base64"), ("aGVsbG8gd29ybGQ=", "HDR histogram V2"), ("", "V2")]
+    {
         let message = LatencyHistogram::decode(text).unwrap_err().to_string();
         assert!(message.contains(reason), "{message}");
     }

@@ -14,11 +14,7 @@ use assay_values::Distribution;
 pub fn reference() -> String {
     let commands = FORMS.iter().map(|form| {
         let usage = format!("\\{} {}", form.name, form.arguments);
-        row(&[
-            &code(usage.trim_end()),
-            form.synopsis,
-            origin(form.is_of_pgbench),
-        ])
+        row(&[&code(usage.trim_end()), form.synopsis, origin(form.is_of_pgbench)])
     });
     let classes: Vec<String> = STATEMENT_CLASSES.iter().map(|class| code(class)).collect();
     let forms = Distribution::FORMS
@@ -27,20 +23,12 @@ pub fn reference() -> String {
     let forms: Vec<String> = forms.map(code).collect();
     let functions = FUNCTIONS.iter().map(|function| {
         let usage = format!("{}({})", function.name, function.parameters);
-        row(&[
-            &code(&usage),
-            function.synopsis,
-            origin(function.is_of_pgbench),
-        ])
+        row(&[&code(&usage), function.synopsis, origin(function.is_of_pgbench)])
     });
     let kinds = (KINDS.iter()).map(|(_, word, statements)| row(&[&code(word), statements]));
-    let opcodes = OPCODES.iter().map(|opcode| {
-        row(&[
-            &code(opcode.name),
-            &opcode.operands.join(", "),
-            opcode.synopsis,
-        ])
-    });
+    let opcodes = OPCODES
+        .iter()
+        .map(|opcode| row(&[&code(opcode.name), &opcode.operands.join(", "), opcode.synopsis]));
     [
         LANGUAGE
             .replace("KINDS\n", &table(&["kind", "statements"], kinds))

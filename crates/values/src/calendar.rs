@@ -72,9 +72,8 @@ impl Moment {
     /// # Panics
     /// If the month is not 1 to 12.
     pub fn as_date_prints(&self, zone: Option<&str>) -> String {
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let month = MONTHS[usize::try_from(self.month - 1).expect("1 to 12")];
         let Self {
             year,
@@ -257,15 +256,9 @@ mod tests {
             write_timestamp(us, &mut text);
             assert_eq!(parse_timestamp(&text), Some(us), "{}", text.escape_ascii());
         }
-        for text in [
-            "2023-02-29",
-            "2023-13-01",
-            "2023-00-10",
-            "2023-1-1",
-            "0000-01-01",
-            "20230101",
-            "",
-        ] {
+        for text in
+            ["2023-02-29", "2023-13-01", "2023-00-10", "2023-1-1", "0000-01-01", "20230101", ""]
+        {
             assert_eq!(parse_date(text.as_bytes()), None, "{text}");
         }
         for text in [

@@ -242,27 +242,11 @@ mod tests {
 
     #[test]
     fn a_decimal_keeps_all_its_digits() {
-        for text in [
-            "0",
-            "-0.05",
-            "1.50",
-            "12345678901234567890.123456789012345678",
-            "0.000",
-        ] {
+        for text in ["0", "-0.05", "1.50", "12345678901234567890.123456789012345678", "0.000"] {
             let parsed = Decimal::parse(text).expect(text);
             assert_eq!(format!("{parsed:?}"), text);
         }
-        for wrong in [
-            "",
-            "-",
-            ".5",
-            "5.",
-            "1e3",
-            "1.2.3",
-            "+1",
-            "0x1",
-            &"9".repeat(40),
-        ] {
+        for wrong in ["", "-", ".5", "5.", "1e3", "1.2.3", "+1", "0x1", &"9".repeat(40)] {
             assert_eq!(Decimal::parse(wrong), None, "{wrong}");
         }
         let decimal = |text| Decimal::parse(text).expect("a decimal");
@@ -324,13 +308,7 @@ mod tests {
         };
         assert_eq!(order("1.5", "1.50"), Some(std::cmp::Ordering::Equal));
         assert_eq!(order("-1.5", "-1.49"), Some(std::cmp::Ordering::Less));
-        for (text, rounded) in [
-            ("2.5", 2),
-            ("3.50", 4),
-            ("-2.5", -2),
-            ("-2.51", -3),
-            ("7", 7),
-        ] {
+        for (text, rounded) in [("2.5", 2), ("3.50", 4), ("-2.5", -2), ("-2.51", -3), ("7", 7)] {
             let found = Decimal::parse(text).and_then(Decimal::rounded);
             assert_eq!(found, Some(rounded), "{text}");
         }

@@ -266,12 +266,7 @@ mod tests {
             .map(|_| distribution.draw(&mut random).as_secs_f64() * 1e6)
             .collect();
         draws.sort_by(f64::total_cmp);
-        [
-            draws[0],
-            draws.iter().sum::<f64>() / 20_000.0,
-            draws[10_000],
-            draws[19_999],
-        ]
+        [draws[0], draws.iter().sum::<f64>() / 20_000.0, draws[10_000], draws[19_999]]
     }
 
     fn near(found: f64, expected: f64) -> bool {

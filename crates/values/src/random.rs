@@ -114,11 +114,8 @@ mod tests {
     #[test]
     fn the_seeding_is_splitmix64() {
         let word = |step: u64| mixed(1_234_567_u64.wrapping_add(GAMMA.wrapping_mul(step)));
-        let expected = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let expected =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([word(1), word(2), word(3)], expected);
     }
 

@@ -143,12 +143,8 @@ mod tests {
     #[test]
     fn every_value_has_a_text_and_a_json_form() {
         let decimal = Decimal::parse("-1.50").expect("a decimal");
-        let list = [
-            Value::Int(1),
-            Value::Null,
-            Value::Text("a\"\\\n".into()),
-            Value::Decimal(decimal),
-        ];
+        let list =
+            [Value::Int(1), Value::Null, Value::Text("a\"\\\n".into()), Value::Decimal(decimal)];
         for (value, text, json) in [
             (Value::Null, "", "null"),
             (Value::Bool(true), "true", "true"),

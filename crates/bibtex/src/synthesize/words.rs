@@ -13,20 +13,10 @@ const ONSETS: [&str; 24] = [
 ];
 const VOWELS: [&str; 9] = ["a", "e", "i", "o", "u", "ai", "ea", "io", "ou"];
 const ENDINGS: [&str; 12] = ["", "", "n", "r", "s", "l", "t", "nd", "rm", "x", "m", "st"];
-const SMALL_WORDS: [&str; 10] = [
-    "the", "of", "and", "in", "for", "with", "a", "on", "to", "from",
-];
-const ACCENTED: [&str; 8] = [
-    "{\\'e}", "{\\\"o}", "{\\\"u}", "{\\`a}", "{\\v{s}}", "{\\o}", "{\\ss}", "{\\c{c}}",
-];
-const MARKED: [&str; 6] = [
-    "{\\TeX}",
-    "{\\LaTeX}",
-    "\\pkg{tabula}",
-    "{\\em forma}",
-    "{SQL}",
-    "\\&",
-];
+const SMALL_WORDS: [&str; 10] = ["the", "of", "and", "in", "for", "with", "a", "on", "to", "from"];
+const ACCENTED: [&str; 8] =
+    ["{\\'e}", "{\\\"o}", "{\\\"u}", "{\\`a}", "{\\v{s}}", "{\\o}", "{\\ss}", "{\\c{c}}"];
+const MARKED: [&str; 6] = ["{\\TeX}", "{\\LaTeX}", "\\pkg{tabula}", "{\\em forma}", "{SQL}", "\\&"];
 
 /// Number of authors and editors; the model has one name for every two entries.
 const PEOPLE: i64 = 4600;

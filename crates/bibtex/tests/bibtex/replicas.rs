@@ -97,10 +97,7 @@ fn random_choices_depend_only_on_the_seed_and_the_entry() {
 #[test]
 fn clean_replicas_leave_out_what_checks_report() {
     let folder = Folder::new("clean");
-    let files = vec![
-        folder.file("x.bib", TEXT.as_bytes()),
-        folder.file("y.bib", b"@Misc{a:1,}"),
-    ];
+    let files = vec![folder.file("x.bib", TEXT.as_bytes()), folder.file("y.bib", b"@Misc{a:1,}")];
     let some = |text: &str| Some(text.to_owned());
     let reported = vec![(some("x.bib"), some("a:1")), (None, some("c:3"))];
     let clean = Replicas {
@@ -137,10 +134,7 @@ fn entries_come_from_the_selected_files_and_strings_and_names_from_all() {
 #[test]
 fn the_enlarged_file_holds_the_entries_of_the_rows() {
     let folder = Folder::new("file");
-    let files = vec![
-        sample("sample.bib"),
-        folder.file("y.bib", b"@Misc{one:1999:A, note = {y}}"),
-    ];
+    let files = vec![sample("sample.bib"), folder.file("y.bib", b"@Misc{one:1999:A, note = {y}}")];
     let options = options(files, replicas_of(4));
     let mut text = Vec::new();
     let written = write_replicated(&options, &mut text).expect("the files are valid");

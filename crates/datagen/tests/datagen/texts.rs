@@ -35,14 +35,7 @@ fn exported(dataset: &Dataset, document: Value) -> (String, ExportReport) {
 fn csv_distinguishes_null_from_the_empty_text_and_quotes_special_characters() {
     let document = json!({ "table": "t", "form": "csv", "header": true });
     let (text, report) = exported(&dataset(&awkward([1, 1])), document);
-    let lines = [
-        "n,x,d,b",
-        "-1,\"\",0,0",
-        "0,,0.5,0",
-        "1,\"a,\"\"b\",1,1",
-        "2,it's \\,1.5,1",
-        "",
-    ];
+    let lines = ["n,x,d,b", "-1,\"\",0,0", "0,,0.5,0", "1,\"a,\"\"b\",1,1", "2,it's \\,1.5,1", ""];
     assert_eq!(text, lines.join("\n"));
     assert_eq!(report.rows, 4);
 }

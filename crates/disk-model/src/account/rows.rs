@@ -104,13 +104,8 @@ impl Row {
             Operation::Write => WRITE,
             Operation::Flush => FLUSH,
         };
-        let numbers = [
-            self.offset,
-            self.arrival_ns,
-            self.start_ns,
-            self.modelled_end_ns,
-            self.end_ns,
-        ];
+        let numbers =
+            [self.offset, self.arrival_ns, self.start_ns, self.modelled_end_ns, self.end_ns];
         encoded(numbers, self.length, kind, self.errno)
     }
 }

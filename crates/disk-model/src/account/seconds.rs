@@ -171,13 +171,8 @@ mod tests {
                 .map(|sums| (sums.second, sums.operation, sums.count))
                 .collect::<Vec<_>>()
         };
-        let all = [
-            (0, "write", 2),
-            (1, "flush", 1),
-            (1, "lost", 7),
-            (3, "read", 1),
-            (6, "lost", 5),
-        ];
+        let all =
+            [(0, "write", 2), (1, "flush", 1), (1, "lost", 7), (3, "read", 1), (6, "lost", 5)];
         assert_eq!(in_period(5_000_000_000, u64::MAX), all);
         let part = [(0, "flush", 1), (0, "lost", 7), (0, "write", 1)];
         assert_eq!(in_period(5_500_000_000, 8_000_000_000), part);

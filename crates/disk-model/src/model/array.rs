@@ -443,12 +443,9 @@ mod tests {
 
     #[test]
     fn pieces_lie_on_distinct_bytes_and_lead_back_to_the_range() {
-        for (raid, disks) in [
-            (Raid::Raid0, 3),
-            (Raid::Raid1, 2),
-            (Raid::Raid10, 6),
-            (Raid::Raid5, 5),
-        ] {
+        for (raid, disks) in
+            [(Raid::Raid0, 3), (Raid::Raid1, 2), (Raid::Raid10, 6), (Raid::Raid5, 5)]
+        {
             let layout = Layout::new(raid, disks, STRIPE).expect("possible");
             let range = 12_345..12_345 + 40 * STRIPE;
             let mut back = Vec::new();

@@ -491,10 +491,7 @@ fn a_request_that_counts_as_earlier_loses_nothing_to_the_way() {
 
 #[test]
 fn the_same_requests_always_end_at_the_same_times() {
-    for parameters in [
-        "profile=sata-ssd,gc_every=1M",
-        "profile=hdd-7200,disks=4,raid=5",
-    ] {
+    for parameters in ["profile=sata-ssd,gc_every=1M", "profile=hdd-7200,disks=4,raid=5"] {
         let log = |seed: u64| {
             let mut run = Loop::new(&format!("{parameters},seed={seed}"));
             run.random_per_s(Operation::Write, 16, 2_000);

@@ -120,13 +120,7 @@ mod tests {
 
     fn body(number: i32, message: &str, rest: &[u8]) -> Vec<u8> {
         let length = u16::try_from(message.len()).expect("it is short");
-        [
-            &number.to_be_bytes(),
-            &length.to_be_bytes()[..],
-            message.as_bytes(),
-            rest,
-        ]
-        .concat()
+        [&number.to_be_bytes(), &length.to_be_bytes()[..], message.as_bytes(), rest].concat()
     }
 
     #[test]

@@ -253,12 +253,9 @@ mod tests {
             width: 4,
             scale: 2,
         };
-        for (text, digits) in [
-            ("1.5", Some(150)),
-            ("-99.99", Some(-9999)),
-            ("100", None),
-            ("0.001", None),
-        ] {
+        for (text, digits) in
+            [("1.5", Some(150)), ("-99.99", Some(-9999)), ("100", None), ("0.001", None)]
+        {
             let decimal = Decimal::parse(text).expect("a decimal");
             assert_eq!(rescaled(decimal, expected), digits, "{text}");
         }

@@ -280,11 +280,8 @@ const DAY_US: u64 = 86_400_000_000;
 
 pub(super) fn write_interval(interval: RawInterval, out: &mut Vec<u8>) {
     let start = out.len();
-    let parts = [
-        (interval.months / 12, "year"),
-        (interval.months % 12, "mon"),
-        (interval.days, "day"),
-    ];
+    let parts =
+        [(interval.months / 12, "year"), (interval.months % 12, "mon"), (interval.days, "day")];
     for (number, unit) in parts {
         if number != 0 {
             let plural = if number == 1 { "" } else { "s" };

@@ -303,16 +303,7 @@ mod tests {
 
     #[test]
     fn lengths_are_read_as_they_are_written() {
-        for length in [
-            0,
-            250,
-            251,
-            0xFFFF,
-            0x1_0000,
-            0xFF_FFFF,
-            0x100_0000,
-            1 << 40,
-        ] {
+        for length in [0, 250, 251, 0xFFFF, 0x1_0000, 0xFF_FFFF, 0x100_0000, 1 << 40] {
             let mut bytes = Vec::new();
             write_length(&mut bytes, length);
             let mut scan = Scan(&bytes);

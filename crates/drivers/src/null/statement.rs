@@ -103,11 +103,9 @@ impl Statement {
         if is("copy") {
             return copying(rest);
         }
-        for (word, change) in [
-            ("update", Change::Update),
-            ("delete", Change::Delete),
-            ("merge", Change::Update),
-        ] {
+        for (word, change) in
+            [("update", Change::Update), ("delete", Change::Delete), ("merge", Change::Update)]
+        {
             if is(word) {
                 return changing(change, words(), rest);
             }
@@ -264,13 +262,8 @@ fn table_behind_into(mut words: Words<'_>) -> Option<String> {
 }
 
 /// Prefixes of the names of system tables.
-const CATALOGUES: [&str; 5] = [
-    "pg_",
-    "information_schema.",
-    "mysql.",
-    "performance_schema.",
-    "sys.",
-];
+const CATALOGUES: [&str; 5] =
+    ["pg_", "information_schema.", "mysql.", "performance_schema.", "sys."];
 
 /// Parses a statement that begins with SELECT; `list` is what follows that word.
 fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {

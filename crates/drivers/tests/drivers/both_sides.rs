@@ -207,10 +207,9 @@ fn statements_are_answered_however_the_bytes_are_cut() {
             let pieces = &pieces(text);
             let prepared = session.ask(&Request::Prepare { id: 3, pieces });
             assert_eq!(prepared.error, None, "{protocol}");
-            for parameters in [
-                [Value::Int(7), Value::Text("x".into())],
-                [Value::Null, Value::Double(0.5)],
-            ] {
+            for parameters in
+                [[Value::Int(7), Value::Text("x".into())], [Value::Null, Value::Double(0.5)]]
+            {
                 let parameters = &parameters;
                 let answer = session.ask(&Request::Execute { id: 3, parameters });
                 assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");

@@ -79,11 +79,7 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
 
     // The whole deployment stalls from 20 ms to 60 ms after it began, which is between these two instants: no statement
     // of any session begins in the stall and ends in it.
-    let options = [
-        ("stall", "40ms@20ms"),
-        ("delay", "constant:1ms"),
-        ("deployment", "stall"),
-    ];
+    let options = [("stall", "40ms@20ms"), ("delay", "constant:1ms"), ("deployment", "stall")];
     let before = Instant::now();
     let (mut first, mut second) = (open(&options), open(&options));
     let after = Instant::now();
@@ -138,11 +134,7 @@ fn failures_and_lost_connections_come_when_configured() {
 fn schema_statements_are_neither_delayed_nor_failed() {
     let (delay, fail) = (("delay", "constant:3600s"), ("fail", "data@#1"));
     let mut session = open(&[delay, fail, ("lose", "#1")]);
-    for schema in [
-        "CREATE TABLE t (a)",
-        "CREATE UNIQUE INDEX i ON t (a)",
-        "DROP TABLE t",
-    ] {
+    for schema in ["CREATE TABLE t (a)", "CREATE UNIQUE INDEX i ON t (a)", "DROP TABLE t"] {
         assert_eq!(text(&mut session, schema).error, None);
     }
     let lost = session.request(&Request::Text("SELECT 1"), &mut Answer::default());

@@ -288,11 +288,9 @@ mod tests {
     fn a_sum_depends_on_who_got_which_answer_and_not_on_the_order() {
         let whole = sum(&[(0, 3, 0xa), (1, 2, 0xb)]);
         assert_eq!(whole, sum(&[(1, 2, 0xb), (0, 3, 0xa)]));
-        for other in [
-            [(0, 2, 0xb), (1, 3, 0xa)],
-            [(0, 3, 0xa), (1, 2, 0xc)],
-            [(0, 2, 0xa), (1, 3, 0xb)],
-        ] {
+        for other in
+            [[(0, 2, 0xb), (1, 3, 0xa)], [(0, 3, 0xa), (1, 2, 0xc)], [(0, 2, 0xa), (1, 3, 0xb)]]
+        {
             assert_ne!(whole.digest, sum(&other).digest);
         }
     }

@@ -106,10 +106,7 @@ impl RelayedConnection {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         // Behind the delivery: a buffer that was full has room again.
-        Ok([
-            up.receive(client, now_ns, scratch),
-            down.receive(server, now_ns, scratch),
-        ])
+        Ok([up.receive(client, now_ns, scratch), down.receive(server, now_ns, scratch)])
     }
 }
 

@@ -77,10 +77,7 @@ impl ClientsDocument {
 
     /// A pause that they make, by its key.
     pub(super) fn pause(&self) -> Option<&'static str> {
-        let pauses = [
-            ("think_time", self.think_time),
-            ("keying_time", self.keying_time),
-        ];
+        let pauses = [("think_time", self.think_time), ("keying_time", self.keying_time)];
         (pauses.into_iter()).find_map(|(key, pause)| pause.is_some().then_some(key))
     }
 

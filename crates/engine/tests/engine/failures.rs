@@ -102,10 +102,7 @@ fn after_an_abort_the_pauses_that_end_the_script_are_made() {
 #[test]
 fn an_expectation_that_is_not_met_is_a_failure() {
     let deployment = null_deployment("expect", json!({ "rows": "3" }));
-    let scripts = [
-        "SELECT 1;\n\\expect rows 3\n",
-        "SELECT 1;\n\\expect rows 4\n",
-    ];
+    let scripts = ["SELECT 1;\n\\expect rows 3\n", "SELECT 1;\n\\expect rows 4\n"];
     let run = driven(deployment, &scripts, json!({}));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     let error = the_error(&run);

@@ -123,11 +123,9 @@ fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
             assert!(the_ok(&run).latency.max_ns > 200_000_000);
             assert!(the_ok(&run).service_time.p50_ns.unwrap() < 100_000_000);
             // Percentiles are of all that was due: most of it was never begun.
-            for latency in [
-                &the_ok(&run).latency,
-                &run.all_ok.latency,
-                &run.groups[0].all_ok.latency,
-            ] {
+            for latency in
+                [&the_ok(&run).latency, &run.all_ok.latency, &run.groups[0].all_ok.latency]
+            {
                 assert_eq!(latency.unanswered, outcomes.skipped);
                 assert_eq!((latency.p50_ns, latency.p99_ns), (None, None));
             }

@@ -59,12 +59,8 @@ fn within_a_transaction_that_one_fails_and_the_next_is_served() {
 #[test]
 fn a_statement_is_executed_once_more_and_not_more_often() {
     let server = Scripted::start(|_, asked| {
-        let prepared = [
-            message(b'1', &[]),
-            message(b't', &[0, 0]),
-            message(b'n', &[]),
-            ready(b'I'),
-        ];
+        let prepared =
+            [message(b'1', &[]), message(b't', &[0, 0]), message(b'n', &[]), ready(b'I')];
         match asked {
             Asked::Sync(tags) if tags.contains('P') => prepared.concat(),
             Asked::Sync(_) => [error("26000"), ready(b'I')].concat(),

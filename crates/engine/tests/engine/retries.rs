@@ -80,11 +80,7 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
             update(second)
         )
     };
-    let texts = [
-        both(1, 2),
-        both(2, 1),
-        "INSERT INTO t VALUES (1, 0);".to_owned(),
-    ];
+    let texts = [both(1, 2), both(2, 1), "INSERT INTO t VALUES (1, 0);".to_owned()];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let run = driven(
         server.deployment(),

@@ -60,10 +60,7 @@ fn every_ok_update_is_in_the_database(server: &Server) {
 }
 
 fn sleeps_on_either_side_are_in_the_latency(server: &Server) {
-    let scripts = [
-        "SELECT pg_sleep(0.02);",
-        "SELECT 1;\n\\sleep 15 ms\nSELECT 2;",
-    ];
+    let scripts = ["SELECT pg_sleep(0.02);", "SELECT 1;\n\\sleep 15 ms\nSELECT 2;"];
     let more = json!({ "clients": 20, "threads": 2, "stop": { "passes": 10 } });
     let run = driven(server.deployment(), &scripts, more);
     assert_eq!(["A", "B"].map(|name| ok_count(&run, name)), [200, 200]);

@@ -238,9 +238,7 @@ fn is_encrypted(deployment: &Value) -> Result<String, EngineError> {
 
 fn make_certificate(folder: &Path) -> bool {
     let made = Command::new("openssl")
-        .args([
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-        ])
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj"])
         .args(["/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
         // By default openssl creates a certificate of an authority, which is invalid for a server.
         .args(["-addext", "basicConstraints=critical,CA:FALSE", "-out"])
@@ -250,11 +248,7 @@ fn make_certificate(folder: &Path) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    for path in [
-        folder.to_owned(),
-        folder.join("server.crt"),
-        folder.join("server.key"),
-    ] {
+    for path in [folder.to_owned(), folder.join("server.crt"), folder.join("server.key")] {
         if path.exists() {
             give_to_server(&path);
         }

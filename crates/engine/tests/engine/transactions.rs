@@ -163,10 +163,9 @@ fn postgresql_reports_whether_a_transaction_is_open() {
         &deployment,
         "CREATE PROCEDURE half() LANGUAGE plpgsql AS $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
     );
-    for statement in [
-        "CALL half()",
-        "DO $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
-    ] {
+    for statement in
+        ["CALL half()", "DO $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$"]
+    {
         leaves_a_part(&deployment, statement);
     }
     // Within a transaction the server refuses COMMIT.
@@ -324,10 +323,7 @@ fn an_unknown_statement_is_never_retried() {
         .collect();
     assert_eq!(
         errors,
-        [
-            ("timeout", Certainty::Undone, 1, 1),
-            ("timeout", Certainty::Unknown, 1, 0)
-        ]
+        [("timeout", Certainty::Undone, 1, 1), ("timeout", Certainty::Unknown, 1, 0)]
     );
 
     // In a transaction that can still be rolled back all of it is undone; at its commit the outcome is

@@ -169,11 +169,7 @@ fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
 fn different_answers_are_reported() {
     // Without the table the count is answered by three rows, with it by one.
     let deployment = null_deployment("differing", json!({ "rows": "3" }));
-    let scripts = [
-        "SELECT count(*) FROM t;",
-        "CREATE TABLE t (n int);",
-        "SELECT 1;",
-    ];
+    let scripts = ["SELECT count(*) FROM t;", "CREATE TABLE t (n int);", "SELECT 1;"];
     let more = json!({ "digest": true, "stop": { "passes": 3 } });
     let run = driven(deployment, &scripts, more);
     let of = |name: &str| {

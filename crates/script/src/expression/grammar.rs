@@ -218,11 +218,7 @@ impl<'a> Reader<'a> {
             (Test::IsNull, true)
         } else {
             let is_negated = self.takes_word("NOT");
-            let tests = [
-                ("NULL", Test::IsNull),
-                ("TRUE", Test::IsTrue),
-                ("FALSE", Test::IsFalse),
-            ];
+            let tests = [("NULL", Test::IsNull), ("TRUE", Test::IsTrue), ("FALSE", Test::IsFalse)];
             let found = tests.into_iter().find(|(word, _)| self.takes_word(word));
             let (_, test) = found.ok_or_else(|| self.expected("NULL, TRUE or FALSE"))?;
             (test, is_negated)

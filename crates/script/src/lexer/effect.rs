@@ -144,17 +144,8 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Words that make a reading statement one that changes data or a server's settings, wherever they stand.
-const CHANGES: &[&str] = &[
-    "insert",
-    "delete",
-    "merge",
-    "into",
-    "call",
-    "analyze",
-    "global",
-    "persist",
-    "persist_only",
-];
+const CHANGES: &[&str] =
+    &["insert", "delete", "merge", "into", "call", "analyze", "global", "persist", "persist_only"];
 
 /// What a single statement of SQL, or several in one text, may leave.
 pub(super) fn of_sql_text(text: &str, lexer: Lexer) -> Effect {
@@ -188,9 +179,8 @@ fn executes(words: &[Word]) -> bool {
 }
 
 fn only_reads(text: &str, lexer: Lexer, words: &[Word]) -> bool {
-    const FIRST: [&str; 10] = [
-        "select", "values", "table", "with", "show", "explain", "describe", "desc", "set", "use",
-    ];
+    const FIRST: [&str; 10] =
+        ["select", "values", "table", "with", "show", "explain", "describe", "desc", "set", "use"];
     let Some(first) = words.first().filter(|one| FIRST.contains(&&*one.text)) else {
         return false;
     };

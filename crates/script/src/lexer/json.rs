@@ -164,13 +164,7 @@ fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> 
 
 /// Whether the first key is a command that changes documents.
 pub(super) fn changes_rows(text: &str) -> bool {
-    const COMMANDS: [&str; 5] = [
-        "insert",
-        "update",
-        "delete",
-        "findAndModify",
-        "findandmodify",
-    ];
+    const COMMANDS: [&str; 5] = ["insert", "update", "delete", "findAndModify", "findandmodify"];
     let first = text.split('"').nth(1);
     first.is_some_and(|first| COMMANDS.contains(&first))
 }
@@ -327,11 +321,7 @@ mod tests {
         let text = "-- one {\n{\"a\" : :x, \"b:{\": [true, :y]} {\"c\": {}};\n\\set x 1\n";
         assert_eq!(
             texts(text),
-            [
-                "{\"a\" : :x, \"b:{\": [true, :y]}",
-                "{\"c\": {}}",
-                "set x 1"
-            ]
+            ["{\"a\" : :x, \"b:{\": [true, :y]}", "{\"c\": {}}", "set x 1"]
         );
         let document = "{\"find\": :{table}, \"key\": :id, \"is\":true, \"o\": [:id,{\"p\"::id}]}";
         let written =

@@ -44,9 +44,8 @@ pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
 ];
 
 /// Statements that read or change rows.
-const ROWS: [&str; 9] = [
-    "select", "insert", "update", "delete", "merge", "replace", "values", "table", "with",
-];
+const ROWS: [&str; 9] =
+    ["select", "insert", "update", "delete", "merge", "replace", "values", "table", "with"];
 
 pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
     use StatementKind::{Begin, Commit, Other, Rollback, Rows};

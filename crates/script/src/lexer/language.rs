@@ -224,11 +224,8 @@ impl Default for Lexer {
 
 impl Lexer {
     /// All languages, by their names in workload files.
-    pub const ALL: [(&str, Self); 3] = [
-        ("sql", Self::Sql(TextStyle::STANDARD)),
-        ("cql", Self::Cql),
-        ("json", Self::Json),
-    ];
+    pub const ALL: [(&str, Self); 3] =
+        [("sql", Self::Sql(TextStyle::STANDARD)), ("cql", Self::Cql), ("json", Self::Json)];
 
     /// The language of that name.
     pub fn named(name: &str) -> Option<Self> {

@@ -203,13 +203,7 @@ fn every_mistake_is_reported_with_its_place_and_its_fix() {
 
 #[test]
 fn a_deeply_nested_expression_is_refused_and_does_not_overflow_the_stack() {
-    for (open, close) in [
-        ("(", ")"),
-        ("-", ""),
-        ("NOT ", ""),
-        ("abs(", ")"),
-        ("~", ""),
-    ] {
+    for (open, close) in [("(", ")"), ("-", ""), ("NOT ", ""), ("abs(", ")"), ("~", "")] {
         let text = format!("\\set x {}1{}", open.repeat(200), close.repeat(200));
         let message = try_compile(&text).unwrap_err().message;
         assert!(message.contains("more than 100 levels deep"), "{message}");

@@ -171,11 +171,9 @@ fn pick_chooses_all_arguments_equally_often() {
 
 #[test]
 fn each_distribution_favours_its_own_values() {
-    for text in [
-        "random_exponential(1, 9, 2.5)",
-        "random_gaussian(1, 9, 2.5)",
-        "random_zipfian(1, 9, 1.5)",
-    ] {
+    for text in
+        ["random_exponential(1, 9, 2.5)", "random_gaussian(1, 9, 2.5)", "random_zipfian(1, 9, 1.5)"]
+    {
         let numbers = drawn_numbers(text, 3000);
         let count = |value| numbers.iter().filter(|&&number| number == value).count();
         let is_within = numbers.iter().all(|number| (1..=9).contains(number));

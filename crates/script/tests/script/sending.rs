@@ -163,13 +163,7 @@ fn a_transaction_can_be_repeated_with_the_same_values() {
 #[test]
 fn pauses_may_be_drawn_and_may_be_outside_the_latency() {
     let text = "\\keying 2\n\\think constant(3) ms\n\\think constant:4us\n\\sleep uniform:5ns..5ns\n\\keying exponential(0)";
-    let expected = [
-        "rest 2000000000",
-        "rest 3000000",
-        "rest 4000",
-        "sleep 5",
-        "rest 0",
-    ];
+    let expected = ["rest 2000000000", "rest 3000000", "rest 4000", "sleep 5", "rest 0"];
     assert_eq!(Client::of(text).run().0, expected);
 }
 
@@ -234,11 +228,9 @@ fn gset_path_stores_a_value_of_a_document() {
     let (_, ending) = Client::of("A\n\\gset path $.a x").run_with(reply("no"));
     let expected = "test.sql:2:1: \\gset path expects a JSON document";
     fails(ending, "expectation", expected);
-    for (wrong, place) in [
-        ("\\gset path $.1 x", 14),
-        ("\\gset path $.a", 15),
-        ("\\gset path $.a x y", 18),
-    ] {
+    for (wrong, place) in
+        [("\\gset path $.1 x", 14), ("\\gset path $.a", 15), ("\\gset path $.a x y", 18)]
+    {
         let error = try_compile(&format!("A\n{wrong}")).unwrap_err();
         assert_eq!((error.line, error.column), (2, place), "{wrong}: {error}");
     }

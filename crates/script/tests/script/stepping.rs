@@ -207,10 +207,9 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
     assert_eq!((seen.len(), ending), (2, Ending::Done));
 
     let deadlock = refused("deadlock", "try again");
-    for (reply, found) in [
-        (Reply::default(), "the statement succeeded"),
-        (deadlock, "found deadlock: try again"),
-    ] {
+    for (reply, found) in
+        [(Reply::default(), "the statement succeeded"), (deadlock, "found deadlock: try again")]
+    {
         let expected = format!("2:1: expected an error of the class constraint, {found}");
         let ending = Client::of(text).run_with(|_| reply).1;
         fails(ending, "expectation", &expected);

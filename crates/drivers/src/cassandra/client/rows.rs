@@ -382,11 +382,7 @@ fn write_address(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 fn write_duration(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut scan = Scan(bytes);
-    let parts = [
-        read_vint(&mut scan)?,
-        read_vint(&mut scan)?,
-        read_vint(&mut scan)?,
-    ];
+    let parts = [read_vint(&mut scan)?, read_vint(&mut scan)?, read_vint(&mut scan)?];
     if parts.iter().any(|&part| part < 0) {
         out.push(b'-');
     }

@@ -155,13 +155,7 @@ mod tests {
 
     #[test]
     fn a_decimal_is_written_as_it_is_read() {
-        for text in [
-            "0.00",
-            "-1.50",
-            "12",
-            "-0.001",
-            "123456789012345678901234567890.12",
-        ] {
+        for text in ["0.00", "-1.50", "12", "-0.001", "123456789012345678901234567890.12"] {
             let mut bytes = Vec::new();
             write_text_decimal(text, &mut bytes).expect("it is a number");
             let (scale, unscaled) = bytes.split_first_chunk::<4>().expect("a scale");
@@ -181,19 +175,7 @@ mod tests {
 
     #[test]
     fn numbers_of_variable_length_are_read_as_they_are_written() {
-        for number in [
-            0,
-            1,
-            -1,
-            63,
-            -64,
-            64,
-            8191,
-            -8192,
-            1 << 34,
-            i64::MAX,
-            i64::MIN,
-        ] {
+        for number in [0, 1, -1, 63, -64, 64, 8191, -8192, 1 << 34, i64::MAX, i64::MIN] {
             let mut bytes = Vec::new();
             write_vint(number, &mut bytes);
             let mut scan = Scan(&bytes);

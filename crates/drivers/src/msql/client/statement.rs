@@ -168,11 +168,7 @@ mod tests {
         let values = [Value::Text("it's a \\".into()), Value::Int(-7), Value::Null];
         let expected = r"3:insert into t values ('it\'s a \\', -7, NULL)";
         assert_eq!(sent(&pieces, &values).as_deref(), Ok(expected));
-        let pieces = [
-            text("select a from t where b ="),
-            Piece::Value,
-            text("and c=1"),
-        ];
+        let pieces = [text("select a from t where b ="), Piece::Value, text("and c=1")];
         let values = [Value::Double(0.5)];
         let expected = "3:select a from t where b =0.5 and c=1";
         assert_eq!(sent(&pieces, &values).as_deref(), Ok(expected));

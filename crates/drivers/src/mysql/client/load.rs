@@ -439,13 +439,7 @@ mod tests {
     fn a_line_of_the_file_escapes_tab_newline_and_backslash() {
         let mut out = Vec::new();
         write_line(
-            &row(&[
-                Some("a\tb\\c\nd"),
-                None,
-                Some(""),
-                Some("N"),
-                Some("Ä\0\r'"),
-            ]),
+            &row(&[Some("a\tb\\c\nd"), None, Some(""), Some("N"), Some("Ä\0\r'")]),
             &mut out,
         );
         assert_eq!(out, "a\\tb\\\\c\\nd\t\\N\t\tN\tÄ\\0\r'\n".as_bytes());

@@ -361,11 +361,7 @@ fn write_day(seconds: i64, out: &mut Vec<u8>) {
 
 fn write_clock(seconds: i64, fraction_us: i64, out: &mut Vec<u8>) {
     let byte = |number: i64| u8::try_from(number).unwrap_or(0);
-    out.extend_from_slice(&[
-        byte(seconds / 3600),
-        byte(seconds / 60 % 60),
-        byte(seconds % 60),
-    ]);
+    out.extend_from_slice(&[byte(seconds / 3600), byte(seconds / 60 % 60), byte(seconds % 60)]);
     if fraction_us > 0 {
         out.extend_from_slice(&u32::try_from(fraction_us).unwrap_or(0).to_le_bytes());
     }

@@ -541,13 +541,9 @@ mod tests {
             let body = format!("SERROR\0VERROR\0C{code}\0Mchanged\0R{routine}\0\0");
             [message(b'E', body.as_bytes()), message(b'Z', b"I")].concat()
         };
-        let prepared = [
-            message(b'1', &[]),
-            message(b't', &[0, 0]),
-            message(b'n', &[]),
-            message(b'Z', b"I"),
-        ]
-        .concat();
+        let prepared =
+            [message(b'1', &[]), message(b't', &[0, 0]), message(b'n', &[]), message(b'Z', b"I")]
+                .concat();
         for (code, routine, expected) in [
             ("0A000", "RevalidateCachedQuery", true),
             ("0A000", "transformSelect", false),

@@ -358,13 +358,7 @@ mod tests {
         let bind = b"B\0\0\0\x37\0assay_0123456789abcdef_12\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0\x07\0\0\0\x02ab\0\0";
         assert_eq!(
             out,
-            [
-                b"before",
-                &bind[..],
-                b"E\0\0\0\x09\0\0\0\0\0",
-                b"S\0\0\0\x04"
-            ]
-            .concat()
+            [b"before", &bind[..], b"E\0\0\0\x09\0\0\0\0\0", b"S\0\0\0\x04"].concat()
         );
     }
 
@@ -386,14 +380,7 @@ mod tests {
     #[test]
     fn patching_and_writing_an_execution_give_the_same_bytes() {
         use ParameterType as Type;
-        let types = [
-            Type::Int2,
-            Type::Int4,
-            Type::Int8,
-            Type::Float4,
-            Type::Float8,
-            Type::Bool,
-        ];
+        let types = [Type::Int2, Type::Int4, Type::Int8, Type::Float4, Type::Float8, Type::Bool];
         let statement =
             Statement::new(3, "".into(), types.into(), Vec::new()).expect("six parameters fit");
         let whole = statement

@@ -173,12 +173,9 @@ pub(crate) fn error(error: &SystemError, is_fatal: bool, out: &mut Vec<u8>) {
         code => code,
     };
     message(b'E', out, |out| {
-        for (field, text) in [
-            (b'S', severity),
-            (b'V', severity),
-            (b'C', code),
-            (b'M', &error.message),
-        ] {
+        for (field, text) in
+            [(b'S', severity), (b'V', severity), (b'C', code), (b'M', &error.message)]
+        {
             out.push(field);
             out.extend(text.bytes().filter(|&byte| byte != 0));
             out.push(0);

@@ -48,11 +48,7 @@ fn error(code: u32, message: &str, rest: &[u8]) -> Vec<u8> {
 /// A session with a server of version 4.
 pub fn opened() -> CassandraWire {
     let wire = CassandraWire::new(options(&[]));
-    let said = [
-        (SUPPORTED, vec![0, 0]),
-        (READY, Vec::new()),
-        (RESULT, row("4.0")),
-    ];
+    let said = [(SUPPORTED, vec![0, 0]), (READY, Vec::new()), (RESULT, row("4.0"))];
     let (wire, progress) = greeted(wire, said.map(|(opcode, body)| message(0, opcode, &body)));
     assert_eq!(progress, Progress::Ready);
     assert_eq!(wire.server_version(), "Cassandra 4.0");

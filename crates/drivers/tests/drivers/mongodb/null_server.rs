@@ -24,15 +24,13 @@ fn commands_are_answered_however_the_bytes_are_cut() {
             let marked = r#"{"find": "t", "filter": {"a": ?, "b": [{"c": ?}]}}"#;
             let pieces = &pieces(marked);
             session.ask(&Request::Prepare { id: 2, pieces });
-            for parameters in [
-                [Value::Int(7), Value::Text("é\0".into())],
-                [Value::Null, Value::Double(0.5)],
-            ] {
+            for parameters in
+                [[Value::Int(7), Value::Text("é\0".into())], [Value::Null, Value::Double(0.5)]]
+            {
                 let parameters = &parameters;
-                for request in [
-                    Request::Execute { id: 2, parameters },
-                    Request::Direct { pieces, parameters },
-                ] {
+                for request in
+                    [Request::Execute { id: 2, parameters }, Request::Direct { pieces, parameters }]
+                {
                     let answer = session.ask(&request);
                     assert_eq!(answer.error, None);
                     assert_eq!(answer.columns, ["n"]);

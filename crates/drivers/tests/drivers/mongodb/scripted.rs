@@ -191,11 +191,7 @@ fn failure(code: i32, labels: &[&str]) -> Vec<u8> {
 
 /// The statement of this index fails, those before it do not.
 fn write_error(index: i32) -> Vec<u8> {
-    let error = [
-        int("index", index),
-        int("code", 11_000),
-        text("errmsg", "said"),
-    ];
+    let error = [int("index", index), int("code", 11_000), text("errmsg", "said")];
     let errors = array("writeErrors", &[sub("0", &error)]);
     document(&[int("n", index), errors, ok(1.0)])
 }

@@ -111,11 +111,7 @@ fn hold_on(mut client: Client, name: &str, conversation: &Conversation) -> Vec<S
 }
 
 fn scram_opens_a_session_and_a_wrong_password_does_not(server: &Server) {
-    for (password, opens) in [
-        (Some("sécret"), true),
-        (Some("secret"), false),
-        (None, false),
-    ] {
+    for (password, opens) in [(Some("sécret"), true), (Some("secret"), false), (None, false)] {
         let options = ConnectOptions {
             user: "proven".into(),
             database: "postgres".into(),

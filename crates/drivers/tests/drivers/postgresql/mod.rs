@@ -149,11 +149,9 @@ fn unencrypted_bytes_after_the_server_accepts_tls_are_refused() {
 
 #[test]
 fn a_server_of_another_protocol_is_refused_at_its_first_byte() {
-    for greeting in [
-        &b"HTTP/1.1 400 Bad Request\r\n"[..],
-        b"\x4a\0\0\0\x0a5.5.5-10.11",
-        b"SSH-2.0-OpenSSH\r\n",
-    ] {
+    for greeting in
+        [&b"HTTP/1.1 400 Bad Request\r\n"[..], b"\x4a\0\0\0\x0a5.5.5-10.11", b"SSH-2.0-OpenSSH\r\n"]
+    {
         let mut wire = PostgresqlWire::new(Default::default());
         wire.connected(&mut Vec::new());
         let error = refused(&mut wire, greeting);

@@ -185,12 +185,9 @@ fn a_session_that_cannot_open_reports_the_reason() {
     assert_eq!(error.class, ErrorClass::Data);
     assert!(error.message.contains("not a database"), "{error}");
 
-    for option in [
-        ("mode", "sometimes"),
-        ("busy_timeout_s", "-1"),
-        ("write_queue", "perhaps"),
-        ("busy", "1"),
-    ] {
+    for option in
+        [("mode", "sometimes"), ("busy_timeout_s", "-1"), ("write_queue", "perhaps"), ("busy", "1")]
+    {
         let error = refused(&folder.file(), &[option]);
         assert!(error.message.contains(option.0), "{error}");
     }

@@ -80,11 +80,7 @@ impl PermanentFailures {
 
 /// Whether the statement itself is wrong, or not allowed.
 fn is_of_statement(class: &str) -> bool {
-    let wrong = [
-        ErrorClass::Syntax,
-        ErrorClass::UnknownObject,
-        ErrorClass::Permission,
-    ];
+    let wrong = [ErrorClass::Syntax, ErrorClass::UnknownObject, ErrorClass::Permission];
     wrong.iter().any(|one| one.word() == class)
 }
 

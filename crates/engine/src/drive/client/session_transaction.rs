@@ -347,11 +347,9 @@ mod tests {
 
     #[test]
     fn a_pipeline_outside_a_transaction_is_committed_at_its_end_or_undone() {
-        for (has_failed, has_committed, expected) in [
-            (false, false, true),
-            (true, false, false),
-            (true, true, true),
-        ] {
+        for (has_failed, has_committed, expected) in
+            [(false, false, true), (true, false, false), (true, true, true)]
+        {
             let mut transaction = SessionTransaction::new();
             transaction.sent(Other, Effect::Atomic);
             transaction.answered_in_pipeline(Rows, Effect::Atomic, false);

@@ -278,23 +278,8 @@ mod tests {
     /// A key and its certificate in one text; `None` where this machine has no openssl.
     fn certificate() -> Option<Vec<u8>> {
         let made = Command::new("openssl")
-            .args([
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:P-256",
-            ])
-            .args([
-                "-nodes",
-                "-subj",
-                "/CN=localhost",
-                "-keyout",
-                "-",
-                "-out",
-                "-",
-            ])
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+            .args(["-nodes", "-subj", "/CN=localhost", "-keyout", "-", "-out", "-"])
             .stderr(Stdio::null())
             .output();
         let made = made.ok()?;

@@ -58,11 +58,7 @@ fn serve(
         return None;
     }
     open.lock().unwrap().push(stream.try_clone().ok()?);
-    let login = [
-        message(b'R', &[0; 4]),
-        message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]),
-        ready(b'I'),
-    ];
+    let login = [message(b'R', &[0; 4]), message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]), ready(b'I')];
     stream.write_all(&login.concat()).ok()?;
     let mut tags = String::new();
     loop {

@@ -221,12 +221,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
 ];
 
 /// Names that other languages have for these functions.
-pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
-    ("min", "least"),
-    ("max", "greatest"),
-    ("rand", "random"),
-    ("round", "int"),
-];
+pub(crate) const OTHER_NAMES: &[(&str, &str)] =
+    &[("min", "least"), ("max", "greatest"), ("rand", "random"), ("round", "int")];
 
 const fn pure(
     name: &'static str,

@@ -117,9 +117,8 @@ pub(super) fn numeral(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Wr
 
 /// TPC-C, clause 4.3.2.3.
 pub(super) fn lastname(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
-    const SYLLABLES: [&str; 10] = [
-        "BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING",
-    ];
+    const SYLLABLES: [&str; 10] =
+        ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
     let number = int(&x[0])?;
     let Some(number) = usize::try_from(number).ok().filter(|&number| number < 1000) else {
         return Err(Fault::of(format!(
