@@ -218,7 +218,7 @@ class WarningKind(Enum):
     ERRORS = WarningText(
         "transactions failed, or it is unknown whether they committed; if they had succeeded, the "
         "others might have taken longer",
-        "see the errors: after deadlocks and serialization failures {--retries N}, after lost "
+        "mend what the first error names; after deadlocks and serialization failures {--retries N}, after lost "
         "connections {--reconnect}, for transactions cancelled at the end a longer {--drain}",
     )
     PARTLY_DURABLE = WarningText(

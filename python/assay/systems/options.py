@@ -209,7 +209,9 @@ def answer_of(
         asked.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
-        raise SystemMissing(f"{words} did not end within {within_s:g} s") from error
+        raise SystemMissing(
+            f"{words} did not end within {within_s:g} s", hint=f"run it by hand: {words}"
+        ) from error
     said, errors = (one.decode(errors="replace") for one in both)
     return subprocess.CompletedProcess(command, asked.returncode, said, errors)
 
