@@ -218,8 +218,9 @@ class WarningKind(Enum):
     ERRORS = WarningText(
         "transactions failed, or it is unknown whether they committed; if they had succeeded, the "
         "others might have taken longer",
-        "mend what the first error names; after deadlocks and serialization failures {--retries N}, after lost "
-        "connections {--reconnect}, for transactions cancelled at the end a longer {--drain}",
+        "mend what the first error names; after deadlocks and serialization failures "
+        "{--retries N}, after lost connections {--reconnect}, for transactions cancelled at the "
+        "end a longer {--drain}",
     )
     PARTLY_DURABLE = WarningText(
         "transactions failed after a part of them was committed; they count as unknown, as what "
