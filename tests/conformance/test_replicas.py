@@ -27,7 +27,7 @@ from assay.errors import SystemRefused
 from assay.judge.run import Run
 from commands import Assay, Ended, need
 from forked_programs import BIN
-from standbys import standby_of
+from standbys import standby_of, wait_until_it_receives
 from waiting import wait_until
 
 POSTGRESQL = registry.system("postgresql")
@@ -425,6 +425,7 @@ def test_a_replica_that_stands_still_before_the_run_is_named_as_the_cause(
     cluster: Cluster, assay: Assay
 ) -> None:
     paused, other = cluster.replicas
+    wait_until_it_receives(paused)  # a connection that was lost comes back after 5 s
     servers.ask(paused, "SELECT pg_wal_replay_pause()")
     try:
         ended = assay("run", "./w", "--on", url(*cluster.servers), "--duration", "1")
@@ -463,6 +464,7 @@ def test_servers_of_two_clusters_and_hosts_that_are_down_are_refused(
             strange = reason(url(cluster.primary, foreign))
             assert "expected the servers of one cluster, found those of 2" in strange
             assert f"{place(foreign)}: cluster " in strange
+    wait_until_it_receives(replica)
     dead = url(cluster.primary, replica).replace(place(cluster.primary), "127.0.0.1:1")
     said = reason(dead)
     assert "expected every server that it names; 127.0.0.1:1: " in said

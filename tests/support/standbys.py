@@ -43,11 +43,11 @@ def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deploymen
             node = replace(primary.nodes[0], pid=running.process.pid, directory=directory.data)
             address = structs.replace(from_, port=running.port)
             standby = replace(primary, endpoints=(address,), nodes=(node,))
-            _wait_until_it_receives(standby)
+            wait_until_it_receives(standby)
             yield standby
 
 
-def _wait_until_it_receives(standby: Deployment) -> None:
+def wait_until_it_receives(standby: Deployment) -> None:
     """From then on it says from whom."""
     asked = "SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming'"
     wait_until(lambda: servers.ask(standby, asked), "the standby receives")

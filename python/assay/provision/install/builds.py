@@ -43,7 +43,7 @@ def programs_at(choice: SystemChoice) -> FoundPrograms:
         found = system.find_at(choice.programs)
     except SystemUnderTestError as error:
         what = f"; {place} is a file" if paths.is_file(place) else ""
-        raise NotOnThisMachine(f"{error.message}{what}", hint=error.hint or hint) from error
+        raise NotOnThisMachine(f"{error.message}{what}", hint=hint) from error
     is_server = not isinstance(system, WorksInProcess) or not system.is_in_process(choice)
     if is_server and (blocked := first_unreachable(place, server_user())):
         raise NotOnThisMachine(
