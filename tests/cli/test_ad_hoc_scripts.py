@@ -354,5 +354,5 @@ def test_a_group_ends_with_another_and_one_without_clients_takes_no_part(
     assert {group.name for group in run.observation.groups} == groups
     assert run.clients == users
     counts = {one.name: one.ok for one in run.observation.outcomes_by_transaction}
-    assert counts["one"] == 5
-    assert counts.get("two", 0) <= 2 * 5 * (users - 1)
+    assert counts["one"] == 5, "the other group has no end of its own, and has ended"
+    assert "two" not in counts or users > 1
