@@ -240,7 +240,7 @@ Say = Callable[[str], None]
 
 
 def not_said(_line: str) -> None:
-    """To nobody."""
+    """Ignores the line."""
 
 
 class FirstUse(Struct, frozen=True):

@@ -163,7 +163,7 @@ def _sets_first(name: str, text: str) -> bool:
     """Whether it sets the variable, on every way through it, before it uses it."""
     found = re.search(rf"^\s*\\set\s+{name}\s(.*)", text, re.M)
     before = text[: found.end()] if found else ""
-    return bool(before) and f":{name}" not in before and "\\if" not in before
+    return bool(before) and name not in _USE.findall(before) and "\\if" not in before
 
 
 def refuse_variable(name: str, workload: Workload) -> None:
@@ -175,7 +175,7 @@ def refuse_variable(name: str, workload: Workload) -> None:
     texts = (without_file_passwords(script.text) for script in workload.scripts.values())
     used = {found for text in texts for found in _USE.findall(text)}
     if name in used | _NEED_NOT_BE_NAMED:
-        using = [script.text for script in workload.scripts.values() if f":{name}" in script.text]
+        using = [one.text for one in workload.scripts.values() if name in _USE.findall(one.text)]
         if using and all(_sets_first(name, text) for text in using):
             raise ArgumentError(
                 f"the script itself sets :{name}, so that another value changes nothing",
