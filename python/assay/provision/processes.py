@@ -302,6 +302,10 @@ _LAST_LINES = 20
 _LOOK_EVERY_S = 0.05
 
 
+class StillRunning(SystemRefused):
+    """A program that had to be killed: what it logged then (``Killed``) is not its reason."""
+
+
 def run_program(
     arguments: Sequence[str | Path],
     directory: ServerDirectory,
@@ -315,7 +319,7 @@ def run_program(
     wrote to standard output and error.
 
     Raises `SystemMissing` if it is not there, `SystemRefused` with the end of its words if its
-    status is not 0 or it takes longer than `timeout_s` (by default as `SERVER_START` says).
+    status is not 0, `StillRunning` after `timeout_s` (by default as `SERVER_START` says).
     """
     program = called or Path(arguments[0]).name
     wait = WaitLimit(f"{program} to end", timeout_s)
@@ -335,7 +339,7 @@ def run_program(
             # Its children too: a script would leave the program behind that it had started.
             process_table.kill_tagged(identity_of(directory), ProcessIdentity.of(child.pid))
             if isinstance(error, subprocess.TimeoutExpired):
-                raise SystemRefused(f"{program} did not end within {wait.limit}") from error
+                raise StillRunning(f"{program} did not end within {wait.limit}") from error
             raise
     output: str = written.decode(errors="replace")
     if child.returncode != 0:

@@ -92,9 +92,9 @@ def initialise(
         else:
             copying.fill_new_data(directory, installed.server, [], make)
     except SystemRefused as refusal:
+        logged = "" if isinstance(refusal, processes.StillRunning) else _last_words(log)
         raise SystemRefused(
-            f"the data directory cannot be made: {_last_words(log) or refusal.message}",
-            hint=_as_given(given),
+            f"the data directory cannot be made: {logged or refusal.message}", hint=_as_given(given)
         ) from refusal
 
 
