@@ -23,6 +23,9 @@ from waiting import wait_until
 def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deployment]:
     """A hot standby that receives from ``primary``, a server of its own at a port."""
     backup = need_program(PG_BASEBACKUP)
+    # Else a backup's checkpoint removes what a standby asks for that has lost its connection.
+    servers.ask(primary, "ALTER SYSTEM SET wal_keep_size = '1GB'")
+    servers.ask(primary, "SELECT pg_reload_conf()")
     with server_directory(storage) as directory:
         from_ = primary.address
         subprocess.run(
