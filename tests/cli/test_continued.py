@@ -175,7 +175,7 @@ SELECT x FROM n WHERE x < 0;
 """
 """A check that does not end once clients have written; behind the load it does."""
 STAGES = {
-    "provision": "  provision", "probe": "  probe", "load": "  load", "drive": "  drive",
+    "provision": "  start", "probe": "  probe", "load": "  load", "drive": "  drive",
     "check": "  drive",
 }  # fmt: skip
 """The line of progress with which each begins; checks have none."""

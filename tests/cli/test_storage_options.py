@@ -213,7 +213,7 @@ def test_too_many_clients_are_refused_before_anything_is_started(
     assert ended.stderr.startswith(f"error: {message}"), ended.stderr
     assert "the limit is" in ended.stderr
     assert "\nhint: use fewer --" in ended.stderr
-    assert "provision" not in ended.stderr, "nothing has been started"
+    assert "  start" not in ended.stderr, "nothing has been started"
 
 
 def test_an_ordinary_user_has_a_thread_limit(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from assay.experiment.choices import (
 from assay.experiment.settings_catalogue import SETTINGS, Words
 from assay.experiment.settings_validation import refuse_repeated, refuse_unused, tests_named
 from assay.text import paths
-from assay.text.phrases import Mention, phrase
+from assay.text.phrases import Mention, nearest, phrase
 from assay.workload import ad_hoc_script
 from assay.workload.ad_hoc_script import refuse_other_languages
 from assay.workload.values import Workload
@@ -193,6 +194,8 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     is_whole = is_path or words.target in registry.workloads()
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
+        if not registry.is_workload(head) and (meant := _script_like(path)):
+            raise ArgumentError(f"there is no {words.target}", hint=f"did you mean {meant}?")
     from assay.workload import reader
 
     workload = reader.read(name)
@@ -204,6 +207,15 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         series=workload.series_among(checked_choices.split(test)),
     )
     return asked, ad_hoc_script.with_scripts(workload, scripts, asked.tests)
+
+
+def _script_like(path: Path) -> Path | None:
+    """The script file beside it whose name is nearly that."""
+    with suppress(OSError):
+        files = (one.name for one in path.parent.iterdir())
+        if found := nearest(path.name, filter(ad_hoc_script.is_script, files)):
+            return path.with_name(found)
+    return None
 
 
 def _with_one_name(target: str) -> str:

@@ -89,6 +89,8 @@ def _read(
     top = toml_file.read(file, EXPERIMENT, _IN_PLACE)
     scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
+    if not scripts and "workload" not in top:
+        top.done(file_keys.keys_elsewhere(""), is_begun=True)  # it may be one of them, misspelt
     if is_ad_hoc:
         workload = _ad_hoc_workload(top, scripts, is_mix=is_mix)
         of_each = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)["of_tests"]

@@ -572,7 +572,8 @@ def start_system(state: RunState) -> None:
     slow = ""
     if cpus is not None and cpus < _SLOW_CPUS:
         slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
+    begins = "start" if choice.url is None else "connect to"
+    state.context.events.stage(f"{begins} {brief(choice.label)}{slow}")
     state.context.pool.start(state.planned)
 
 

@@ -127,13 +127,19 @@ def _is_swapped(typed: str, name: str) -> bool:
     return (typed[first], typed[second]) == (name[second], name[first])
 
 
+_MANY_NAMES = 20
+
+
 def did_you_mean(word: str, names: Iterable[str], known_as: Mapping[str, str] | None = None) -> str:
-    """The hint for an unknown word: the nearest name if there is one, and the whole list.
+    """The hint for an unknown word: the nearest name if there is one, and the list unless it is
+    long.
     ``known_as``: further words, and the name that each of them stands for."""
     names, others = sorted(names), known_as or {}
     found = nearest(word, [*others, *names])
     guess = others.get(found, found) if found else None
     known = f"known: {', '.join(names)}" if names else "there are none"
+    if guess and len(names) > _MANY_NAMES:
+        return f"did you mean {guess!r}?"
     return f"did you mean {guess!r}? {known}" if guess else known
 
 

@@ -411,11 +411,11 @@ class TomlTable:
     def _place(self, *below: str | int) -> tuple[int, int, str]:
         return _places(self._text).place((*self.path, *below))
 
-    def done(self, elsewhere: Mapping[str, str] | None = None) -> None:
+    def done(self, elsewhere: Mapping[str, str] | None = None, *, is_begun: bool = False) -> None:
         """Refuses unknown keys. ``elsewhere``: of keys that people write here, how they are
-        written where they belong."""
+        written where they belong. ``is_begun``: declared ones may be read later."""
         for key in self._data:
-            if key not in self._asked:
+            if key not in self._asked and not (is_begun and self._keys and key in self._keys.names):
                 known = self._keys.names if self._keys else self._asked | self._known
                 place = (elsewhere or {}).get(key)
                 hint = f"write {place}" if place else did_you_mean(key, known - {key})

@@ -345,7 +345,7 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     words = ["run", "one.sql", "--on", "null", "--transactions", "50"]
     assert run_program(words) == 0
     brief, progress = capsys.readouterr()
-    assert "one.sql, null, here, 1 client\n  provision null\n  drive one.sql\n" in progress
+    assert "one.sql, null, here, 1 client\n  start null\n  drive one.sql\n" in progress
     assert len(brief.splitlines()) <= first_look.MOST_LINES
     assert brief.startswith("one.sql: null, here, 1 client\n")
     assert "details: assay report 1" in brief

@@ -47,7 +47,7 @@ class Limit(Step):
                     context.store.provisioned(deployment)
                 yield deployment
 
-        context.events.stage(f"provision {cell.system.label}")
+        context.events.stage(f"start {cell.system.label}")
         state.observed(self.label, _observe(open_deployment, cell.clients))
 
 

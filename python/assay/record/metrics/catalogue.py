@@ -69,6 +69,11 @@ OF_TYPES = tuple(metric for metric in COMPARED.values() if metric.of_work)
 
 _NAME = pattern(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
 _PERCENTILE = pattern(r"(latency_)?p\d")
+_KNOWN_AS = {
+    **dict.fromkeys(("tps", "qps", "throughput"), "throughput_per_s"),
+    **{word: f"latency_{name}_ns" for name in BY_NAME for word in (name, f"latency_{name}")},
+}
+"""What people write for a metric, and its name."""
 
 
 def metric(name: str) -> ReportColumn:
@@ -77,8 +82,8 @@ def metric(name: str) -> ReportColumn:
     match = _NAME.fullmatch(name)
     base = COMPARED.get(match["metric"]) if match else None
     if match is None or base is None:
-        nearest = did_you_mean(match["metric"] if match else name, COMPARED)
-        if _PERCENTILE.match(name):
+        nearest = did_you_mean(match["metric"] if match else name, COMPARED, _KNOWN_AS)
+        if _PERCENTILE.match(name) and name not in _KNOWN_AS:
             nearest = f"the percentiles that are kept: {', '.join(SHARES)}"
         raise ArgumentError(f"there is no metric {name!r} to compare", hint=nearest)
     return of_type(base, match["transaction"]) if match["transaction"] else base
