@@ -241,6 +241,7 @@ mod tests {
     use super::*;
     use crate::account::{Aggregator, SampleBuffer, StatementLog, ThreadStatements};
     use crate::document::DriveDocument;
+    use crate::drive::pace::open_loop::{NextArrival, OpenLoop, ToWake};
     use serde_json::{Value, json};
     use std::sync::{Arc, Mutex};
 
@@ -470,20 +471,49 @@ mod tests {
         }
     }
 
+    fn recorder(plan: &Plan) -> ThreadRecorder {
+        let layout = plan.layout();
+        ThreadRecorder::new(
+            &layout,
+            ThreadStatements::Own(StatementLog::new(&layout)),
+            Arc::new(SampleBuffer::new()),
+            Arc::new(Mutex::new(Aggregator::new(plan.layout()))),
+            None,
+        )
+    }
+
+    #[test]
+    fn the_arrivals_are_not_over_while_one_waits_to_be_begun() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({ "clients": 2, "stop": { "transactions": 1 } }),
+        );
+        let (mut recorder, group) = (recorder(&plan), &plan.groups[0]);
+        let (from_start, now_ns) = (
+            Schedule {
+                measure_ns: 77,
+                ..schedule(0)
+            },
+            SECOND,
+        );
+        let open_loop = OpenLoop::new(&plan, group, None, from_start, 2).unwrap();
+        let mut take = |thread| open_loop.take(thread, now_ns, group, &mut recorder).0;
+        assert!(matches!(take(1), NextArrival::Due(_)));
+        open_loop.wait(1);
+        let to_wake = open_loop.hand_over(0, now_ns, group, &mut self::recorder(&plan));
+        assert_eq!(to_wake, Some(ToWake::One(1)));
+        assert_eq!(take(1), NextArrival::Later);
+        open_loop.take_handed_over(1).unwrap();
+        assert_eq!(take(1), NextArrival::Over);
+    }
+
     #[test]
     fn what_is_given_back_is_taken_in_the_order_in_which_it_was_due() {
         let plan = plan(
             json!({ "kind": "constant", "offered_rate_per_s": 100 }),
             json!({}),
         );
-        let (layout, group) = (plan.layout(), &plan.groups[0]);
-        let mut recorder = ThreadRecorder::new(
-            &layout,
-            ThreadStatements::Own(StatementLog::new(&layout)),
-            Arc::new(SampleBuffer::new()),
-            Arc::new(Mutex::new(Aggregator::new(plan.layout()))),
-            None,
-        );
+        let (mut recorder, group) = (recorder(&plan), &plan.groups[0]);
         let mut arrivals = Arrivals::new(&plan, group, schedule(0), Share::ALL).unwrap();
         let taken: Vec<_> = (0..4)
             .map(|_| arrivals.take(group, &mut recorder).unwrap())

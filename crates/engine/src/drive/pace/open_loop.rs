@@ -157,12 +157,14 @@ impl OpenLoop {
         arrivals.take(group, recorder)
     }
 
-    /// Whether there are no further arrivals on any thread.
+    /// Whether there are no further arrivals on any thread, and none waits to be begun.
     pub fn is_over(&self) -> bool {
-        // In this order: what is queued before the queue is closed is seen.
+        // In this order: what is queued before the queue is closed is seen, and so is what is handed over.
         let can_come = (self.deferred.as_ref()).is_some_and(|queue| !queue.is_closed());
         let is_over = |share: &ThreadShare| share.due_ns.load(ORDER) == u64::MAX;
-        !can_come && self.shares.iter().all(is_over)
+        !can_come
+            && self.shares.iter().all(is_over)
+            && (self.shares.iter()).all(|share| share.handed_over().is_empty())
     }
 
     /// Whether the time that was set, and no number of transactions, has ended the arrivals.
@@ -216,10 +218,13 @@ impl OpenLoop {
         if !self.reserve(other) {
             return None;
         }
+        // Locked before it is taken: else the arrivals seem to be over while none of the two has it.
+        let mut handed_over = self.shares[other].handed_over();
         match self.shares[thread].take(now_ns, group, recorder) {
-            Some(arrival) => self.shares[other].handed_over().push_back(arrival),
+            Some(arrival) => handed_over.push_back(arrival),
             None => self.wait(other),
         }
+        drop(handed_over);
         Some(self.woken_by(ToWake::One(other)))
     }
 
