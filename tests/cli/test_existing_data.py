@@ -58,16 +58,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("change", "difference"),
+    ("change", "difference", "more"),
     [
-        ("INSERT INTO goods VALUES (1)", "rows of goods: 10 → 11"),
-        ("UPDATE goods SET x = x + 1", "values of goods: "),
+        ("INSERT INTO goods VALUES (1)", "rows of goods: 10 → 11", ""),
+        ("UPDATE goods SET x = x + 1", "values of goods: ", ""),
+        ("UPDATE goods SET x = x + 1", "values of goods: ", "INSERT INTO log VALUES (1);\n"),
     ],
 )
 def test_data_that_others_changed_leave_no_verdict(
-    folder: Path, change: str, difference: str
+    folder: Path, change: str, difference: str, more: str
 ) -> None:
     on = ("--on", "sqlite:///d.sqlite")
+    (folder / "read.sql").write_text(f"SELECT count(*) FROM goods;\n{more}")
     run_in(folder, "run", "read.sql", *COMMON, *on)
     _execute(folder / "d.sqlite", change)
     run_in(folder, "run", "read.sql", *COMMON, *on)

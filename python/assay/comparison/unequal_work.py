@@ -145,8 +145,8 @@ def differences_of_existing_data(
     a: Sequence[Run], b: Sequence[Run], *, are_other_scripts: bool
 ) -> Iterator[Difference]:
     """What is not known on either side is a difference. Of two systems the numbers of rows are
-    compared alone, as they spell values otherwise; so are those of runs that write, which change
-    values themselves. Tables to which rows are only added are not compared.
+    compared alone, as they spell values otherwise; so are those of tables that a run changed
+    itself. Tables to which rows are only added are not compared.
 
     A table that a side does not name was not counted there. ``are_other_scripts``: it is other
     scripts that are compared, which may name other tables, so that this leaves a verdict."""
@@ -168,7 +168,9 @@ def differences_of_existing_data(
         is_same = is_of_all and evidence.is_same_number(rows, is_written=is_written)
         if not is_same:
             yield Difference("data", f"rows of {name}", _rows(left), _rows(right))
-        elif is_one_system and not is_written and len(_digests([*left, *right])) > 1:
+        elif not is_one_system or (is_written and not _is_left_alone(name, (*a, *b))):
+            continue
+        elif len(_digests([*left, *right])) > 1:
             yield Difference("data", f"values of {name}", _values(left), _values(right))
 
 
@@ -186,6 +188,15 @@ def _tables(run: Run) -> dict[str, ExistingTable]:
     """By name, as they were before the run."""
     before = run.existing_data.before if run.existing_data else ()
     return {one.name: one for one in before if not one.is_only_added_to}
+
+
+def _is_left_alone(name: str, runs: Iterable[Run]) -> bool:
+    """Whether the table held the same values after each of them as before it."""
+    for held in (run.existing_data for run in runs):
+        found = (*held.before, *held.after) if held and held.after else ()
+        if len({(one.rows, one.digest) for one in found if one.name == name}) > 1:
+            return False
+    return True
 
 
 def _rows(tables: Sequence[ExistingTable | None]) -> str:

@@ -91,7 +91,7 @@ def agreement_of_statements(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]
         return ""
     stages = [_stage(*one) for one in shared if _is_by_values(*one, _is_of_reads(a, b))]
     known = [stage for stage in stages if stage is not None]
-    how = "rows per answer"
+    how = "rows per answer, not their values"
     if len(known) == len(shared):
         least = min(known, key=attrgetter("transactions"))
         how = f"first {units.counted(least.transactions, 'transaction')}{_whose(least)}, by values"

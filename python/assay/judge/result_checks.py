@@ -365,7 +365,7 @@ def why_failed(
     is_counted = all(
         error.class_ in counted or error.code == STATEMENT_LIMIT for error in observation.errors
     )
-    if outcomes.lost and not is_counted:
+    if outcomes.lost and (not is_counted or outcomes.lost == outcomes.scheduled):
         classes = errors_by_class(observation.errors)
         return f"{_lost(outcomes)}{f' ({classes})' if ', ' in classes else ''}{first}"
     classes_found = {error.class_ for error in observation.errors}

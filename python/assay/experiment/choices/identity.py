@@ -156,10 +156,13 @@ def system_labels(choices: Sequence[SystemChoice]) -> list[str]:
 
 
 def named_systems(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
-    """With their names. A system that the user called differently here and there has its first
-    name."""
-    choices = list(choices)
-    systems = {without_machine(choice): choice for choice in reversed(choices)}
+    """With their names. A system that the user called differently here and there has that of its
+    product: another one may be called the same there."""
+    choices, systems = list(choices), dict[str, SystemChoice]()
+    for choice in reversed(choices):
+        other = systems.get(identity := without_machine(choice))
+        is_renamed = other is not None and other.called != choice.called
+        systems[identity] = replace(choice, called="") if is_renamed else choice
     names = _names(systems)
     return tuple(replace(choice, shown=names[without_machine(choice)]) for choice in choices)
 

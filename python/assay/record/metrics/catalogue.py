@@ -70,7 +70,7 @@ OF_TYPES = tuple(metric for metric in COMPARED.values() if metric.of_work)
 _NAME = pattern(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
 _PERCENTILE = pattern(r"(latency_)?p\d")
 _KNOWN_AS = {
-    **dict.fromkeys(("tps", "qps", "throughput"), "throughput_per_s"),
+    **dict.fromkeys(("tps", "qps", "speed", "throughput"), "throughput_per_s"),
     **{word: f"latency_{name}_ns" for name in BY_NAME for word in (name, f"latency_{name}")},
 }
 """What people write for a metric, and its name."""

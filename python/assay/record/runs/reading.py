@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,7 +115,8 @@ def runs(
             if damage is None:
                 raise
             damage.append(error)
-    return run_names.named(found)
+    of_each = itertools.groupby(found, key=attrgetter("experiment_id"))
+    return [one for _, runs_here in of_each for one in run_names.named(list(runs_here))]
 
 
 def runs_of(connection: sqlite3.Connection, experiment_id: int) -> list[RunSummary]:
