@@ -46,6 +46,10 @@ class SqliteDialect(StandardSql):
     own_tables = ("sqlite_", "pragma_")
     carriage_return = "char(13)"
     read_only_codes = ("8",)
+    error_fixes: Mapping[str, str] = {
+        "5": "BEGIN IMMEDIATE where a transaction reads before it writes, more retries of each "
+        "transaction (1000, say), or fewer clients"
+    }
     server_names = ("SQLite",)
     error_classes = codes(
         {
