@@ -207,6 +207,40 @@ def test_what_a_script_sets_lowers_the_durability_of_a_file_by_url(
     assert lowered in warned.get("durability-lowered", "")
 
 
+INSERTS = "INSERT INTO log VALUES (1)"
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("postgresql", f"CREATE FUNCTION wr() RETURNS int LANGUAGE sql AS '{INSERTS} RETURNING x'"),
+        (
+            "mariadb",
+            f"CREATE FUNCTION wr() RETURNS int DETERMINISTIC BEGIN {INSERTS}; RETURN 1; END",
+        ),
+    ],
+)
+def test_what_a_function_of_the_users_reads_is_not_known(
+    name: str, function: str, tmp_path: Path
+) -> None:
+    system = registry.system(name)
+    (tmp_path / "call.sql").write_text("SELECT wr();\n")
+    (tmp_path / "read.sql").write_text("SELECT count(*), max(x), now() FROM log;\n")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
+    ):
+        for statement in ("CREATE TABLE log (x int)", INSERTS, function):
+            servers.ask(server, statement)
+        on = ("--on", servers.url_of(system, server), "--format", "json")
+        called, read = (
+            _warnings(run_in(tmp_path, "run", script, *COMMON, *on))
+            for script in ("call.sql", "read.sql")
+        )
+    assert "wr() does not say which tables it reads" in called["data-unknown"]
+    assert "data-unknown" not in read
+
+
 INDEXES = {
     "postgresql": "btree (x DESC) WHERE (y > 1); unique btree (x) (not valid: no query uses it); "
     "unique btree (y, x)",

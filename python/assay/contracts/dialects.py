@@ -391,6 +391,8 @@ class NamedTables(Struct, frozen=True):
     """Which it makes; in statements that follow they are no tables that were there before."""
     hidden: str = ""
     """Why not all that it reads is named in it; empty: it is."""
+    called: frozenset[str] = frozenset()
+    """Names, in lower case, that a parenthesis follows: each may be that of a function."""
 
 
 @runtime_checkable
@@ -437,6 +439,16 @@ class Explains(Protocol):
 
     explain: str
     """What is written before the statement."""
+
+
+@runtime_checkable
+class ListsFunctions(Protocol):
+    """A dialect of systems whose users define functions, which may read or change any table."""
+
+    def functions_query(self, names: Sequence[str]) -> str:
+        """A statement with a row of one cell, in lower case, for each of these names, given in
+        lower case, that is such a function; functions that read no table may be left out."""
+        ...
 
 
 @runtime_checkable

@@ -78,6 +78,11 @@ class DuckdbDialect(StandardSql):
     def begin(self) -> list[str]:
         return ["BEGIN TRANSACTION"]
 
+    def functions_query(self, names: Sequence[str]) -> str:
+        """Macros."""
+        found = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+        return f"{found} AND lower(function_name) IN ({', '.join(map(self.literal, names))})"
+
     def long_statement(self, table: Table, column: str) -> str:
         """On a hash: the library knows from its statistics that no sum of squares is negative."""
         name, value = self.identifier(table.name), self.identifier(column)

@@ -155,6 +155,15 @@ class PostgresqlDialect(StandardSql):
             f"AND (oid = {named} OR oid IN ({parts})) LIMIT 1"
         )
 
+    def functions_query(self, names: Sequence[str]) -> str:
+        """One that is not immutable may read tables, and one that is stable may still call
+        another that changes them."""
+        return (
+            "SELECT DISTINCT lower(proname) FROM pg_proc WHERE provolatile <> 'i' "
+            "AND pronamespace <> 'pg_catalog'::regnamespace "
+            f"AND lower(proname) IN ({', '.join(map(self.literal, names))})"
+        )
+
     def indexes_query(self, table: str) -> str:
         """One that was not built to its end is named so: no query uses it."""
         name = r"'^CREATE (UNIQUE )?INDEX .* USING '"

@@ -9,7 +9,7 @@ values are read of tables of at most `MOST_DIGESTED` rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import (
     Dialect,
     HasUnflushedTables,
+    ListsFunctions,
     ListsIndexes,
     NamedTables,
     NamesTables,
@@ -71,13 +72,19 @@ class ExistingData(Struct, frozen=True):
 
 
 def look(
-    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
+    deployment: Deployment,
+    dialect: Dialect,
+    statements: Iterable[str],
+    functions: Collection[str] = (),
 ) -> tuple[ExistingTable, ...]:
-    """What the tables that the statements name hold now, in the order of their names."""
+    """What the tables that the statements name hold now, in the order of their names.
+    ``functions``: those of `called_functions`."""
     if not isinstance(dialect, NamesTables):
         return (_unknown("", f"statements of {dialect.name} do not say which tables they read"),)
     named = [dialect.tables_named(statement) for statement in statements]
-    hidden = tuple(_unknown("", why) for why in dict.fromkeys(one.hidden for one in named) if why)
+    hiding = (f"{name}() does not say which tables it reads" for name in sorted(functions))
+    reasons = dict.fromkeys((*(one.hidden for one in named), *hiding))
+    hidden = tuple(_unknown("", why) for why in reasons if why)
     tables = _tables(named)
     if not tables:
         return hidden
@@ -108,6 +115,23 @@ def unflushed(
             for row in opened.execute(dialect.unflushed_query(table)).rows:
                 found[f"{table}: {row[0]}"] = dialect.flushed_table(table)
     return found
+
+
+def called_functions(
+    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
+) -> frozenset[str]:
+    """Of the functions that the statements call, those that users of the server defined: which
+    tables such a function reads or changes is not known. Empty where the server does not say."""
+    if not (isinstance(dialect, NamesTables) and isinstance(dialect, ListsFunctions)):
+        return frozenset()
+    called = {name for one in statements for name in dialect.tables_named(one).called}
+    address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
+    with suppress(AssayError, _engine.EngineError):
+        if called:
+            with session(address) as opened:
+                rows = opened.execute(dialect.functions_query(sorted(called))).rows
+                return frozenset(str(row[0]) for row in rows)
+    return frozenset()
 
 
 def _tables(named: Sequence[NamedTables]) -> dict[str, bool]:
