@@ -220,7 +220,7 @@ INSERTS = "INSERT INTO log VALUES (1)"
         ),
     ],
 )
-def test_what_a_function_of_the_users_reads_is_not_known(
+def test_a_function_of_the_users_may_read_and_write_any_table(
     name: str, function: str, tmp_path: Path
 ) -> None:
     system = registry.system(name)
@@ -239,6 +239,9 @@ def test_what_a_function_of_the_users_reads_is_not_known(
         )
     assert "wr() does not say which tables it reads" in called["data-unknown"]
     assert "data-unknown" not in read
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        runs = [store.run(one.id) for one in store.runs()]
+    assert {run.experiment_id: run.may_commit for run in runs} == {1: True, 2: False}
 
 
 INDEXES = {

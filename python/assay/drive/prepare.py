@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from assay import _engine, registry
-from assay.contracts.dialects import Dialect, RecognisesReads, SetsSessions, Table
+from assay.contracts.dialects import Dialect, NamesTables, RecognisesReads, SetsSessions, Table
 from assay.contracts.documents import ScriptDocument
 from assay.contracts.durability import NO_SETTINGS, SessionSettings
 from assay.contracts.engine import DriveDocument, StopDocument
@@ -96,10 +96,20 @@ class Compiled:
             self._writing_types(drive, dialect.only_reads) for drive in drives(self.workload, run)
         )
 
-    def writing_types(self, drive: PlannedDrive, dialect: Dialect) -> frozenset[str]:
-        """The transaction types of a step that change data, as far as their statements show it."""
+    def writing_types(
+        self, drive: PlannedDrive, dialect: Dialect, functions: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        """The transaction types of a step that change data, as far as their statements show it,
+        and those that call one of these functions, which may."""
         only_reads = dialect.only_reads if isinstance(dialect, RecognisesReads) else seems_to_read
-        return self._writing_types(drive, only_reads)
+        writing = self._writing_types(drive, only_reads)
+        if not functions or not isinstance(dialect, NamesTables):
+            return writing
+        return writing | {
+            name
+            for name, statement in self._statements_of(drive, dialect)
+            if functions & dialect.tables_named(statement).called
+        }
 
     def session_settings(self, run: PlannedRun) -> SessionSettings:
         """What the sessions of the run's clients set for themselves."""
@@ -325,6 +335,7 @@ def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
 _COMMENT = pattern(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _FIRST_WORD = pattern(r"[\s(]*(\w*)")
 _CHANGES = pattern(r"\b(insert|update|delete|merge)\b", re.IGNORECASE)
+_SEQUENCE = pattern(r"\b(next|set)val\s*\(|\bnext\s+value\s+for\b", re.IGNORECASE)
 _OF_TRANSACTIONS = frozenset(
     ("abort", "begin", "commit", "end", "release", "rollback", "savepoint", "set", "start", "")
 )
@@ -335,6 +346,8 @@ def seems_to_read(statement: str) -> bool:
     """Whether a statement of SQL changes nothing by its first word. A function that it calls may
     still write, so this is good for counting commits and for nothing that needs certainty."""
     word = first_word(statement)
+    if _SEQUENCE.search(statement):
+        return False
     if word == "with":
         return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
     return word in _OF_TRANSACTIONS or word in _OF_READS

@@ -47,6 +47,7 @@ from waiting import wait_until
         ("with a as (select 1) select * from a", True),
         ("WITH a AS (SELECT 1) DELETE FROM t", False), ("BEGIN", True), ("commit", True),
         ("insert into t values (1)", False), ("call p()", False), ("copy t from stdin", False),
+        ("SELECT nextval('s')", False), ("select next value for s", False),
     ],
 )  # fmt: skip
 def test_a_statement_reads_by_its_first_word(statement: str, reads: bool) -> None:
