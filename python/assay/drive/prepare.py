@@ -359,9 +359,12 @@ def first_word(statement: str) -> str:
     return found[1].lower() if found else ""
 
 
-def committed_transactions(observation: Observation, writing_types: Collection[str]) -> int:
-    """Of the transactions that ended ok, those of a type that changes data."""
-    return sum(one.ok for one in observation.outcomes_by_transaction if one.name in writing_types)
+def committed_transactions(observation: Observation, writing_types: Collection[str]) -> int | None:
+    """Of the transactions that ended ok, those of a type that changes data. None: there are none,
+    and the outcome of others of such a type is unknown, so that they may have changed data."""
+    found = [one for one in observation.outcomes_by_transaction if one.name in writing_types]
+    ok = sum(one.ok for one in found)
+    return None if not ok and any(one.unknown for one in found) else ok
 
 
 WHY_REFUSED = "sessions are read-only, because the test says changes_data = false"

@@ -81,6 +81,17 @@ def test_only_transactions_that_ended_ok_are_commits() -> None:
     assert committed_transactions(observation, ()) == 0
 
 
+def test_what_may_have_changed_data_is_not_known_to_have_committed_nothing() -> None:
+    """A part of it may be kept in a table that cannot roll back."""
+    (cell, *_) = (run.cell for run in invented.plan([invented.SQLITE]).runs)
+    found = [{"name": name, **observations.outcomes(unknown=2)} for name in ("reads", "writes")]
+    found.append({"name": "aborts", **observations.outcomes(aborted=2)})
+    observation = invented.report_of(cell, invented.S, outcomes_by_transaction=found)
+    assert isinstance(observation, Observation)
+    assert committed_transactions(observation, {"writes", "aborts"}) is None
+    assert committed_transactions(observation, {"aborts"}) == 0
+
+
 def test_what_a_plugin_raises_while_clients_work_is_raised_where_the_run_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

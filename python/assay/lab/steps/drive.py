@@ -258,7 +258,7 @@ def observe(
     functions = state.called_functions
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect, functions)
     committed = committed_transactions(observation, writing)
-    _withdraw_contradicted(state, observation.clients, committed, samples)
+    _withdraw_contradicted(state, observation.clients, committed or 0, samples)
     found = {"script_warnings": warned, "commits": committed, **of_replicas(observation)}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
