@@ -121,7 +121,7 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
         "ALTER SYSTEM SET work_mem = '8MB';\nSELECT pg_reload_conf();\n"
     )
     (tmp_path / "may.sql").write_text(
-        "\\if 1 = 2\nSELECT count(*) FROM goods;\n\\endif\nSELECT count(*) FROM shown;\n"
+        "\\if 1 = 2\nSELECT count(*) FROM goods, lost;\n\\endif\nSELECT count(*) FROM shown;\n"
     )
     (tmp_path / "add.sql").write_text("INSERT INTO log VALUES (1);\n")
     with (
@@ -145,6 +145,8 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             run = run_in(tmp_path, "run", "may.sql", *COMMON, "--on", low, "--format", "json")
             unknown = _warnings(run)["data-unknown"]
             assert "goods: permission denied for table goods" in unknown, number
+            assert 'lost: relation "lost" does not exist' in unknown
+            assert "character" not in unknown, "of a statement that the user did not write"
         judged = run_in(
             tmp_path, "compare", "2", "3", "--records", "r.sqlite", "--fail-if",
             "throughput_per_s<9x",

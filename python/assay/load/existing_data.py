@@ -27,11 +27,13 @@ from assay.contracts.dialects import (
 )
 from assay.errors import AssayError
 from assay.provision.engine.engine_calls import LOST, Session, session
+from assay.text import pattern
 
 LONGEST_S = 5.0
 """Of one look at all tables of a run."""
 MOST_DIGESTED = 100_000
 """Rows."""
+_PLACE = pattern(r"; at character \d+")
 _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
@@ -203,4 +205,5 @@ def _unknown(name: str, why: str) -> ExistingTable:
 
 
 def _line(message: str) -> str:
-    return message.partition("\n")[0]
+    """Without the place in the statement: the user knows none of Assay's own."""
+    return _PLACE.sub("", message.partition("\n")[0])
