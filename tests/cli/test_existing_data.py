@@ -30,6 +30,7 @@ SUPER = (
     "UPDATE mysql.global_priv SET priv = "
     "JSON_SET(priv, '$.access', JSON_VALUE(priv, '$.access') | 1 << 15)"
 )
+JUDGED = ("--records", "r.sqlite", "--fail-if", "throughput_per_s<9x")
 COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
 
 
@@ -71,9 +72,7 @@ def test_data_that_others_changed_leave_no_verdict(
     run_in(folder, "run", "read.sql", *COMMON, *on)
     _execute(folder / "d.sqlite", change)
     run_in(folder, "run", "read.sql", *COMMON, *on)
-    judged = run_in(
-        folder, "compare", "1", "2", "--records", "r.sqlite", "--fail-if", "throughput_per_s<9x"
-    )
+    judged = run_in(folder, "compare", "1", "2", *JUDGED)
     assert judged.returncode == 2, judged.stdout
     assert f"cannot be judged: throughput_per_s<9x: {CELL}: {difference}" in judged.stderr
     trend = run_in(folder, "trend", "--records", "r.sqlite").stdout
@@ -147,10 +146,7 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             assert "goods: permission denied for table goods" in unknown, number
             assert 'lost: relation "lost" does not exist' in unknown
             assert "character" not in unknown, "of a statement that the user did not write"
-        judged = run_in(
-            tmp_path, "compare", "2", "3", "--records", "r.sqlite", "--fail-if",
-            "throughput_per_s<9x",
-        )  # fmt: skip
+        judged = run_in(tmp_path, "compare", "2", "3", *JUDGED)
         added = run_in(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout
@@ -161,13 +157,10 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
     ("name", "how", "lowered"),
     [
         ("postgresql", ("CREATE TABLE {} (x int)", "CREATE UNLOGGED TABLE {} (x int)"), "unlogged"),
-        (
-            "mariadb",
-            ("CREATE TABLE {} (x int) ENGINE=InnoDB", "CREATE TABLE {} (x int) ENGINE=MyISAM"),
-            "engine = MyISAM",
-        ),
+        ("mariadb", ("CREATE TABLE {} (x int)", "CREATE TABLE {} (x int) ENGINE=MyISAM"),
+         "engine = MyISAM"),
     ],
-)
+)  # fmt: skip
 def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_are(
     name: str, how: tuple[str, str], lowered: str, tmp_path: Path
 ) -> None:
@@ -176,9 +169,8 @@ def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_ar
     urls = []
     with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
         for statement in how:
-            server = up.enter_context(
-                servers.provisioned(system, storage, options={"transport": "tcp"})
-            )
+            provisioned = servers.provisioned(system, storage, options={"transport": "tcp"})
+            server = up.enter_context(provisioned)
             servers.ask(server, "CREATE SCHEMA shop")
             servers.ask(server, statement.format("shop.goods"))
             servers.ask(server, "INSERT INTO shop.goods VALUES (1)")
@@ -209,43 +201,6 @@ def test_what_a_script_sets_lowers_the_durability_of_a_file_by_url(
     assert lowered in warned.get("durability-lowered", "")
 
 
-INSERTS = "INSERT INTO log VALUES (1)"
-
-
-@pytest.mark.parametrize(
-    ("name", "function"),
-    [
-        ("postgresql", f"CREATE FUNCTION wr() RETURNS int LANGUAGE sql AS '{INSERTS} RETURNING x'"),
-        (
-            "mariadb",
-            f"CREATE FUNCTION wr() RETURNS int DETERMINISTIC BEGIN {INSERTS}; RETURN 1; END",
-        ),
-    ],
-)
-def test_a_function_of_the_users_may_read_and_write_any_table(
-    name: str, function: str, tmp_path: Path
-) -> None:
-    system = registry.system(name)
-    (tmp_path / "call.sql").write_text("SELECT wr();\n")
-    (tmp_path / "read.sql").write_text("SELECT count(*), max(x), now() FROM log;\n")
-    with (
-        servers.directory_for_servers() as storage,
-        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
-    ):
-        for statement in ("CREATE TABLE log (x int)", INSERTS, function):
-            servers.ask(server, statement)
-        on = ("--on", servers.url_of(system, server), "--format", "json")
-        called, read = (
-            _warnings(run_in(tmp_path, "run", script, *COMMON, *on))
-            for script in ("call.sql", "read.sql")
-        )
-    assert "wr() does not say which tables it reads" in called["data-unknown"]
-    assert "data-unknown" not in read
-    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
-        runs = [store.run(one.id) for one in store.runs()]
-    assert {run.experiment_id: run.may_commit for run in runs} == {1: True, 2: False}
-
-
 INDEXES = {
     "postgresql": "btree (x DESC) WHERE (y > 1); unique btree (x) (not valid: no query uses it); "
     "unique btree (y, x)",
@@ -264,6 +219,11 @@ LOWERED = {
     },
 }  # fmt: skip
 """What a script sets → what it lowers."""
+BODIES = {
+    "postgresql": "LANGUAGE sql AS 'INSERT INTO goods VALUES (1) RETURNING x'",
+    "mariadb": "BEGIN INSERT INTO goods VALUES (1); RETURN 1; END",
+}
+"""Of a function that writes."""
 
 
 @pytest.mark.parametrize("name", LOWERED)
@@ -298,12 +258,18 @@ def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
             found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
         assert found == [(INDEXES[name],)]
         for script, lowered in {"{}": "", **LOWERED[name]}.items():
-            (tmp_path / "change.sql").write_text(
-                script.format("UPDATE goods SET x = x + 1") + ";\n"
-            )
+            text = script.format("UPDATE goods SET x = x + 1")
+            (tmp_path / "change.sql").write_text(f"{text};\n")
             warned = _warnings(run_in(tmp_path, "run", "change.sql", *COMMON, *on))
             assert ("durability-lowered" in warned) is bool(lowered)
             assert lowered in warned.get("durability-lowered", "")
+        servers.ask(server, f"CREATE FUNCTION wr() RETURNS int {BODIES[name]}")
+        for call, writes in (("wr()", True), ("count(*), max(x), now() FROM goods", False)):
+            (tmp_path / "call.sql").write_text(f"SELECT {call};\n")
+            warned = _warnings(run_in(tmp_path, "run", "call.sql", *COMMON, *on))
+            assert ("wr() does not say which" in warned.get("data-unknown", "")) is writes
+            with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+                assert {run.may_commit for run in store.latest().runs} == {writes}
 
 
 def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder: Path) -> None:
@@ -319,8 +285,7 @@ def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder
 
 
 MODULE = """
-from assay.load.row_sources.protocol import RowSource
-from assay.load.row_sources.protocol import DataRequest
+from assay.load.row_sources.protocol import DataRequest, RowSource
 
 class Rows(RowSource):
     name = "rows"
@@ -342,21 +307,13 @@ SAME = "'same'"
 @pytest.mark.parametrize(
     ("names", "fingerprint", "option", "message"),
     [
-        (
-            "['a', 'b']",
-            "system",
-            (),
-            "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite",
-        ),
+        ("['a', 'b']", "system", (),
+         "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite"),
         ("['a', system]", SAME, ("--verify",), "digest of the rows of parts: "),
-        (
-            "['a', 'b'][: 1 + (system == 'duckdb')]",
-            SAME,
-            (),
-            "rows of parts: 2 on duckdb, 1 on sqlite",
-        ),
+        ("['a', 'b'][: 1 + (system == 'duckdb')]", SAME, (),
+         "rows of parts: 2 on duckdb, 1 on sqlite"),
     ],
-)
+)  # fmt: skip
 def test_systems_with_different_rows_are_a_failure(
     tmp_path: Path, names: str, fingerprint: str, option: tuple[str, ...], message: str
 ) -> None:

@@ -445,10 +445,9 @@ class Explains(Protocol):
 class ListsFunctions(Protocol):
     """A dialect of systems whose users define functions, which may read or change any table."""
 
-    def functions_query(self, names: Sequence[str]) -> str:
-        """A statement with a row of one cell, in lower case, for each of these names, given in
-        lower case, that is such a function; functions that read no table may be left out."""
-        ...
+    functions_query: str
+    """A statement with a row of one cell for each such function: its name in lower case, which is
+    one of the list ``{names}``. Those that read no table may be left out."""
 
 
 @runtime_checkable

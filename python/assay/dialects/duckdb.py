@@ -31,6 +31,10 @@ class DuckdbDialect(StandardSql):
     adds_foreign_keys = False
     reserved_words = words(_RESERVED_WORDS)
     read_only_codes = ()
+    functions_query = (  # macros
+        "SELECT lower(function_name) FROM duckdb_functions() "
+        "WHERE lower(function_name) IN ({names}) AND NOT internal"
+    )
     type_words = type_words(
         {"float": "FLOAT", "double": "DOUBLE", "text": "VARCHAR", "bytes": "BLOB", "json": "JSON"}
     )
@@ -77,11 +81,6 @@ class DuckdbDialect(StandardSql):
 
     def begin(self) -> list[str]:
         return ["BEGIN TRANSACTION"]
-
-    def functions_query(self, names: Sequence[str]) -> str:
-        """Macros."""
-        found = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
-        return f"{found} AND lower(function_name) IN ({', '.join(map(self.literal, names))})"
 
     def long_statement(self, table: Table, column: str) -> str:
         """On a hash: the library knows from its statistics that no sum of squares is negative."""

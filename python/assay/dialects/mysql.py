@@ -101,6 +101,10 @@ class MysqlDialect(StandardSql):
     text_style = TextStyle(backslash_escapes=True, nests_comments=False)
     carriage_return = r"'\r'"
     own_tables = ("information_schema.", "performance_schema.", "mysql.", "sys.", "dual")
+    functions_query = (  # what a function is declared to do, the server does not enforce
+        "SELECT LOWER(routine_name) FROM information_schema.routines WHERE LOWER(routine_name) "
+        "IN ({names}) AND routine_type = 'FUNCTION' AND routine_schema NOT IN ('mysql', 'sys')"
+    )
     quote = "`"
     reserved_words = words(_RESERVED_WORDS)
     type_words = type_words(
@@ -251,14 +255,6 @@ class MysqlDialect(StandardSql):
         return (
             "SELECT CONCAT('engine = ', engine) FROM information_schema.tables "
             f"WHERE {self._is_named(table)} AND LOWER(engine) IN ({engines})"
-        )
-
-    def functions_query(self, names: Sequence[str]) -> str:
-        """The server enforces nothing of what a function is declared to do."""
-        return (
-            "SELECT DISTINCT LOWER(routine_name) FROM information_schema.routines "
-            "WHERE routine_type = 'FUNCTION' AND routine_schema NOT IN ('mysql', 'sys') "
-            f"AND LOWER(routine_name) IN ({', '.join(map(self.literal, names))})"
         )
 
     def flushed_table(self, table: str) -> str:

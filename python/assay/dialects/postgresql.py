@@ -46,6 +46,10 @@ class PostgresqlDialect(StandardSql):
     )
     server_names = ("PostgreSQL", "psql")
     own_tables = ("information_schema.", "pg_")
+    functions_query = (  # a function that is declared stable may call others, which write
+        "SELECT lower(proname) FROM pg_proc WHERE lower(proname) IN ({names}) "
+        "AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace"
+    )
     reserved_words = words(_RESERVED_WORDS)
     type_words = type_words(
         {"decimal": "NUMERIC", "text": "TEXT", "bytes": "BYTEA", "json": "JSONB"}
@@ -153,15 +157,6 @@ class PostgresqlDialect(StandardSql):
         return (
             "SELECT 'unlogged' FROM pg_class WHERE relpersistence = 'u' "
             f"AND (oid = {named} OR oid IN ({parts})) LIMIT 1"
-        )
-
-    def functions_query(self, names: Sequence[str]) -> str:
-        """One that is not immutable may read tables, and one that is stable may still call
-        another that changes them."""
-        return (
-            "SELECT DISTINCT lower(proname) FROM pg_proc WHERE provolatile <> 'i' "
-            "AND pronamespace <> 'pg_catalog'::regnamespace "
-            f"AND lower(proname) IN ({', '.join(map(self.literal, names))})"
         )
 
     def indexes_query(self, table: str) -> str:

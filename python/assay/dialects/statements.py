@@ -100,11 +100,7 @@ def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables
             if name.casefold() not in own and not name.lower().startswith(tuple(catalogue))
         )
 
-    called = frozenset(
-        name.strip('"`').lower()
-        for name, after in pairwise(tokens)
-        if after == "(" and _is_name(name)
-    )
+    callees = (name for name, after in pairwise(tokens) if after == "(" and _is_name(name))
     first = next((token.lower() for token in tokens), "")
     calls = first in _CALLS
     variable = next((name for name in (*found.read, *found.added) if name.startswith(":")), "")
@@ -118,7 +114,7 @@ def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables
         else f"the table is a variable, {variable}"
         if variable
         else "",
-        frozenset() if calls else called,
+        frozenset() if calls else frozenset(name.strip('"`').lower() for name in callees),
     )
 
 

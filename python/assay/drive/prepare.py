@@ -103,13 +103,11 @@ class Compiled:
         and those that call one of these functions, which may."""
         only_reads = dialect.only_reads if isinstance(dialect, RecognisesReads) else seems_to_read
         writing = self._writing_types(drive, only_reads)
-        if not functions or not isinstance(dialect, NamesTables):
-            return writing
-        return writing | {
-            name
-            for name, statement in self._statements_of(drive, dialect)
-            if functions & dialect.tables_named(statement).called
-        }
+        if functions and isinstance(dialect, NamesTables):
+            for name, statement in self._statements_of(drive, dialect):
+                if functions & dialect.tables_named(statement).called:
+                    writing |= {name}
+        return writing
 
     def session_settings(self, run: PlannedRun) -> SessionSettings:
         """What the sessions of the run's clients set for themselves."""
@@ -346,11 +344,9 @@ def seems_to_read(statement: str) -> bool:
     """Whether a statement of SQL changes nothing by its first word. A function that it calls may
     still write, so this is good for counting commits and for nothing that needs certainty."""
     word = first_word(statement)
-    if _SEQUENCE.search(statement):
-        return False
     if word == "with":
         return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
-    return word in _OF_TRANSACTIONS or word in _OF_READS
+    return word in _OF_TRANSACTIONS | _OF_READS and not _SEQUENCE.search(statement)
 
 
 def first_word(statement: str) -> str:

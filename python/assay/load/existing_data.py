@@ -9,7 +9,7 @@ values are read of tables of at most `MOST_DIGESTED` rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -74,28 +74,28 @@ class ExistingData(Struct, frozen=True):
 
 
 def look(
-    deployment: Deployment,
-    dialect: Dialect,
-    statements: Iterable[str],
-    functions: Collection[str] = (),
-) -> tuple[ExistingTable, ...]:
-    """What the tables that the statements name hold now, in the order of their names.
-    ``functions``: those of `called_functions`."""
+    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
+) -> tuple[tuple[ExistingTable, ...], frozenset[str]]:
+    """What the tables that the statements name hold now, in the order of their names; and which
+    functions of the server's users they call: these may read and change any table."""
+    none: frozenset[str] = frozenset()
     if not isinstance(dialect, NamesTables):
-        return (_unknown("", f"statements of {dialect.name} do not say which tables they read"),)
+        why = f"statements of {dialect.name} do not say which tables they read"
+        return (_unknown("", why),), none
     named = [dialect.tables_named(statement) for statement in statements]
-    hiding = (f"{name}() does not say which tables it reads" for name in sorted(functions))
-    reasons = dict.fromkeys((*(one.hidden for one in named), *hiding))
-    hidden = tuple(_unknown("", why) for why in reasons if why)
-    tables = _tables(named)
-    if not tables:
-        return hidden
+    hidden = tuple(_unknown("", why) for why in dict.fromkeys(one.hidden for one in named) if why)
+    tables, called = _tables(named), none.union(*(one.called for one in named))
+    if not tables and not (called and isinstance(dialect, ListsFunctions)):
+        return hidden, none
     address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
     try:
         with session(address) as opened:
-            return (*hidden, *_looked_at(opened, dialect, tables))
+            functions = _functions(opened, dialect, called)
+            whys = (f"{name}() does not say which tables it reads" for name in sorted(functions))
+            hidden += tuple(_unknown("", why) for why in whys)
+            return (*hidden, *_looked_at(opened, dialect, tables)), functions
     except AssayError as error:
-        return (*hidden, _unknown("", _line(error.message)))
+        return (*hidden, _unknown("", _line(error.message))), none
 
 
 def unflushed(
@@ -117,23 +117,6 @@ def unflushed(
             for row in opened.execute(dialect.unflushed_query(table)).rows:
                 found[f"{table}: {row[0]}"] = dialect.flushed_table(table)
     return found
-
-
-def called_functions(
-    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
-) -> frozenset[str]:
-    """Of the functions that the statements call, those that users of the server defined: which
-    tables such a function reads or changes is not known. Empty where the server does not say."""
-    if not (isinstance(dialect, NamesTables) and isinstance(dialect, ListsFunctions)):
-        return frozenset()
-    called = {name for one in statements for name in dialect.tables_named(one).called}
-    address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
-    with suppress(AssayError, _engine.EngineError):
-        if called:
-            with session(address) as opened:
-                rows = opened.execute(dialect.functions_query(sorted(called))).rows
-                return frozenset(str(row[0]) for row in rows)
-    return frozenset()
 
 
 def _tables(named: Sequence[NamedTables]) -> dict[str, bool]:
@@ -175,6 +158,16 @@ def _looked_at(
             why = "" if is_only_added_to else _line(message)
             found.append(ExistingTable(name, None, "", is_only_added_to, why))
     return found
+
+
+def _functions(opened: Session, dialect: NamesTables, called: Iterable[str]) -> frozenset[str]:
+    """Empty where the system does not say."""
+    names = ", ".join("'" + name.replace("'", "''") + "'" for name in called)
+    with suppress(_engine.EngineError):
+        if names and isinstance(dialect, ListsFunctions):
+            rows = opened.execute(dialect.functions_query.format(names=names)).rows
+            return frozenset(str(row[0]) for row in rows)
+    return frozenset()
 
 
 def _digest(opened: Session, statement: str) -> str:

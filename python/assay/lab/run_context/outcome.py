@@ -45,7 +45,7 @@ from assay.judge.result_checks import (
     wrong_answers,
 )
 from assay.lab.run_context.context import RunState, broken_rules, rules_not_expressible
-from assay.load.existing_data import called_functions, look, unflushed
+from assay.load.existing_data import look, unflushed
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives
 from assay.provision.engine.engine_calls import responds
@@ -262,10 +262,6 @@ def _why_it_died(state: RunState, is_lost: bool) -> str | None:
 
 def keep_tables_before(state: RunState) -> None:
     if _is_foreign(state):
-        under_test, statements = state.up(), statements_of_run(state)
-        state.called_functions = called_functions(
-            under_test.deployment, under_test.system.dialect, statements
-        )
         _keep_tables(state, is_after=False)
         _note_unflushed(state)
 
@@ -286,8 +282,8 @@ def _is_foreign(state: RunState) -> bool:
 def _keep_tables(state: RunState, *, is_after: bool) -> None:
     pooled, context = state.up(), state.context
     context.events.stage(f"count the rows {'after' if is_after else 'before'} the run")
-    statements, functions = statements_of_run(state), state.called_functions
-    tables = look(pooled.deployment, pooled.system.dialect, statements, functions)
+    found = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
+    tables, state.called_functions = found
     context.store.existing_data(tables, is_after=is_after)
 
 
