@@ -30,6 +30,7 @@ SUPER = (
     "UPDATE mysql.global_priv SET priv = "
     "JSON_SET(priv, '$.access', JSON_VALUE(priv, '$.access') | 1 << 15)"
 )
+JUDGED = ("--records", "r.sqlite", "--fail-if", "throughput_per_s<9x")
 COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
 
 
@@ -73,9 +74,7 @@ def test_data_that_others_changed_leave_no_verdict(
     run_in(folder, "run", "read.sql", *COMMON, *on)
     _execute(folder / "d.sqlite", change)
     run_in(folder, "run", "read.sql", *COMMON, *on)
-    judged = run_in(
-        folder, "compare", "1", "2", "--records", "r.sqlite", "--fail-if", "throughput_per_s<9x"
-    )
+    judged = run_in(folder, "compare", "1", "2", *JUDGED)
     assert judged.returncode == 2, judged.stdout
     assert f"cannot be judged: throughput_per_s<9x: {CELL}: {difference}" in judged.stderr
     trend = run_in(folder, "trend", "--records", "r.sqlite").stdout
@@ -123,7 +122,7 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
         "ALTER SYSTEM SET work_mem = '8MB';\nSELECT pg_reload_conf();\n"
     )
     (tmp_path / "may.sql").write_text(
-        "\\if 1 = 2\nSELECT count(*) FROM goods;\n\\endif\nSELECT count(*) FROM shown;\n"
+        "\\if 1 = 2\nSELECT count(*) FROM goods, lost;\n\\endif\nSELECT count(*) FROM shown;\n"
     )
     (tmp_path / "add.sql").write_text("INSERT INTO log VALUES (1);\n")
     with (
@@ -147,10 +146,9 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             run = run_in(tmp_path, "run", "may.sql", *COMMON, "--on", low, "--format", "json")
             unknown = _warnings(run)["data-unknown"]
             assert "goods: permission denied for table goods" in unknown, number
-        judged = run_in(
-            tmp_path, "compare", "2", "3", "--records", "r.sqlite", "--fail-if",
-            "throughput_per_s<9x",
-        )  # fmt: skip
+            assert 'lost: relation "lost" does not exist' in unknown
+            assert "character" not in unknown, "of a statement that the user did not write"
+        judged = run_in(tmp_path, "compare", "2", "3", *JUDGED)
         added = run_in(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout
@@ -161,13 +159,10 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
     ("name", "how", "lowered"),
     [
         ("postgresql", ("CREATE TABLE {} (x int)", "CREATE UNLOGGED TABLE {} (x int)"), "unlogged"),
-        (
-            "mariadb",
-            ("CREATE TABLE {} (x int) ENGINE=InnoDB", "CREATE TABLE {} (x int) ENGINE=MyISAM"),
-            "engine = MyISAM",
-        ),
+        ("mariadb", ("CREATE TABLE {} (x int)", "CREATE TABLE {} (x int) ENGINE=MyISAM"),
+         "engine = MyISAM"),
     ],
-)
+)  # fmt: skip
 def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_are(
     name: str, how: tuple[str, str], lowered: str, tmp_path: Path
 ) -> None:
@@ -176,9 +171,8 @@ def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_ar
     urls = []
     with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
         for statement in how:
-            server = up.enter_context(
-                servers.provisioned(system, storage, options={"transport": "tcp"})
-            )
+            provisioned = servers.provisioned(system, storage, options={"transport": "tcp"})
+            server = up.enter_context(provisioned)
             servers.ask(server, "CREATE SCHEMA shop")
             servers.ask(server, statement.format("shop.goods"))
             servers.ask(server, "INSERT INTO shop.goods VALUES (1)")
@@ -227,6 +221,11 @@ LOWERED = {
     },
 }  # fmt: skip
 """What a script sets → what it lowers."""
+BODIES = {
+    "postgresql": "LANGUAGE sql AS 'INSERT INTO goods VALUES (1) RETURNING x'",
+    "mariadb": "BEGIN INSERT INTO goods VALUES (1); RETURN 1; END",
+}
+"""Of a function that writes."""
 
 
 @pytest.mark.parametrize("name", LOWERED)
@@ -261,12 +260,18 @@ def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
             found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
         assert found == [(INDEXES[name],)]
         for script, lowered in {"{}": "", **LOWERED[name]}.items():
-            (tmp_path / "change.sql").write_text(
-                script.format("UPDATE goods SET x = x + 1") + ";\n"
-            )
+            text = script.format("UPDATE goods SET x = x + 1")
+            (tmp_path / "change.sql").write_text(f"{text};\n")
             warned = _warnings(run_in(tmp_path, "run", "change.sql", *COMMON, *on))
             assert ("durability-lowered" in warned) is bool(lowered)
             assert lowered in warned.get("durability-lowered", "")
+        servers.ask(server, f"CREATE FUNCTION wr() RETURNS int {BODIES[name]}")
+        for call, writes in (("wr()", True), ("count(*), max(x), now() FROM goods", False)):
+            (tmp_path / "call.sql").write_text(f"SELECT {call};\n")
+            warned = _warnings(run_in(tmp_path, "run", "call.sql", *COMMON, *on))
+            assert ("wr() does not say which" in warned.get("data-unknown", "")) is writes
+            with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+                assert {run.may_commit for run in store.latest().runs} == {writes}
 
 
 def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder: Path) -> None:
@@ -282,8 +287,7 @@ def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder
 
 
 MODULE = """
-from assay.load.row_sources.protocol import RowSource
-from assay.load.row_sources.protocol import DataRequest
+from assay.load.row_sources.protocol import DataRequest, RowSource
 
 class Rows(RowSource):
     name = "rows"
@@ -305,21 +309,13 @@ SAME = "'same'"
 @pytest.mark.parametrize(
     ("names", "fingerprint", "option", "message"),
     [
-        (
-            "['a', 'b']",
-            "system",
-            (),
-            "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite",
-        ),
+        ("['a', 'b']", "system", (),
+         "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite"),
         ("['a', system]", SAME, ("--verify",), "digest of the rows of parts: "),
-        (
-            "['a', 'b'][: 1 + (system == 'duckdb')]",
-            SAME,
-            (),
-            "rows of parts: 2 on duckdb, 1 on sqlite",
-        ),
+        ("['a', 'b'][: 1 + (system == 'duckdb')]", SAME, (),
+         "rows of parts: 2 on duckdb, 1 on sqlite"),
     ],
-)
+)  # fmt: skip
 def test_systems_with_different_rows_are_a_failure(
     tmp_path: Path, names: str, fingerprint: str, option: tuple[str, ...], message: str
 ) -> None:

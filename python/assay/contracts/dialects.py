@@ -391,6 +391,8 @@ class NamedTables(Struct, frozen=True):
     """Which it makes; in statements that follow they are no tables that were there before."""
     hidden: str = ""
     """Why not all that it reads is named in it; empty: it is."""
+    called: frozenset[str] = frozenset()
+    """Names, in lower case, that a parenthesis follows: each may be that of a function."""
 
 
 @runtime_checkable
@@ -437,6 +439,15 @@ class Explains(Protocol):
 
     explain: str
     """What is written before the statement."""
+
+
+@runtime_checkable
+class ListsFunctions(Protocol):
+    """A dialect of systems whose users define functions, which may read or change any table."""
+
+    functions_query: str
+    """A statement with a row of one cell for each such function: its name in lower case, which is
+    one of the list ``{names}``. Those that read no table may be left out."""
 
 
 @runtime_checkable

@@ -31,6 +31,10 @@ class DuckdbDialect(StandardSql):
     adds_foreign_keys = False
     reserved_words = words(_RESERVED_WORDS)
     read_only_codes = ()
+    functions_query = (  # macros
+        "SELECT lower(function_name) FROM duckdb_functions() "
+        "WHERE lower(function_name) IN ({names}) AND NOT internal"
+    )
     type_words = type_words(
         {"float": "FLOAT", "double": "DOUBLE", "text": "VARCHAR", "bytes": "BLOB", "json": "JSON"}
     )

@@ -101,6 +101,10 @@ class MysqlDialect(StandardSql):
     text_style = TextStyle(backslash_escapes=True, nests_comments=False)
     carriage_return = r"'\r'"
     own_tables = ("information_schema.", "performance_schema.", "mysql.", "sys.", "dual")
+    functions_query = (  # what a function is declared to do, the server does not enforce
+        "SELECT LOWER(routine_name) FROM information_schema.routines WHERE LOWER(routine_name) "
+        "IN ({names}) AND routine_type = 'FUNCTION' AND routine_schema NOT IN ('mysql', 'sys')"
+    )
     quote = "`"
     reserved_words = words(_RESERVED_WORDS)
     type_words = type_words(

@@ -46,6 +46,10 @@ class PostgresqlDialect(StandardSql):
     )
     server_names = ("PostgreSQL", "psql")
     own_tables = ("information_schema.", "pg_")
+    functions_query = (  # a function that is declared stable may call others, which write
+        "SELECT lower(proname) FROM pg_proc WHERE lower(proname) IN ({names}) "
+        "AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace"
+    )
     reserved_words = words(_RESERVED_WORDS)
     type_words = type_words(
         {"decimal": "NUMERIC", "text": "TEXT", "bytes": "BYTEA", "json": "JSONB"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from msgspec import Struct, field
 
@@ -99,6 +100,7 @@ def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables
             if name.casefold() not in own and not name.lower().startswith(tuple(catalogue))
         )
 
+    callees = (name for name, after in pairwise(tokens) if after == "(" and _is_name(name))
     first = next((token.lower() for token in tokens), "")
     calls = first in _CALLS
     variable = next((name for name in (*found.read, *found.added) if name.startswith(":")), "")
@@ -112,6 +114,7 @@ def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables
         else f"the table is a variable, {variable}"
         if variable
         else "",
+        frozenset() if calls else frozenset(name.strip('"`').lower() for name in callees),
     )
 
 

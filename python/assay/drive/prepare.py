@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from assay import _engine, registry
-from assay.contracts.dialects import Dialect, RecognisesReads, SetsSessions, Table
+from assay.contracts.dialects import Dialect, NamesTables, RecognisesReads, SetsSessions, Table
 from assay.contracts.documents import ScriptDocument
 from assay.contracts.durability import NO_SETTINGS, SessionSettings
 from assay.contracts.engine import DriveDocument, StopDocument
@@ -96,10 +96,18 @@ class Compiled:
             self._writing_types(drive, dialect.only_reads) for drive in drives(self.workload, run)
         )
 
-    def writing_types(self, drive: PlannedDrive, dialect: Dialect) -> frozenset[str]:
-        """The transaction types of a step that change data, as far as their statements show it."""
+    def writing_types(
+        self, drive: PlannedDrive, dialect: Dialect, functions: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        """The transaction types of a step that change data, as far as their statements show it,
+        and those that call one of these functions, which may."""
         only_reads = dialect.only_reads if isinstance(dialect, RecognisesReads) else seems_to_read
-        return self._writing_types(drive, only_reads)
+        writing = self._writing_types(drive, only_reads)
+        if functions and isinstance(dialect, NamesTables):
+            for name, statement in self._statements_of(drive, dialect):
+                if functions & dialect.tables_named(statement).called:
+                    writing |= {name}
+        return writing
 
     def session_settings(self, run: PlannedRun) -> SessionSettings:
         """What the sessions of the run's clients set for themselves."""
@@ -325,6 +333,7 @@ def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
 _COMMENT = pattern(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _FIRST_WORD = pattern(r"[\s(]*(\w*)")
 _CHANGES = pattern(r"\b(insert|update|delete|merge)\b", re.IGNORECASE)
+_SEQUENCE = pattern(r"\b(next|set)val\s*\(|\bnext\s+value\s+for\b", re.IGNORECASE)
 _OF_TRANSACTIONS = frozenset(
     ("abort", "begin", "commit", "end", "release", "rollback", "savepoint", "set", "start", "")
 )
@@ -337,7 +346,7 @@ def seems_to_read(statement: str) -> bool:
     word = first_word(statement)
     if word == "with":
         return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
-    return word in _OF_TRANSACTIONS or word in _OF_READS
+    return word in _OF_TRANSACTIONS | _OF_READS and not _SEQUENCE.search(statement)
 
 
 def first_word(statement: str) -> str:
@@ -346,9 +355,12 @@ def first_word(statement: str) -> str:
     return found[1].lower() if found else ""
 
 
-def committed_transactions(observation: Observation, writing_types: Collection[str]) -> int:
-    """Of the transactions that ended ok, those of a type that changes data."""
-    return sum(one.ok for one in observation.outcomes_by_transaction if one.name in writing_types)
+def committed_transactions(observation: Observation, writing_types: Collection[str]) -> int | None:
+    """Of the transactions that ended ok, those of a type that changes data. None: there are none,
+    and the outcome of others of such a type is unknown, so that they may have changed data."""
+    found = [one for one in observation.outcomes_by_transaction if one.name in writing_types]
+    ok = sum(one.ok for one in found)
+    return None if not ok and any(one.unknown for one in found) else ok
 
 
 WHY_REFUSED = "sessions are read-only, because the test says changes_data = false"

@@ -165,9 +165,9 @@ class WarningKind(Enum):
     DATA_UNKNOWN = WarningText(
         "it is not known what the tables held that the scripts name, so that no other run is known "
         "to have done the same work: this one is not compared",
-        "let the user of the URL read these tables, or write in the script itself what a called "
-        "block or procedure does; `assay compare --despite data` where you know that the data are "
-        "the same",
+        "correct the name of a table that does not exist; let the user of the URL read the others; "
+        "write in the script itself what a called function, block or procedure does; `assay "
+        "compare --despite data` where you know that the data are the same",
         limits=True,
     )
     DATA_CHANGED = WarningText(

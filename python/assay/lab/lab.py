@@ -31,6 +31,7 @@ from assay.drive.prepare import may_commit
 from assay.errors import ArgumentError, AssayError, RefusedRun, RunFailed, SystemUnderTestError
 from assay.experiment import Experiment, SystemChoice
 from assay.judge import judge_run
+from assay.judge.evidence import writes
 from assay.judge.machine_load import is_disturbed
 from assay.judge.run import EXCEEDED
 from assay.judge.statistics.samples import number_to_be_precise
@@ -292,8 +293,8 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
 
     def repetition(position: int) -> Repetition:
         run = known.run(position)
-        # A script that writes to your data is not run more often than you asked.
-        is_of_yours = experiment.is_ad_hoc and run.cell.system.url is not None and run.may_commit
+        # A script that may write to your data is not run more often than you asked.
+        is_of_yours = experiment.is_ad_hoc and run.cell.system.url is not None and writes(run)
         return Repetition(
             number_to_be_precise(run),
             *context.store.taken(position),

@@ -20,17 +20,20 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.dialects import (
     Dialect,
     HasUnflushedTables,
+    ListsFunctions,
     ListsIndexes,
     NamedTables,
     NamesTables,
 )
 from assay.errors import AssayError
 from assay.provision.engine.engine_calls import LOST, Session, session
+from assay.text import pattern
 
 LONGEST_S = 5.0
 """Of one look at all tables of a run."""
 MOST_DIGESTED = 100_000
 """Rows."""
+_PLACE = pattern(r"; at character \d+")
 _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
@@ -72,21 +75,27 @@ class ExistingData(Struct, frozen=True):
 
 def look(
     deployment: Deployment, dialect: Dialect, statements: Iterable[str]
-) -> tuple[ExistingTable, ...]:
-    """What the tables that the statements name hold now, in the order of their names."""
+) -> tuple[tuple[ExistingTable, ...], frozenset[str]]:
+    """What the tables that the statements name hold now, in the order of their names; and which
+    functions of the server's users they call: these may read and change any table."""
+    none: frozenset[str] = frozenset()
     if not isinstance(dialect, NamesTables):
-        return (_unknown("", f"statements of {dialect.name} do not say which tables they read"),)
+        why = f"statements of {dialect.name} do not say which tables they read"
+        return (_unknown("", why),), none
     named = [dialect.tables_named(statement) for statement in statements]
     hidden = tuple(_unknown("", why) for why in dict.fromkeys(one.hidden for one in named) if why)
-    tables = _tables(named)
-    if not tables:
-        return hidden
+    tables, called = _tables(named), none.union(*(one.called for one in named))
+    if not tables and not (called and isinstance(dialect, ListsFunctions)):
+        return hidden, none
     address = structs.replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
     try:
         with session(address) as opened:
-            return (*hidden, *_looked_at(opened, dialect, tables))
+            functions = _functions(opened, dialect, called)
+            whys = (f"{name}() does not say which tables it reads" for name in sorted(functions))
+            hidden += tuple(_unknown("", why) for why in whys)
+            return (*hidden, *_looked_at(opened, dialect, tables)), functions
     except AssayError as error:
-        return (*hidden, _unknown("", _line(error.message)))
+        return (*hidden, _unknown("", _line(error.message))), none
 
 
 def unflushed(
@@ -151,6 +160,16 @@ def _looked_at(
     return found
 
 
+def _functions(opened: Session, dialect: NamesTables, called: Iterable[str]) -> frozenset[str]:
+    """Empty where the system does not say."""
+    names = ", ".join("'" + name.replace("'", "''") + "'" for name in called)
+    with suppress(_engine.EngineError):
+        if names and isinstance(dialect, ListsFunctions):
+            rows = opened.execute(dialect.functions_query.format(names=names)).rows
+            return frozenset(str(row[0]) for row in rows)
+    return frozenset()
+
+
 def _digest(opened: Session, statement: str) -> str:
     """Empty where the values cannot be read in time; the number of rows is known then."""
     try:
@@ -179,4 +198,5 @@ def _unknown(name: str, why: str) -> ExistingTable:
 
 
 def _line(message: str) -> str:
-    return message.partition("\n")[0]
+    """Without the place in the statement: the user knows none of Assay's own."""
+    return _PLACE.sub("", message.partition("\n")[0])

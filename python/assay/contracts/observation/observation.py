@@ -163,7 +163,7 @@ class Observation(EngineObservation, frozen=True, kw_only=True):
     """Isolation level that scripts name and the system does not have → the one at which their
     transactions were."""
     commits: Annotated[int | None, merged(sum_or_none)] = None
-    """Transactions that ended ok and are of a type that changes data; None: not counted."""
+    """Transactions that ended ok and are of a type that changes data; None: not known."""
     server_counters: Annotated[dict[str, int], merged(same, later=counts)] = msgspec.field(
         default_factory=dict
     )

@@ -95,6 +95,8 @@ class RunState(Struct):
     """The system of the run; None: its steps bring up their own."""
     request: DataRequest | None = None
     """The data loaded last."""
+    called_functions: frozenset[str] = frozenset()
+    """Those of its clients that users of the server defined."""
     next_transaction: int = 0
     """Above the numbers of all transactions since the data were loaded."""
     shared_numbers: tuple[SharedNumbersDocument, ...] = ()

@@ -282,7 +282,8 @@ def _is_foreign(state: RunState) -> bool:
 def _keep_tables(state: RunState, *, is_after: bool) -> None:
     pooled, context = state.up(), state.context
     context.events.stage(f"count the rows {'after' if is_after else 'before'} the run")
-    tables = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
+    found = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
+    tables, state.called_functions = found
     context.store.existing_data(tables, is_after=is_after)
 
 

@@ -255,9 +255,10 @@ def observe(
     state.shared_numbers = numbers_of_all((state.shared_numbers, observation.shared_numbers))
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
-    writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
+    functions = state.called_functions
+    writing = () if is_read_only else context.compiled.writing_types(planned, dialect, functions)
     committed = committed_transactions(observation, writing)
-    _withdraw_contradicted(state, observation.clients, committed, samples)
+    _withdraw_contradicted(state, observation.clients, committed or 0, samples)
     found = {"script_warnings": warned, "commits": committed, **of_replicas(observation)}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
