@@ -107,12 +107,18 @@ class SqliteDialect(StandardSql):
         return _OF_CONNECTION.match(statement) is not None
 
     def indexes_query(self, table: str) -> str:
-        """With those that UNIQUE and PRIMARY KEY make; the row number is none."""
+        """With those that UNIQUE and PRIMARY KEY make; the row number is none. One with an
+        expression or a condition is in the words of the statement that made it."""
         name = self.literal(table.rpartition(".")[2].strip('`"[]'))
-        columns = "SELECT group_concat(coalesce(name, 'expression'), ', ') FROM pragma_index_info"
+        column = (
+            "name || iif(coll = 'BINARY', '', ' COLLATE ' || coll) || iif(\"desc\", ' DESC', '')"
+        )
+        columns = f"SELECT '(' || group_concat({column}, ', ') || ')' FROM pragma_index_xinfo"
+        made = f"SELECT substr(sql, instr(sql, '(')) FROM {_schema(table)}sqlite_master AS m"
+        is_plain = "NOT l.partial AND (SELECT min(cid) FROM pragma_index_xinfo(l.name)) > -2"
         return (
-            "SELECT iif(l.\"unique\", 'unique (', '(') || "
-            f"({columns}(l.name)) || iif(l.partial, ') partial', ')') "
+            "SELECT iif(l.\"unique\", 'unique ', '') || "
+            f"iif({is_plain}, ({columns}(l.name) WHERE key), ({made} WHERE m.name = l.name)) "
             f"FROM pragma_index_list({name}) AS l"
         )
 
@@ -147,6 +153,11 @@ class SqliteDialect(StandardSql):
         half a load. The database is the file the shell was given, so none is made or chosen."""
         del database, create
         return [".bail on"]
+
+
+def _schema(table: str) -> str:
+    """``main.``, where a script spells it."""
+    return "".join(table.rpartition(".")[:2])
 
 
 SQLITE = SqliteDialect()

@@ -171,7 +171,8 @@ def _indexes(opened: Session, dialect: NamesTables, table: str) -> str:
         if error.error_class == LOST:
             raise
         return ""
-    return "; ".join(sorted(str(row[0]) for row in rows)) or "none"
+    lines = (" ".join(str(row[0]).split()).replace("; ", ";") for row in rows)
+    return "; ".join(sorted(lines)) or "none"
 
 
 def _unknown(name: str, why: str) -> ExistingTable:
