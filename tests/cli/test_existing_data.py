@@ -268,6 +268,7 @@ def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
 
 
 _GOODS = "SELECT count(*) FROM goods;\n"
+_VIEWS = "CREATE VIEW v AS SELECT x FROM goods; CREATE VIEW w AS SELECT x FROM v"
 
 
 @pytest.mark.parametrize(
@@ -279,6 +280,12 @@ _GOODS = "SELECT count(*) FROM goods;\n"
             "CREATE INDEX i ON goods (x); CREATE INDEX j ON goods (x) WHERE x > 5",
             "CREATE INDEX i ON goods (x COLLATE NOCASE DESC); CREATE INDEX j ON goods (x + 1)",
             "goods (x); (x) WHERE x > 5 → (x + 1); (x COLLATE NOCASE DESC)",
+        ),
+        (
+            "SELECT count(*) FROM w;\n",
+            _VIEWS,
+            f"{_VIEWS}; CREATE INDEX by_x ON goods (x)",
+            "goods none → (x)",
         ),
     ],
 )

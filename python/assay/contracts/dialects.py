@@ -448,6 +448,11 @@ class ListsIndexes(Protocol):
         what it is in the system's words, without its name (``unique btree (id)``)."""
         ...
 
+    def view_query(self, table: str) -> str:
+        """A statement with one row, of one cell, if a script spells a view so: the view's own
+        statement, empty where the system does not show it."""
+        ...
+
 
 @runtime_checkable
 class SingleRows(Protocol):

@@ -87,6 +87,10 @@ class DuckdbDialect(StandardSql):
             f"WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND {name}"
         )
 
+    def view_query(self, table: str) -> str:
+        plain = self.literal(table.rpartition(".")[2].strip('"'))
+        return f"SELECT sql FROM duckdb_views() WHERE lower(view_name) = lower({plain})"
+
     def begin(self) -> list[str]:
         return ["BEGIN TRANSACTION"]
 

@@ -246,6 +246,14 @@ class MysqlDialect(StandardSql):
             f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type"
         )
 
+    def view_query(self, table: str) -> str:
+        """Without the name of the session's own database. A user may see no definition."""
+        own = "CONCAT('`', DATABASE(), '`.')"
+        return (
+            f"SELECT REPLACE(view_definition, {own}, '') FROM information_schema.views "
+            f"WHERE {self._is_named(table)}"
+        )
+
     def _is_named(self, table: str) -> str:
         """A condition of information_schema on the table, as a script spells it."""
         names = [name.strip('`"') for name in _PART_OF_NAME.findall(table)]

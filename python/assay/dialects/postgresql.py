@@ -165,6 +165,12 @@ class PostgresqlDialect(StandardSql):
             f"FROM pg_index WHERE indrelid = to_regclass({self.literal(table)})"
         )
 
+    def view_query(self, table: str) -> str:
+        return (
+            "SELECT pg_get_viewdef(oid) FROM pg_class "
+            f"WHERE relkind = 'v' AND oid = to_regclass({self.literal(table)})"
+        )
+
     def flushed_table(self, table: str) -> str:
         return f"ALTER TABLE {table} SET LOGGED"
 

@@ -9,7 +9,7 @@ values are read of tables of at most `MOST_DIGESTED` rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,11 +26,13 @@ from assay.contracts.dialects import (
 )
 from assay.errors import AssayError
 from assay.provision.engine.engine_calls import LOST, Session, session
+from assay.text import pattern
 
 LONGEST_S = 5.0
 """Of one look at all tables of a run."""
 MOST_DIGESTED = 100_000
 """Rows."""
+_PLAINLY_QUOTED = pattern(r"`(\w+)`")
 _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
@@ -44,13 +46,13 @@ class ExistingTable(NamedTuple):
     digest: str
     """Of all values in any order, 16 hex digits; empty: not read."""
     is_only_added_to: bool
-    """Whether the run adds rows to it and does nothing else with it: what it holds is not
-    compared, and need not be known."""
+    """Whether the run adds rows to it and does nothing else with it, or reads it through a view
+    alone: what it holds is not compared, and need not be known."""
     unknown: str
     """Why it is not known what it holds; empty: it is."""
     indexes: str = ""
     """In the system's words, without their names: ``btree (price); unique btree (id)``; ``none``;
-    empty: not known."""
+    empty: not known. ``not known (…)``: the tables that a view reads are not."""
 
 
 class ExistingData(Struct, frozen=True):
@@ -148,7 +150,34 @@ def _looked_at(
             message = error.message if isinstance(error, _engine.EngineError) else str(error)
             why = "" if is_only_added_to else _line(message)
             found.append(ExistingTable(name, None, "", is_only_added_to, why))
-    return found
+    return [*found, *_beneath_views(opened, dialect, list(tables))]
+
+
+def _beneath_views(
+    opened: Session, dialect: NamesTables, waiting: list[str]
+) -> Iterator[ExistingTable]:
+    """The tables that views among these read, also through other views: their indexes alone."""
+    known = {name.casefold() for name in waiting}
+    while waiting and isinstance(dialect, ListsIndexes):
+        name = waiting.pop(0)
+        try:
+            rows = opened.execute(dialect.view_query(name)).rows
+        except _engine.EngineError as error:
+            if error.error_class == LOST:
+                raise
+            rows = [("",)]
+        if not rows:
+            continue
+        if not (text := str(rows[0][0] or "")):
+            why = "not known (the server does not show the statement of this view)"
+            yield ExistingTable(f"the tables of {name}", None, "", True, "", why)
+        for spelled in sorted(dialect.tables_named(text).read):
+            beneath = _PLAINLY_QUOTED.sub(r"\1", spelled)
+            if beneath.casefold() not in known:
+                known.add(beneath.casefold())
+                waiting.append(beneath)
+                indexes = _indexes(opened, dialect, beneath)
+                yield ExistingTable(beneath, None, "", True, "", indexes)
 
 
 def _digest(opened: Session, statement: str) -> str:
