@@ -287,6 +287,12 @@ _VIEWS = "CREATE VIEW v AS SELECT x FROM goods; CREATE VIEW w AS SELECT x FROM v
             f"{_VIEWS}; CREATE INDEX by_x ON goods (x)",
             "goods none → (x)",
         ),
+        (
+            "INSERT INTO log VALUES (1);\n",
+            "",
+            "CREATE TRIGGER t AFTER INSERT ON log BEGIN SELECT 1;\nSELECT 2;\nEND",
+            "log none → trigger t AFTER INSERT ON log BEGIN SELECT 1;SELECT 2;END",
+        ),
     ],
 )
 def test_what_one_of_two_files_has_beside_its_rows_is_named_and_leaves_a_verdict(

@@ -70,7 +70,9 @@ def safeguard_clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]
             of_a, of_b = index_words(one)
             for name, other, alone in ((name_a, name_b, of_a), (name_b, name_a, of_b)):
                 of_indexes |= dict.fromkeys(
-                    f"{name} has the index {index} of {table}, {other} does not" for index in alone
+                    f"{name} has the {'' if index.startswith('trigger ') else 'index '}{index} "
+                    f"of {table}, {other} does not"
+                    for index in alone
                 )
         else:
             by_kind.setdefault(one.name, {}).update({name_a: one.a, name_b: one.b})

@@ -77,8 +77,7 @@ class DuckdbDialect(StandardSql):
 
     def indexes_query(self, table: str) -> str:
         """With those that UNIQUE and PRIMARY KEY make."""
-        plain = self.literal(table.rpartition(".")[2].strip('"'))
-        name = f"lower(table_name) = lower({plain})"
+        name = f"lower(table_name) = {self._own_name(table)}"
         made = r"'^CREATE (UNIQUE )?INDEX .*? ON [^(]*(.*?);?$', '\2', 's'"
         return (
             f"SELECT if(is_unique, 'unique ', '') || regexp_replace(sql, {made}) "
@@ -88,8 +87,11 @@ class DuckdbDialect(StandardSql):
         )
 
     def view_query(self, table: str) -> str:
-        plain = self.literal(table.rpartition(".")[2].strip('"'))
-        return f"SELECT sql FROM duckdb_views() WHERE lower(view_name) = lower({plain})"
+        named = f"lower(view_name) = {self._own_name(table)}"
+        return f"SELECT sql FROM duckdb_views() WHERE {named}"
+
+    def _own_name(self, table: str) -> str:
+        return self.literal(table.rpartition(".")[2].strip('"').lower())
 
     def begin(self) -> list[str]:
         return ["BEGIN TRANSACTION"]

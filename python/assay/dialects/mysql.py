@@ -243,16 +243,17 @@ class MysqlDialect(StandardSql):
         return (
             f"SELECT CONCAT({kind}, ' (', {columns}, ')', {unseen}) "
             "FROM information_schema.statistics "
-            f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type"
+            f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type UNION ALL "
+            "SELECT CONCAT_WS(' ', 'trigger', trigger_name, action_timing, event_manipulation, "
+            "action_statement) FROM (SELECT *, event_object_schema AS table_schema, "
+            "event_object_table AS table_name FROM information_schema.triggers) AS t "
+            f"WHERE {self._is_named(table)}"
         )
 
     def view_query(self, table: str) -> str:
         """Without the name of the session's own database. A user may see no definition."""
-        own = "CONCAT('`', DATABASE(), '`.')"
-        return (
-            f"SELECT REPLACE(view_definition, {own}, '') FROM information_schema.views "
-            f"WHERE {self._is_named(table)}"
-        )
+        shown = "REPLACE(view_definition, CONCAT('`', DATABASE(), '`.'), '')"
+        return f"SELECT {shown} FROM information_schema.views WHERE {self._is_named(table)}"
 
     def _is_named(self, table: str) -> str:
         """A condition of information_schema on the table, as a script spells it."""

@@ -109,7 +109,7 @@ class SqliteDialect(StandardSql):
     def indexes_query(self, table: str) -> str:
         """With those that UNIQUE and PRIMARY KEY make; the row number is none. One with an
         expression or a condition is in the words of the statement that made it."""
-        name = self.literal(_plain(table))
+        name = self._own_name(table)
         column = (
             "name || iif(coll = 'BINARY', '', ' COLLATE ' || coll) || iif(\"desc\", ' DESC', '')"
         )
@@ -119,14 +119,17 @@ class SqliteDialect(StandardSql):
         return (
             "SELECT iif(l.\"unique\", 'unique ', '') || "
             f"iif({is_plain}, ({columns}(l.name) WHERE key), ({made} WHERE m.name = l.name)) "
-            f"FROM pragma_index_list({name}) AS l"
+            f"FROM pragma_index_list({name}) AS l UNION ALL "
+            f"SELECT 'trigger' || substr(sql, 15) FROM {_schema(table)}sqlite_master "
+            f"WHERE type = 'trigger' AND tbl_name = {name} COLLATE NOCASE"
         )
 
     def view_query(self, table: str) -> str:
-        return (
-            f"SELECT sql FROM {_schema(table)}sqlite_master WHERE type = 'view' "
-            f"AND name = {self.literal(_plain(table))} COLLATE NOCASE"
-        )
+        named = f"type = 'view' AND name = {self._own_name(table)} COLLATE NOCASE"
+        return f"SELECT sql FROM {_schema(table)}sqlite_master WHERE {named}"
+
+    def _own_name(self, table: str) -> str:
+        return self.literal(table.rpartition(".")[2].strip('`"[]'))
 
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]
@@ -159,10 +162,6 @@ class SqliteDialect(StandardSql):
         half a load. The database is the file the shell was given, so none is made or chosen."""
         del database, create
         return [".bail on"]
-
-
-def _plain(table: str) -> str:
-    return table.rpartition(".")[2].strip('`"[]')
 
 
 def _schema(table: str) -> str:

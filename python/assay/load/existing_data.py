@@ -8,6 +8,7 @@ values are read of tables of at most `MOST_DIGESTED` rows.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -33,6 +34,8 @@ LONGEST_S = 5.0
 MOST_DIGESTED = 100_000
 """Rows."""
 _PLAINLY_QUOTED = pattern(r"`(\w+)`")
+_LONGEST = 160
+"""Characters of a definition that are kept."""
 _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
@@ -51,7 +54,8 @@ class ExistingTable(NamedTuple):
     unknown: str
     """Why it is not known what it holds; empty: it is."""
     indexes: str = ""
-    """In the system's words, without their names: ``btree (price); unique btree (id)``; ``none``;
+    """In the system's words, without their names: ``btree (price); unique btree (id)``; with
+    triggers, which have names: ``trigger audit AFTER INSERT ON orders …``; ``none``;
     empty: not known. ``not known (…)``: the tables that a view reads are not."""
 
 
@@ -160,15 +164,9 @@ def _beneath_views(
     known = {name.casefold() for name in waiting}
     while waiting and isinstance(dialect, ListsIndexes):
         name = waiting.pop(0)
-        try:
-            rows = opened.execute(dialect.view_query(name)).rows
-        except _engine.EngineError as error:
-            if error.error_class == LOST:
-                raise
-            rows = [("",)]
-        if not rows:
-            continue
-        if not (text := str(rows[0][0] or "")):
+        rows = _rows(opened, dialect.view_query(name))
+        text = "" if rows is None else "".join(str(row[0] or "") for row in rows)
+        if not text and (rows is None or rows):
             why = "not known (the server does not show the statement of this view)"
             yield ExistingTable(f"the tables of {name}", None, "", True, "", why)
         for spelled in sorted(dialect.tables_named(text).read):
@@ -194,14 +192,29 @@ def _indexes(opened: Session, dialect: NamesTables, table: str) -> str:
     """Empty where the system does not say."""
     if not isinstance(dialect, ListsIndexes):
         return ""
+    rows = _rows(opened, dialect.indexes_query(table))
+    return (
+        ""
+        if rows is None
+        else "; ".join(sorted(_definition(str(row[0])) for row in rows)) or "none"
+    )
+
+
+def _rows(opened: Session, statement: str) -> list[tuple[str | None, ...]] | None:
+    """None: the server refuses the statement."""
     try:
-        rows = opened.execute(dialect.indexes_query(table)).rows
+        return opened.execute(statement).rows
     except _engine.EngineError as error:
         if error.error_class == LOST:
             raise
-        return ""
-    lines = (" ".join(str(row[0]).split()).replace("; ", ";") for row in rows)
-    return "; ".join(sorted(lines)) or "none"
+        return None
+
+
+def _definition(text: str) -> str:
+    """On one line, in which ``; `` is none; of a long one the beginning, with a digest of all."""
+    line = " ".join(text.split()).replace("; ", ";")
+    digest = hashlib.sha256(line.encode()).hexdigest()[:8]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}… (digest {digest})"
 
 
 def _unknown(name: str, why: str) -> ExistingTable:
