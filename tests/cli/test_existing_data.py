@@ -274,15 +274,46 @@ def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
                 assert {run.may_commit for run in store.latest().runs} == {writes}
 
 
-def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder: Path) -> None:
+_GOODS = "SELECT count(*) FROM goods;\n"
+_VIEWS = "CREATE VIEW v AS SELECT x FROM goods; CREATE VIEW w AS SELECT x FROM v"
+
+
+@pytest.mark.parametrize(
+    ("script", "d", "e", "said"),
+    [
+        (_GOODS, "", "CREATE INDEX by_x ON goods (x)", "goods none → (x)"),
+        (
+            _GOODS,
+            "CREATE INDEX i ON goods (x); CREATE INDEX j ON goods (x) WHERE x > 5",
+            "CREATE INDEX i ON goods (x COLLATE NOCASE DESC); CREATE INDEX j ON goods (x + 1)",
+            "goods (x); (x) WHERE x > 5 → (x + 1); (x COLLATE NOCASE DESC)",
+        ),
+        (
+            "SELECT count(*) FROM w;\n",
+            _VIEWS,
+            f"{_VIEWS}; CREATE INDEX by_x ON goods (x)",
+            "goods none → (x)",
+        ),
+        (
+            "INSERT INTO log VALUES (1);\n",
+            "",
+            "CREATE TRIGGER t AFTER INSERT ON log BEGIN SELECT 1;\nSELECT 2;\nEND",
+            "log none → trigger t AFTER INSERT ON log BEGIN SELECT 1;SELECT 2;END",
+        ),
+    ],
+)
+def test_what_one_of_two_files_has_beside_its_rows_is_named_and_leaves_a_verdict(
+    folder: Path, script: str, d: str, e: str, said: str
+) -> None:
     shutil.copy(folder / "d.sqlite", folder / "e.sqlite")
-    _execute(folder / "e.sqlite", "CREATE INDEX by_x ON goods (x)")
-    on = ("--on", "old=sqlite:///d.sqlite,new=sqlite:///e.sqlite")
+    _execute(folder / "d.sqlite", *d.split("; "))
+    _execute(folder / "e.sqlite", *e.split("; "))
+    (folder / "read.sql").write_text(script)
+    on = ("--on", "d=sqlite:///d.sqlite,e=sqlite:///e.sqlite")
     done = run_in(folder, "run", "read.sql", *COMMON, *on)
-    said = "new has the index (x) of goods, old does not"
-    assert said in " ".join((done.stdout + done.stderr).split())
+    assert "e has the " in done.stdout and "d does not" in " ".join(done.stdout.split())
     compared = run_in(folder, "compare", "1", "--between", "system", "--records", "r.sqlite")
-    assert "indexes of goods none → (x)" in " ".join(compared.stdout.split())
+    assert f"indexes of {said}" in " ".join(compared.stdout.split())
     assert compared.returncode == 0, compared.stdout
 
 

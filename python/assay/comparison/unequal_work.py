@@ -64,10 +64,15 @@ def safeguard_clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]
     for name_a, name_b, one in named:
         if one.what == INDEXES:
             table = one.name.removeprefix(OF_INDEXES)
+            if unknown := next((side for side in (one.a, one.b) if NOT_KNOWN in side), ""):
+                of_indexes |= {f"the indexes of {table} are {unknown}": None}
+                continue
             of_a, of_b = index_words(one)
             for name, other, alone in ((name_a, name_b, of_a), (name_b, name_a, of_b)):
                 of_indexes |= dict.fromkeys(
-                    f"{name} has the index {index} of {table}, {other} does not" for index in alone
+                    f"{name} has the {'' if index.startswith('trigger ') else 'index '}{index} "
+                    f"of {table}, {other} does not"
+                    for index in alone
                 )
         else:
             by_kind.setdefault(one.name, {}).update({name_a: one.a, name_b: one.b})
@@ -131,7 +136,7 @@ def differing_indexes(a: Sequence[Run], b: Sequence[Run]) -> Iterator[Difference
             " and ".join(dict.fromkeys(known[name] for known in side if name in known))
             for side in (of_a, of_b)
         )
-        if left and right and left != right:
+        if left and right and (left != right or left.startswith(NOT_KNOWN)):
             yield Difference(INDEXES, f"{OF_INDEXES}{name}", left, right)
 
 

@@ -452,11 +452,17 @@ class ListsFunctions(Protocol):
 
 @runtime_checkable
 class ListsIndexes(Protocol):
-    """A dialect of systems that say which indexes a table has."""
+    """A dialect of systems that say which indexes and triggers a table has."""
 
     def indexes_query(self, table: str) -> str:
         """A statement with a row of one cell for each index of the table, as a script spells it:
-        what it is in the system's words, without its name (``unique btree (id)``)."""
+        what it is in the system's words, without its name (``unique btree (id)``). Of a trigger
+        its name and all of its text, behind the word ``trigger``."""
+        ...
+
+    def view_query(self, table: str) -> str:
+        """A statement with one row, of one cell, if a script spells a view so: the view's own
+        statement, empty where the system does not show it."""
         ...
 
 

@@ -79,6 +79,24 @@ class DuckdbDialect(StandardSql):
         del table
         return None
 
+    def indexes_query(self, table: str) -> str:
+        """With those that UNIQUE and PRIMARY KEY make."""
+        name = f"lower(table_name) = {self._own_name(table)}"
+        made = r"'^CREATE (UNIQUE )?INDEX .*? ON [^(]*(.*?);?$', '\2', 's'"
+        return (
+            f"SELECT if(is_unique, 'unique ', '') || regexp_replace(sql, {made}) "
+            f"FROM duckdb_indexes() WHERE {name} UNION ALL SELECT concat(lower(constraint_type), "
+            "' (', array_to_string(constraint_column_names, ', '), ')') FROM duckdb_constraints() "
+            f"WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND {name}"
+        )
+
+    def view_query(self, table: str) -> str:
+        named = f"lower(view_name) = {self._own_name(table)}"
+        return f"SELECT sql FROM duckdb_views() WHERE {named}"
+
+    def _own_name(self, table: str) -> str:
+        return self.literal(table.rpartition(".")[2].strip('"').lower())
+
     def begin(self) -> list[str]:
         return ["BEGIN TRANSACTION"]
 

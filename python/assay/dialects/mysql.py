@@ -232,17 +232,32 @@ class MysqlDialect(StandardSql):
         ]
 
     def indexes_query(self, table: str) -> str:
-        """With the length of a prefix; in place of an expression that word."""
+        """With the length of a prefix. What only one server has stands in its own comments:
+        expressions and indexes that no query sees."""
         column = (
-            "CONCAT(COALESCE(column_name, 'expression'), "
-            "IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')))"
+            "CONCAT(COALESCE(column_name, /*!80013 CONCAT('(', expression, ')'), */ ''), "
+            "COALESCE(CONCAT('(', sub_part, ')'), ''), IF(collation = 'D', ' DESC', ''))"
         )
         columns = f"GROUP_CONCAT({column} ORDER BY seq_in_index SEPARATOR ', ')"
         kind = "IF(non_unique = 0, 'unique ', ''), LOWER(index_type)"
-        return (
-            f"SELECT CONCAT({kind}, ' (', {columns}, ')') FROM information_schema.statistics "
-            f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type"
+        unseen = (
+            "/*!80013 IF(MIN(is_visible) = 'NO', ' invisible', ''), */ "
+            "/*M!100600 IF(MAX(ignored) = 'YES', ' ignored', ''), */ ''"
         )
+        return (
+            f"SELECT CONCAT({kind}, ' (', {columns}, ')', {unseen}) "
+            "FROM information_schema.statistics "
+            f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type UNION ALL "
+            "SELECT CONCAT_WS(' ', 'trigger', trigger_name, action_timing, event_manipulation, "
+            "action_statement) FROM (SELECT *, event_object_schema AS table_schema, "
+            "event_object_table AS table_name FROM information_schema.triggers) AS t "
+            f"WHERE {self._is_named(table)}"
+        )
+
+    def view_query(self, table: str) -> str:
+        """Without the name of the session's own database. A user may see no definition."""
+        shown = "REPLACE(view_definition, CONCAT('`', DATABASE(), '`.'), '')"
+        return f"SELECT {shown} FROM information_schema.views WHERE {self._is_named(table)}"
 
     def _is_named(self, table: str) -> str:
         """A condition of information_schema on the table, as a script spells it."""

@@ -166,8 +166,16 @@ class PostgresqlDialect(StandardSql):
         return (
             f"SELECT replace({described}, 'UNIQUE ', 'unique ') || "
             f"CASE WHEN indisvalid THEN '' ELSE {self.literal(_NOT_VALID)} END "
-            f"FROM pg_index WHERE indrelid = to_regclass({self.literal(table)})"
+            f"FROM pg_index WHERE indrelid = to_regclass({self.literal(table)}) UNION ALL "
+            "SELECT regexp_replace(pg_get_triggerdef(t.oid, true), '^.*?TRIGGER', 'trigger') || "
+            "CASE tgenabled WHEN 'D' THEN ' (disabled)' ELSE '' END || ': ' || prosrc "
+            "FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = tgfoid "
+            f"WHERE NOT tgisinternal AND tgrelid = to_regclass({self.literal(table)})"
         )
+
+    def view_query(self, table: str) -> str:
+        named = f"relkind = 'v' AND oid = to_regclass({self.literal(table)})"
+        return f"SELECT pg_get_viewdef(oid) FROM pg_class WHERE {named}"
 
     def flushed_table(self, table: str) -> str:
         return f"ALTER TABLE {table} SET LOGGED"

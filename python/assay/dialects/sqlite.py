@@ -111,14 +111,29 @@ class SqliteDialect(StandardSql):
         return _OF_CONNECTION.match(statement) is not None
 
     def indexes_query(self, table: str) -> str:
-        """With those that UNIQUE and PRIMARY KEY make; the row number is none."""
-        name = self.literal(table.rpartition(".")[2].strip('`"[]'))
-        columns = "SELECT group_concat(coalesce(name, 'expression'), ', ') FROM pragma_index_info"
-        return (
-            "SELECT iif(l.\"unique\", 'unique (', '(') || "
-            f"({columns}(l.name)) || iif(l.partial, ') partial', ')') "
-            f"FROM pragma_index_list({name}) AS l"
+        """With those that UNIQUE and PRIMARY KEY make; the row number is none. One with an
+        expression or a condition is in the words of the statement that made it."""
+        name = self._own_name(table)
+        column = (
+            "name || iif(coll = 'BINARY', '', ' COLLATE ' || coll) || iif(\"desc\", ' DESC', '')"
         )
+        columns = f"SELECT '(' || group_concat({column}, ', ') || ')' FROM pragma_index_xinfo"
+        made = f"SELECT substr(sql, instr(sql, '(')) FROM {_schema(table)}sqlite_master AS m"
+        is_plain = "NOT l.partial AND (SELECT min(cid) FROM pragma_index_xinfo(l.name)) > -2"
+        return (
+            "SELECT iif(l.\"unique\", 'unique ', '') || "
+            f"iif({is_plain}, ({columns}(l.name) WHERE key), ({made} WHERE m.name = l.name)) "
+            f"FROM pragma_index_list({name}) AS l UNION ALL "
+            f"SELECT 'trigger' || substr(sql, 15) FROM {_schema(table)}sqlite_master "
+            f"WHERE type = 'trigger' AND tbl_name = {name} COLLATE NOCASE"
+        )
+
+    def view_query(self, table: str) -> str:
+        named = f"type = 'view' AND name = {self._own_name(table)} COLLATE NOCASE"
+        return f"SELECT sql FROM {_schema(table)}sqlite_master WHERE {named}"
+
+    def _own_name(self, table: str) -> str:
+        return self.literal(table.rpartition(".")[2].strip('`"[]'))
 
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]
@@ -151,6 +166,11 @@ class SqliteDialect(StandardSql):
         half a load. The database is the file the shell was given, so none is made or chosen."""
         del database, create
         return [".bail on"]
+
+
+def _schema(table: str) -> str:
+    """``main.``, where a script spells it."""
+    return "".join(table.rpartition(".")[:2])
 
 
 SQLITE = SqliteDialect()

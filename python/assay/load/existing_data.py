@@ -8,8 +8,9 @@ values are read of tables of at most `MOST_DIGESTED` rows.
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -34,6 +35,9 @@ LONGEST_S = 5.0
 MOST_DIGESTED = 100_000
 """Rows."""
 _PLACE = pattern(r"; at character \d+")
+_PLAINLY_QUOTED = pattern(r"`(\w+)`")
+_LONGEST = 160
+"""Characters of a definition that are kept."""
 _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
@@ -47,13 +51,14 @@ class ExistingTable(NamedTuple):
     digest: str
     """Of all values in any order, 16 hex digits; empty: not read."""
     is_only_added_to: bool
-    """Whether the run adds rows to it and does nothing else with it: what it holds is not
-    compared, and need not be known."""
+    """Whether the run adds rows to it and does nothing else with it, or reads it through a view
+    alone: what it holds is not compared, and need not be known."""
     unknown: str
     """Why it is not known what it holds; empty: it is."""
     indexes: str = ""
-    """In the system's words, without their names: ``btree (price); unique btree (id)``; ``none``;
-    empty: not known."""
+    """In the system's words, without their names: ``btree (price); unique btree (id)``; with
+    triggers, which have names: ``trigger audit AFTER INSERT ON orders …``; ``none``;
+    empty: not known. ``not known (…)``: the tables that a view reads are not."""
 
 
 class ExistingData(Struct, frozen=True):
@@ -157,7 +162,28 @@ def _looked_at(
             message = error.message if isinstance(error, _engine.EngineError) else str(error)
             why = "" if is_only_added_to else _line(message)
             found.append(ExistingTable(name, None, "", is_only_added_to, why))
-    return found
+    return [*found, *_beneath_views(opened, dialect, list(tables))]
+
+
+def _beneath_views(
+    opened: Session, dialect: NamesTables, waiting: list[str]
+) -> Iterator[ExistingTable]:
+    """The tables that views among these read, also through other views: their indexes alone."""
+    known = {name.casefold() for name in waiting}
+    while waiting and isinstance(dialect, ListsIndexes):
+        name = waiting.pop(0)
+        rows = _rows(opened, dialect.view_query(name))
+        text = "" if rows is None else "".join(str(row[0] or "") for row in rows)
+        if not text and (rows is None or rows):
+            why = "not known (the server does not show the statement of this view)"
+            yield ExistingTable(f"the tables of {name}", None, "", True, "", why)
+        for spelled in sorted(dialect.tables_named(text).read):
+            beneath = _PLAINLY_QUOTED.sub(r"\1", spelled)
+            if beneath.casefold() not in known:
+                known.add(beneath.casefold())
+                waiting.append(beneath)
+                indexes = _indexes(opened, dialect, beneath)
+                yield ExistingTable(beneath, None, "", True, "", indexes)
 
 
 def _functions(opened: Session, dialect: NamesTables, called: Iterable[str]) -> frozenset[str]:
@@ -184,13 +210,29 @@ def _indexes(opened: Session, dialect: NamesTables, table: str) -> str:
     """Empty where the system does not say."""
     if not isinstance(dialect, ListsIndexes):
         return ""
+    rows = _rows(opened, dialect.indexes_query(table))
+    return (
+        ""
+        if rows is None
+        else "; ".join(sorted(_definition(str(row[0])) for row in rows)) or "none"
+    )
+
+
+def _rows(opened: Session, statement: str) -> list[tuple[str | None, ...]] | None:
+    """None: the server refuses the statement."""
     try:
-        rows = opened.execute(dialect.indexes_query(table)).rows
+        return opened.execute(statement).rows
     except _engine.EngineError as error:
         if error.error_class == LOST:
             raise
-        return ""
-    return "; ".join(sorted(str(row[0]) for row in rows)) or "none"
+        return None
+
+
+def _definition(text: str) -> str:
+    """On one line, in which ``; `` is none; of a long one the beginning, with a digest of all."""
+    line = " ".join(text.split()).replace("; ", ";")
+    digest = hashlib.sha256(line.encode()).hexdigest()[:8]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}… (digest {digest})"
 
 
 def _unknown(name: str, why: str) -> ExistingTable:

@@ -111,9 +111,6 @@ def test_two_machines_compare_and_what_differs_between_them_comes_first() -> Non
     assert answers(made, SLOWER, despite=["machine"]) == [MET]
 
 
-UNLIMITED = {"processors_limit": None, "memory_limit_bytes": None, "affinity": "0-7"}
-
-
 def test_unequal_cells_are_said_to_differ_in_what() -> None:
     a, b = measured("a", clients=(8,)), measured("b", clients=(16,))
     made = compared(a, b)

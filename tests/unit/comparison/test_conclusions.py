@@ -267,6 +267,15 @@ def test_who_changed_the_data_that_the_others_read_is_named(tmp_path: Path) -> N
     assert "measure sqlite in an experiment of its own" in found
 
 
+def test_indexes_beneath_a_view_that_the_server_does_not_show_are_not_known(tmp_path: Path) -> None:
+    table = ExistingTable("the tables of v", None, "", True, "", "not known (it is hidden)")
+    [run, *_] = measured(tmp_path, CLOSE, TWICE).runs
+    runs = [structs.replace(run, existing_data=ExistingData((table,)))]
+    [found] = unequal_work.differing_indexes(runs, runs)
+    [said] = unequal_work.safeguard_clauses([("A", "B", found)])
+    assert said == "the indexes of the tables of v are not known (it is hidden)"
+
+
 def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> None:
     """Where scripts are compared that leaves a verdict; elsewhere the data are not known."""
     experiment = measured(tmp_path, CLOSE, TWICE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from assay.contracts.deployment import Address
@@ -215,17 +215,10 @@ class MariadbProduct(Product):
     WHERE variable_name = 'THREADS_CONNECTED'
     """
 
-    def find_programs(self, programs: str = "") -> Programs:
-        return find_programs(programs)
-
-    def find_client(self, programs: str = "") -> Path:
-        return find_client(programs)
-
-    def find_dump(self, programs: str = "") -> Path:
-        return find_dump(programs)
-
-    def places(self) -> Sequence[str]:
-        return places()
+    find_programs = staticmethod(find_programs)
+    find_client = staticmethod(find_client)
+    find_dump = staticmethod(find_dump)
+    places = staticmethod(places)
 
     def make_data_directory(
         self,
