@@ -156,8 +156,7 @@ def system_labels(choices: Sequence[SystemChoice]) -> list[str]:
 
 
 def named_systems(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
-    """With their names. A system that the user called differently here and there has that of its
-    product: another one may be called the same there."""
+    """With their names; that of its product where the user called it differently elsewhere."""
     choices, systems = list(choices), dict[str, SystemChoice]()
     for choice in reversed(choices):
         other = systems.get(identity := without_machine(choice))
