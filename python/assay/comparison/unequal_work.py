@@ -56,6 +56,14 @@ def _alone(own: Sequence[str], other: Sequence[str]) -> list[str]:
     return [one for one in own if one not in other and one != "none"]
 
 
+def _owned(table: str, index: str) -> str:
+    """``the index btree (price) of goods``, ``the trigger on goods (audit AFTER INSERT …)``."""
+    trigger = index.removeprefix("trigger ")
+    if trigger != index:
+        return f"the trigger on {table} ({trigger})"
+    return f"the index {index} of {table}"
+
+
 def safeguard_clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]:
     """``A writes and flushes a binary log, B writes none``: a clause for each kind in which not all
     are the same. ``named``: what the sides are called, and what is known of both."""
@@ -70,9 +78,7 @@ def safeguard_clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]
             of_a, of_b = index_words(one)
             for name, other, alone in ((name_a, name_b, of_a), (name_b, name_a, of_b)):
                 of_indexes |= dict.fromkeys(
-                    f"{name} has the {'' if index.startswith('trigger ') else 'index '}{index} "
-                    f"of {table}, {other} does not"
-                    for index in alone
+                    f"{name} has {_owned(table, index)}, {other} does not" for index in alone
                 )
         else:
             by_kind.setdefault(one.name, {}).update({name_a: one.a, name_b: one.b})
@@ -171,11 +177,10 @@ def differences_of_existing_data(
         rows = [one.rows or 0 for one in (*left, *right) if one is not None]
         is_of_all = len(rows) == len(a) + len(b)
         is_same = is_of_all and evidence.is_same_number(rows, is_written=is_written)
+        is_by_values = is_one_system and (not is_written or _is_left_alone(name, (*a, *b)))
         if not is_same:
             yield Difference("data", f"rows of {name}", _rows(left), _rows(right))
-        elif not is_one_system or (is_written and not _is_left_alone(name, (*a, *b))):
-            continue
-        elif len(_digests([*left, *right])) > 1:
+        elif is_by_values and len(_digests([*left, *right])) > 1:
             yield Difference("data", f"values of {name}", _values(left), _values(right))
 
 
@@ -196,10 +201,10 @@ def _tables(run: Run) -> dict[str, ExistingTable]:
 
 
 def _is_left_alone(name: str, runs: Iterable[Run]) -> bool:
-    """Whether the table held the same values after each of them as before it."""
+    """Whether the table is known to have held the same after each of them as before it."""
     for held in (run.existing_data for run in runs):
         found = (*held.before, *held.after) if held and held.after else ()
-        if len({(one.rows, one.digest) for one in found if one.name == name}) > 1:
+        if len({(one.rows, one.digest) for one in found if one.name == name}) != 1:
             return False
     return True
 

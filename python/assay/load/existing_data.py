@@ -240,5 +240,5 @@ def _unknown(name: str, why: str) -> ExistingTable:
 
 
 def _line(message: str) -> str:
-    """Without the place in the statement: the user knows none of Assay's own."""
+    """Without the place in the statement, which is Assay's and not the user's."""
     return _PLACE.sub("", message.partition("\n")[0])

@@ -131,9 +131,8 @@ _MANY_NAMES = 20
 
 
 def did_you_mean(word: str, names: Iterable[str], known_as: Mapping[str, str] | None = None) -> str:
-    """The hint for an unknown word: the nearest name if there is one, and the list unless it is
-    long.
-    ``known_as``: further words, and the name that each of them stands for."""
+    """The hint for an unknown word: the nearest name, if there is one; and all names, unless they
+    are many and one is guessed. ``known_as``: further words → the name that each stands for."""
     names, others = sorted(names), known_as or {}
     found = nearest(word, [*others, *names])
     guess = others.get(found, found) if found else None

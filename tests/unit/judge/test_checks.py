@@ -128,20 +128,14 @@ def test_how_far_answers_were_compared_is_said() -> None:
         some = side({"first": [first(1, clients=clients)]})
         said = f"1 statement, first 1 transaction{whose}, by values"
         assert agreement_of_statements(some, some) == said
-    writing = side(commits=5)
-    assert (
-        agreement_of_statements(writing, writing)
-        == "1 statement, rows per answer, not their values"
-    )
+    writing, by_rows = side(commits=5), "1 statement, rows per answer, not their values"
+    assert agreement_of_statements(writing, writing) == by_rows
     assert agreement_of_statements(side(), [AnsweringRun(1, observation())]) == ""
     # Values of other clients are not compared.
     all_clients = side({"first": [first(1, answers=32, rows=32)]})
     eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
     assert not differing_statements(all_clients, eight)
-    assert (
-        agreement_of_statements(all_clients, eight)
-        == "1 statement, rows per answer, not their values"
-    )
+    assert agreement_of_statements(all_clients, eight) == by_rows
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:
