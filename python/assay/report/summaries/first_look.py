@@ -236,17 +236,19 @@ def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, Ans
 
 def warning_lines(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
     """As many as there is room for, in the order of the report: with cause, detail and fix,
-    or without the cause; the rest by name."""
+    without the cause, or cut to a line; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
     for place, warning in enumerate(warnings, 1):
         fix = named_line("", f"fix: {warning.fix}", width) if warning.fix else []
         first = _first(warning)
-        forms = [
-            [*named_line("warning", f"{warning.name}: {words}", width), *fix]
+        told = [
+            f"{warning.name}: {words}"
             for words in (first.sentence, "; ".join(first.details))
             if words
         ]
+        forms = [[*named_line("warning", text, width), *fix] for text in told]
+        forms += [named_line("warning", text, width, most=1) for text in told[:1]]
         # Lines are kept for the names of those left out.
         others = named_line(
             "also", ", ".join([*left_out, *(one.name for one in warnings[place:])]), width

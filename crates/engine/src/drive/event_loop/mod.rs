@@ -209,7 +209,10 @@ impl<'a> EventLoop<'a> {
                     self.wake();
                 }
             }
-            self.context.read_clock();
+            match self.context.send_buffer.is_empty() {
+                true => _ = self.context.read_clock(),
+                false => self.send(1),
+            }
             self.wake();
             // With a thousand clients there always is an event, so this depends on the clock and not on an
             // idle poll.

@@ -77,16 +77,16 @@ impl ClientConnection<'_> {
                 };
                 self.cancel_number = helpers.cancel(self.place, request);
             }
-            self.wait_for_cancelled(context);
-            return ClientStatus::Open;
+            return self.wait_for_cancelled(context);
         }
         self.lost(&timed_out(&context.shared.plan), context)
     }
 
     /// How long the answer to a cancelled statement may take.
-    fn wait_for_cancelled(&self, context: &mut LoopContext<'_>) {
+    pub(super) fn wait_for_cancelled(&self, context: &mut LoopContext<'_>) -> ClientStatus {
         let longest_ns = u64::try_from(CANCEL_TIMEOUT.as_nanos()).unwrap_or(u64::MAX);
         context.deadlines[self.place] = context.read_clock().saturating_add(longest_ns);
+        ClientStatus::Open
     }
 
     /// The request of this number to cancel the statement was sent, or cannot be sent: reads what was answered
@@ -104,7 +104,7 @@ impl ClientConnection<'_> {
         if !self.client.is_waiting() {
             return ClientStatus::Open;
         }
-        self.wait_for_cancelled(context);
+        _ = self.wait_for_cancelled(context);
         // The end of the connection may have been reported before.
         let may_be_closed = true;
         self.receive(may_be_closed, context)

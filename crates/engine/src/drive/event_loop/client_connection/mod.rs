@@ -325,6 +325,8 @@ impl<'a> ClientConnection<'a> {
         context.deadlines[self.place] = u64::MAX;
         match self.session {
             Session::Opening(_) => self.check_opening(context),
+            // The request to cancel ends by itself, and is followed by the answer.
+            _ if self.cancel_number > 0 => self.wait_for_cancelled(context),
             _ if self.client.is_waiting() => self.waited_too_long(context),
             _ => ClientStatus::Open,
         }
