@@ -179,7 +179,7 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         wait_for_second(working_folder)
         page, messages, _ = opened(browser, server.url, viewport=phone, has_touch=True)
         page.wait_for_selector("#warned:visible")
-        assert "offered-rate-not-reached" in page.locator("#warned-names").inner_text()
+        awaited(page, "document.querySelector('#warned-names').innerText.includes('not-reached')")
         page.locator("#warned-names").focus()
         page.keyboard.press("Enter")
         assert "under way" in page.locator("#warnings").inner_text()
@@ -210,8 +210,8 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         assert server.post("/stop", {"experiment": 1, "run": 2}).status == 202
         page.wait_for_selector("#answer a")
         run.wait(HANG_S)
+        awaited(page, "document.querySelector('#fleet caption').innerText === 'Load generators'")
         assert page.locator("#generators tr").count() == 2
-        assert page.locator("#fleet caption").inner_text() == "Load generators"
         assert "invalid: stopped by hand" in page.locator("#cells").inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
         assert messages == []

@@ -293,7 +293,7 @@ def _too_few(condition: Condition, cell: ComparedCell, compared: Compared) -> st
             "so that further repetitions hardly decide it; choose another limit"
         )
     if compared is cell.primary:
-        few += f"; repeat both to a precision of {100 * share:.1g} %"
+        few += f"; repeat both to a precision of {units.percent(float(f'{share:.1g}'))}"
     return few
 
 

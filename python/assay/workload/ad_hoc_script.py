@@ -29,7 +29,7 @@ from assay.contracts.experiment import (
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.text import paths, pattern
-from assay.text.phrases import did_you_mean, phrase
+from assay.text.phrases import Mention, did_you_mean, phrase
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
@@ -183,7 +183,8 @@ def refuse_variable(name: str, workload: Workload) -> None:
             )
         return
     near = did_you_mean(name, used) if used else "leave it out: the script has no variable"
-    raise ArgumentError(f"no script uses the variable :{name}", hint=near)
+    hint = phrase("{}; a server's own setting: {}", near, Mention("set", f"SYSTEM.{name}=VALUE"))
+    raise ArgumentError(f"no script uses the variable :{name}", hint=hint)
 
 
 def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
