@@ -242,13 +242,13 @@ def warning_lines(warnings: Sequence[WarningNote], room: int, width: int) -> lis
     for place, warning in enumerate(warnings, 1):
         fix = named_line("", f"fix: {warning.fix}", width) if warning.fix else []
         first = _first(warning)
-        told = [
+        texts = [
             f"{warning.name}: {words}"
             for words in (first.sentence, "; ".join(first.details))
             if words
         ]
-        forms = [[*named_line("warning", text, width), *fix] for text in told]
-        forms += [named_line("warning", text, width, most=1) for text in told[:1]]
+        forms = [[*named_line("warning", text, width), *fix] for text in texts]
+        forms += [named_line("warning", text, width, most=1) for text in texts[:1]]
         # Lines are kept for the names of those left out.
         others = named_line(
             "also", ", ".join([*left_out, *(one.name for one in warnings[place:])]), width
