@@ -46,7 +46,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
     working_folder: Path, browser: Browser
 ) -> None:
     (working_folder / "one.sql").write_text("select 1;\n")
-    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "20")
+    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "12")
     with started(working_folder, "run", *words, "--offered-rate", "800") as run:
         wait_for_second(working_folder)
         with watched(working_folder) as server:
@@ -67,7 +67,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             page.wait_for_selector("#answer a")
             run.wait(HANG_S)
             found = page.evaluate("seconds.map((one) => one.second)")
-            assert found == list(range(len(found))) and len(found) >= 20
+            assert found == list(range(len(found))) and len(found) >= 12
             expected = reported(working_folder)
             wait_until(lambda: drawn(page) == expected, "it has drawn what the report has")
             assert page.locator("#verdicts").inner_text() == "1 unreliable"
